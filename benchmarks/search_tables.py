@@ -38,7 +38,7 @@ CELLS = [
     Cell(150, 12, 500, "standardised", 10, ALL),
     Cell(150, 12, 1000, "random units", 10, ALL),
     Cell(500, 6, 1000, "standardised", 3, ("flop 0", "flop 20", "flop 350 s")),
-    Cell(1000, 6, 1000, "standardised", 3, ("flop 0", "flop 350 s")),
+    Cell(1000, 6, 1000, "standardised", 3, ("flop 0", "flop 20")),
 ]
 BY_NAME = {cell.name: cell for cell in CELLS}
 ARMS = tuple(dict.fromkeys(arm for cell in CELLS for arm in cell.rivals))

@@ -1,4 +1,4 @@
-"""Compiled functions are kept on disk, and made anew when what they were made from has changed."""
+"""Compiled functions are kept on disk, and compiled again when their sources have changed."""
 
 import importlib
 import os
@@ -121,7 +121,7 @@ def test_a_full_disk_leaves_no_old_program_to_run(package):
 
 
 def test_two_versions_share_a_cache(package, tmp_path_factory, monkeypatch):
-    """Each runs its own programs, and neither throws the other's away."""
+    """Each runs its own programs, and does not delete those of the other."""
     other = tmp_path_factory.mktemp("other")
     shutil.copytree(package / "sample", other / "sample")
     (other / "sample" / "constants.py").write_text("OFFSET = 5.0\n")
@@ -142,7 +142,7 @@ def test_a_constant_that_comes_through_two_modules(package):
     assert call(package) == (12.0, 0)
 
 
-def test_old_programs_do_not_pile_up(package):
+def test_outdated_programs_are_deleted(package):
     call(package)
     before = len(list((package / "cache").rglob("*.nbc")))
     (package / "sample" / "constants.py").write_text("OFFSET = 5.0\n")
@@ -160,7 +160,7 @@ def test_a_program_of_another_user_is_not_run(package):
 
 
 def test_a_program_under_another_name_is_not_run(package):
-    """Files that others could rename hold what they were made for."""
+    """A file records what it was made for, because others could rename it."""
     kernel = package / "sample" / "kernel.py"
     kernel.write_text(kernel.read_text() + "\n@compiled\ndef none(x):\n    return 0.0 * x\n")
     folder = package / "cache"
@@ -188,7 +188,7 @@ def test_another_users_folder_is_not_used(package, monkeypatch):
     [lambda kept: kept[:-7], lambda kept: b"", lambda kept: b"no program", lambda kept: kept[40:]],
     ids=["cut short", "empty", "text", "beginning lost"],
 )
-def test_a_damaged_cache_is_made_anew(package, damage):
+def test_a_damaged_program_is_compiled_again(package, damage):
     call(package)
     for file in (package / "cache").rglob("*.nb?"):
         file.write_bytes(damage(file.read_bytes()))
@@ -196,7 +196,7 @@ def test_a_damaged_cache_is_made_anew(package, damage):
     assert call(package) == (4.0, 1)
 
 
-def test_what_is_compiled_is_told_and_what_is_read_is_not(package):
+def test_compiled_programs_are_reported_and_read_ones_are_not(package):
     kernel = package / "sample" / "kernel.py"
     kernel.write_text(
         kernel.read_text()

@@ -1,4 +1,4 @@
-"""Functions of plain loops mean the same in short forms as in Python."""
+"""Functions of plain loops give the results of Python after the short translation."""
 
 import gc
 from typing import NamedTuple
@@ -56,7 +56,7 @@ def _entry(line, i):
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    """Nothing is read from disk: what is tested is how programs are made."""
+    """No program is read from disk, because compilation is tested."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 
 

@@ -34,6 +34,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,24 +143,14 @@ def busy(processes: int) -> Iterator[None]:
             process.wait()
 
 
+@dataclass(frozen=True)
 class Suite:
-    """The suite, to be run on some cores in some situation.
+    """The suite, to be run on some cores in some situation."""
 
-    Parameters
-    ----------
-    caches
-        Where warm runs find what a cold run compiled.
-    logs
-        Folder for all that pytest says, one file for each run.
-    limit
-        Seconds after which a run is ended.
-    pytest_args
-        Further words for pytest, for example files that cannot be collected on this machine.
-    """
-
-    def __init__(self, caches: Caches, logs: Path, limit: float, pytest_args: list[str]) -> None:
-        self._caches, self._logs = caches, logs
-        self._limit, self._pytest_args = limit, pytest_args
+    caches: Caches  # where warm runs find what a cold run compiled
+    logs: Path  # folder for all that pytest says, one file for each run
+    limit: float  # seconds after which a run is ended
+    pytest_args: list[str]  # further words, such as files that this machine cannot collect
 
     def row(self, run: Run, cores: list[int]) -> dict[str, object]:
         """Run the suite in a copy of the working tree, and say what became of it."""
@@ -168,22 +159,22 @@ class Suite:
             tree = Path(folder) / "tree"
             _copy_tree(tree)
             if not run.is_cold:
-                self._caches.give(tree)
-            log = self._logs / f"{run.situation}-{run.seed}.log"
+                self.caches.give(tree)
+            log = self.logs / f"{run.situation}-{run.seed}.log"
             with busy(len(cores) if run.is_loaded else 0):
                 used = self._pytest(run, cores, tree, log)
             if run.is_cold:
-                self._caches.keep(tree)
+                self.caches.keep(tree)
         return {
             **{"situation": run.situation, "seed": run.seed, "cores": len(cores)},
             **used,
             **_result(log.read_text("utf-8", "replace")),
-            "pytest_args": shlex.join(self._pytest_args),
+            "pytest_args": shlex.join(self.pytest_args),
         }
 
     def _pytest(self, run: Run, cores: list[int], tree: Path, log: Path) -> dict[str, object]:
         """Time, processor time of all processes, peak memory of the largest of them."""
-        options = ["-q", "-n", "auto", "--tb=short", *self._pytest_args]
+        options = ["-q", "-n", "auto", "--tb=short", *self.pytest_args]
         begin = time.perf_counter()
         with log.open("w", encoding="utf-8") as said:
             process = subprocess.Popen(
@@ -194,7 +185,7 @@ class Suite:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            too_late = threading.Timer(self._limit, os.killpg, (process.pid, signal.SIGKILL))
+            too_late = threading.Timer(self.limit, os.killpg, (process.pid, signal.SIGKILL))
             too_late.start()
             _, _, used = os.wait4(process.pid, 0)
             too_late.cancel()

@@ -11,13 +11,14 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
 from typing import Any, NamedTuple, NoReturn
 
 from cosmodag.errors import DataError, DivergenceError
+from cosmodag.solve.machine.threads import cores
 
 __all__ = ["ENGINES", "Failure", "attempt", "each"]
 
@@ -94,19 +95,19 @@ def each(
     >>> [result for place, result in each(abs, [-1, 2, "x"])]
     [1, 2, Failure(status='failed', message="TypeError: bad operand type for abs(): 'str'")]
     """
-    from joblib import cpu_count
-
     if engine not in ENGINES:
         raise DataError(f"The engine {engine!r} is unknown: use one of {', '.join(ENGINES)}.")
     if address is not None and engine != "ray":
         raise DataError(f"The address {address!r} is for the engine 'ray': give engine='ray' too.")
-    share = 1 if engine == "ray" else max(1, cpu_count() // (jobs or 1))
-    limit = str(threads or share)
-    environment = {f"{library}_NUM_THREADS": limit for library in _LIBRARIES}
-    environment |= {"LOKY_MAX_CPU_COUNT": limit, **(variables or {})}
+    threads = threads or (1 if engine == "ray" else max(1, cores() // (jobs or 1)))
+    environment = {f"{library}_NUM_THREADS": f"{threads}" for library in _LIBRARIES}
+    environment |= {"LOKY_MAX_CPU_COUNT": f"{threads}", **(variables or {})}
     if engine == "ray":
-        task = {"num_cpus": threads or 1, "num_gpus": gpus, "max_retries": retries}
-        return _on_cluster(function, items, timeout, address, jobs, environment, task)
+        if address is None:
+            environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
+        task: dict[str, Any] = {"num_cpus": threads, "num_gpus": gpus, "max_retries": retries}
+        task["runtime_env"] = {"env_vars": environment}
+        return _on_cluster(function, items, timeout, _connected(address, jobs), task)
     call = partial(attempt, function, timeout=timeout)
     if jobs is None:
         return ((place, call(item)) for place, item in enumerate(items))
@@ -212,16 +213,12 @@ def _on_cluster(
     function: Call,
     items: Iterable[Any],
     timeout: float | None,
-    address: str | None,
-    jobs: int | None,
-    environment: dict[str, str],
+    cluster: AbstractContextManager[Any],
     task: dict[str, Any],
 ) -> Iterator[Numbered]:
     """Call a function on items as Ray tasks; one that is lost too often is a failure."""
-    if address is None:
-        environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
-    with _connected(address, jobs) as ray:
-        remote = ray.remote(runtime_env={"env_vars": environment}, **task)(attempt)
+    with cluster as ray:
+        remote = ray.remote(**task)(attempt)
         shared = ray.put(function)
         most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
         waiting = enumerate(items)

@@ -29,9 +29,6 @@ class _Later:
     def __getattr__(self, name: str) -> Any:
         return getattr(_module(self._name), name)
 
-    def __repr__(self) -> str:
-        return f"<module '{self._name}', imported when it is used>"
-
 
 @cache
 def _module(name: str) -> Any:
@@ -73,12 +70,7 @@ def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def jitted(**options: Any) -> Callable[[Function], Function]:
-    """Decorate a function with `jax.jit`, called when the function is first called.
-
-    Parameters
-    ----------
-    **options
-        Those of `jax.jit`.
+    """Decorate a function with `jax.jit` and its options, when the function is first called.
 
     Examples
     --------
@@ -96,7 +88,7 @@ def jitted(**options: Any) -> Callable[[Function], Function]:
 
 
 class _Program:
-    """A function that is handed to `jax.jit` when it is first called."""
+    """A function that `jax.jit` compiles when it is first called."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         wraps(function)(self)

@@ -56,7 +56,7 @@ def test_the_script_for_a_shell_is_shown(shell):
 
 def test_parameters_are_told_without_importing_anything_heavy():
     code = (
-        "import sys; from cosmodag.cli.options.completion import complete_setting\n"
+        "import sys; from cosmodag.cli.options.learners import complete_setting\n"
         "from types import SimpleNamespace as Context\n"
         "told = complete_setting(Context(params={'method': 'cosmo'}), 'loss=')\n"
         "words = [word for word, _ in told]\n"

@@ -14,7 +14,7 @@ import pytest
 import cosmodag
 from cosmodag.cli import main
 from cosmodag.cli.options.learners import Method
-from cosmodag.io.graphs.write import read_graph
+from cosmodag.io.graphs import read_graph
 
 FILES = [
     "adjacency.csv",

@@ -10,7 +10,7 @@ import pytest
 
 from cosmodag import simulate
 from cosmodag.cli import main
-from cosmodag.io.graphs.write import read_graph
+from cosmodag.io.graphs import read_graph
 
 
 @pytest.fixture

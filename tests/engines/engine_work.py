@@ -13,7 +13,7 @@ def doubled(number: int) -> int:
 
 
 def uneven(number: int) -> int:
-    """Everything that can go wrong, by number."""
+    """Raise an error that depends on the number."""
     if number == 1:
         raise ValueError("one is not allowed")
     if number == 2:
@@ -60,7 +60,7 @@ def slow(number: int) -> int:
 
 
 class Unreadable:
-    """A function that travels to another process, and cannot be read there."""
+    """A function that can be pickled but not unpickled."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_refuse, ())

@@ -98,7 +98,7 @@ class LoopbackCluster:
         return [pid for pid in inside if _title(pid).startswith("ray::attempt")]
 
     def kill_worker(self, choose: Callable[[list[int]], int]) -> bool:
-        """Kill one of them as the system does when memory is short; say whether there was one."""
+        """Kill one of them as the system does when memory is short; whether there was one."""
         found = self.workers()
         return bool(found) and _kill(choose(found))
 
@@ -117,7 +117,7 @@ def _free_port() -> int:
 
 
 def wait_for(condition: Callable[[], bool], what: str, seconds: float = 300) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -24,7 +24,7 @@ def test_without_other_processes_results_come_in_order() -> None:
 
 
 @pytest.mark.parametrize("jobs", [None, 2])
-def test_what_goes_wrong_is_a_value(jobs: int | None) -> None:
+def test_an_error_is_a_failure_of_its_item(jobs: int | None) -> None:
     assert dict(each(work.uneven, range(4), jobs=jobs, timeout=600)) == {
         0: 0,
         1: Failure("failed", "ValueError: one is not allowed"),
@@ -34,8 +34,8 @@ def test_what_goes_wrong_is_a_value(jobs: int | None) -> None:
 
 
 @pytest.mark.parametrize("jobs", [None, 2])
-def test_an_item_that_takes_too_long_is_a_value(jobs: int | None) -> None:
-    """Nothing but items that never end: on a busy machine, any other may be late, too."""
+def test_an_item_that_takes_too_long_is_a_failure(jobs: int | None) -> None:
+    """All items are endless, because on a busy machine any other may be late."""
     results = dict(each(work.endless, range(2), jobs=jobs, timeout=0.5))
     assert {place: result.status for place, result in results.items()} == {
         0: "timeout",
@@ -44,7 +44,7 @@ def test_an_item_that_takes_too_long_is_a_value(jobs: int | None) -> None:
     assert all("0.5 s" in result.message for result in results.values())
 
 
-def test_a_process_that_dies_costs_no_item(tmp_path: Path) -> None:
+def test_no_item_is_lost_with_its_process(tmp_path: Path) -> None:
     items = [(number, str(tmp_path)) for number in range(8)]
     done = sorted(each(work.deadly_once, items, jobs=2))
     assert done == [(number, number) for number in range(8)]
@@ -57,7 +57,7 @@ def test_an_item_that_always_kills_is_a_failure_and_no_other_is() -> None:
     assert results == {number: number for number in (0, 2, 3, 4, 5)}
 
 
-def test_what_a_process_cannot_read_is_no_lack_of_memory() -> None:
+def test_a_function_that_cannot_be_unpickled_is_a_failure() -> None:
     results = dict(each(work.Unreadable(), [1, 2], jobs=2, retries=1))
     assert [result.status for result in results.values()] == ["failed", "failed"]
     assert all("un-serialize" in result.message for result in results.values())
@@ -67,7 +67,7 @@ def test_what_a_process_cannot_read_is_no_lack_of_memory() -> None:
     "wait", [1.0, *(pytest.param(wait, marks=pytest.mark.nightly) for wait in (0.05, 2.0))]
 )
 def test_ctrl_c_while_it_waits_is_an_interrupt(wait: float) -> None:
-    """Whether its processes are being started or are at work when the key is pressed."""
+    """Its processes are being started, or at work, when the key is pressed."""
     script = "import engine_work as work; from cosmodag.engines import each\n"
     script += "print('begun', flush=True); list(each(work.slow, range(9), jobs=2))"
     with subprocess.Popen(

@@ -20,7 +20,7 @@ def cluster() -> Iterator[LoopbackCluster]:
         yield cluster
 
 
-def test_what_goes_wrong_is_a_value(cluster: LoopbackCluster) -> None:
+def test_an_error_is_a_failure_of_its_item(cluster: LoopbackCluster) -> None:
     results = dict(
         each(work.uneven, range(4), engine="ray", address=cluster.address, timeout=600.0)
     )
@@ -34,8 +34,10 @@ def test_what_goes_wrong_is_a_value(cluster: LoopbackCluster) -> None:
     assert late[0].status == "timeout"
 
 
-def test_every_item_is_done_once_whoever_is_lost(cluster: LoopbackCluster, tmp_path: Path) -> None:
-    """It loses a node; other tests need but the head, so that they may come before or after."""
+def test_every_item_is_done_once_after_losses_of_workers_and_nodes(
+    cluster: LoopbackCluster, tmp_path: Path
+) -> None:
+    """It kills a node; the other tests need only the head, so that the order does not matter."""
     mark, places = tmp_path / "go on", []
     items = [(number, str(mark)) for number in range(40)]
     for place, result in each(work.held, items, engine="ray", address=cluster.address, retries=20):
@@ -51,7 +53,7 @@ def test_every_item_is_done_once_whoever_is_lost(cluster: LoopbackCluster, tmp_p
     assert sorted(places) == list(range(40))
 
 
-def test_ray_that_cannot_be_reached_is_a_sentence() -> None:
+def test_ray_that_cannot_be_reached_is_an_error() -> None:
     pytest.importorskip("ray")
     with pytest.raises(DataError, match="Ray cannot be reached"):
         list(each(work.doubled, [1], engine="ray", address="not an address"))

@@ -29,6 +29,7 @@ NASTY = [None, HUGE, "x", [[]], {"a": 1}, "\ud800"]
 EXPERIMENT = 'name = "tiny"\n[[group]]\ndata = ["n100_d5_ER1_gauss"]\nfixed = ["empty-graph"]\n'
 
 
+PASS = {"status": "done", "epoch_seconds": 0.1}
 FIT = {"kind": "fit", "data": "n100_d5_ER1_gauss", "method": "empty-graph", "graph": 0}
 
 
@@ -72,10 +73,13 @@ def test_a_store_whose_cells_are_not_the_table_that_was_made(store: Path, statem
         (FIT, {"status": "done", "auc": "x"}),
         (FIT, {"status": "done", "auc": [1]}),
         (FIT | {"graph": HUGE}, {"status": "done", "auc": 0.5}),
+        (FIT, {"auc": 0.5}),
+        (FIT | {"kind": "epoch", "method": "cosmo"}, PASS | {"machine": r"$\bad$"}),
     ],
 )
 def test_rows_that_nobody_wrote(store: Path, tmp_path: Path, description: Any, result: Any) -> None:
     with Store(store) as opened:
+        opened.add([Row("good", "b", FIT, {"status": "failed", "message": ""})])
         opened.add([Row("k", "b", description, result)])
         with pytest.raises(StoreError, match="rows that cosmodag did not write"):
             write_report(opened, tmp_path / "pages")

@@ -8,7 +8,7 @@ from control_groups import run_limited
 
 import cosmodag.fit.pipeline as pipeline
 import cosmodag.fit.prepare as prepare
-import cosmodag.solve.cost as cost
+import cosmodag.solve.machine.memory as memory
 from cosmodag import Cosmo, Dagma, EmptyGraph, EqualVariance, Notears, OrderSearch, VarianceSort
 from cosmodag.errors import ResourceError
 
@@ -69,7 +69,7 @@ def test_in_two_gibibytes_with_one_processor():
 )
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_what_cannot_fit_is_refused_with_both_figures(monkeypatch, learner, columns):
-    for module in (prepare, cost):
+    for module in (prepare, memory):
         monkeypatch.setattr(module, "main_memory", lambda: GIB // 2)
 
     def never(*args, **kwargs):

@@ -16,8 +16,8 @@ import pytest
 
 from cosmodag.data.knowledge import read_knowledge
 from cosmodag.errors import CosmodagError, DataError, name_list
+from cosmodag.io.graphs import read_graph, write_graph
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.write import read_graph, write_graph
 from cosmodag.io.tables.read import read_table
 from processor_limits import processor_time_below
 

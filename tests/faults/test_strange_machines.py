@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cosmodag import simulate
-from cosmodag.io.graphs.write import read_graph
+from cosmodag.io.graphs import read_graph
 
 nightly = pytest.mark.nightly
 

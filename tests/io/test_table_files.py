@@ -367,3 +367,13 @@ def test_commas_between_semicolons_are_decimal_marks_or_parts_of_names():
     assert find_separator(["width, mm;height, mm", "1,5;2,5"]) == ";"
     assert find_separator(["width;height", "1,5;2,5"]) == ";"
     assert find_separator(["width,height", "1.5,2.5"]) == ","
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"a;b\n1,5;2\n2,5;1\n", "größe,b\n1,2\n3,5\n".encode("cp1252"), b",a,b\n0,1,2\n1,3,5\n"],
+)
+def test_a_warning_names_the_line_that_reads_the_table(written, content):
+    with pytest.warns(DataWarning) as warned:
+        read_table(written(content))
+    assert [one.filename for one in warned] == [__file__]

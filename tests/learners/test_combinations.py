@@ -158,9 +158,15 @@ SETTLED = (
 
 
 @pytest.mark.parametrize(
-    ("name", "options"), [*((name, {}) for name in SETTLED), ("VarianceSort", {"threshold": 0.0})]
+    ("name", "options", "tolerance"),
+    [
+        *((name, {}, 1e-8) for name in SETTLED),
+        ("VarianceSort", {"threshold": 0.0}, 1e-8),
+        # It ends where the loss falls by less than 1e-8 of it: weights may be off by the root.
+        ("NoCurl", {}, 1e-3),
+    ],
 )
-def test_a_required_arc_without_effect_changes_no_other_weight(name, options):
+def test_a_required_arc_without_effect_changes_no_other_weight(name, options, tolerance):
     """The column has no correlation with any other in these very rows, up to rounding."""
     others = np.column_stack([np.ones(len(TABLE)), TABLE])
     drawn = np.random.default_rng(5).normal(size=len(TABLE))
@@ -173,9 +179,9 @@ def test_a_required_arc_without_effect_changes_no_other_weight(name, options):
     assert ("f", "c") in told.graph_.edges
     weights = told.adjacency_.copy()
     # Dagma ends where its gradient is small, not zero; the others solve equations.
-    assert abs(weights[5, 2]) < 1e-6
+    assert abs(weights[5, 2]) < max(1e-6, tolerance)
     weights[5, 2] = plain[5, 2]
-    np.testing.assert_allclose(weights, plain, atol=1e-8)
+    np.testing.assert_allclose(weights, plain, atol=tolerance)
 
 
 # Gaps.

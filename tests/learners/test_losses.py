@@ -36,6 +36,22 @@ def test_equal_noise_is_fitted_by_squared_error():
     assert model.noise_ == "equal-variance"
 
 
+@pytest.mark.parametrize(
+    ("factors", "refine", "loss"),
+    [
+        ([1.0, 2.0, 1.0, 2.0], None, "squared-error"),
+        ([1.0, 2.0, 1.0, 2.0], "prune", "likelihood"),
+        (FACTORS, None, "likelihood"),
+    ],
+)
+def test_unequal_noise_is_fitted_by_squared_error_if_nothing_refines_the_order(
+    factors, refine, loss
+):
+    model = CosmoMLP(**SMALL, refine=refine).fit(equal_noise() * factors)
+    assert model.loss_ == loss
+    assert "differ" in model.loss_reason_
+
+
 def test_other_units_are_fitted_by_likelihood(by_likelihood):
     standardised, scaled = by_likelihood
     assert standardised.loss_ == scaled.loss_ == "likelihood"

@@ -1,4 +1,4 @@
-"""Losses are their definitions, whatever each entry counts."""
+"""Losses equal their definitions, with any weights of entries."""
 
 import numpy as np
 import pytest

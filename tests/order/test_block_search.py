@@ -156,6 +156,16 @@ def test_searches_obey_knowledge_and_never_end_below_the_start(seed):
     )
 
 
+def test_restarts_obey_arcs_that_are_required_without_an_order():
+    table, widths = mixed_table(0)
+    required = np.zeros((D, D), bool)
+    required[0, 1:4] = True
+    problem = BlockProblem(Moments.of(table), widths, PENALTY, required=required)
+    found = search_blocks(problem, np.arange(D), random=generator(), restarts=10)
+    assert np.all(found.adjacency[required])
+    assert is_dag(found.adjacency)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_no_variable_has_a_better_place(seed):
     table, widths = mixed_table(seed)

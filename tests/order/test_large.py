@@ -118,3 +118,20 @@ def test_what_the_best_others_leave():
     left = unexplained(moments, 5.0)
     assert np.all(left[:3] < 1e-9)
     assert left[3] == 1.0
+
+
+def test_required_arcs_are_kept_without_an_order_of_their_own():
+    table, _ = linear_table(np.random.default_rng(2), 300, 12)
+    required = np.zeros((12, 12), bool)
+    required[[0, 3], [5, 8]] = True
+    found = search_large(
+        Moments.of(table),
+        np.arange(12),
+        random=np.random.default_rng(0),
+        penalty=6.0,
+        required=required,
+    )
+    assert found.graph.adjacency().toarray()[required].all()
+    place = np.argsort(found.order)
+    assert place[0] < place[5]
+    assert place[3] < place[8]

@@ -163,6 +163,16 @@ def test_knowledge_is_obeyed(seed):
     assert found.score >= found.start_score
 
 
+def test_required_arcs_bind_the_order_without_being_told_twice():
+    table, _ = linear_table(np.random.default_rng(0), 200, D)
+    required = np.zeros((D, D), bool)
+    required[[D - 1, D - 2, D - 3], [D - 2, D - 3, D - 4]] = True
+    found = search(
+        Moments.of(table), np.arange(D)[::-1], random=generator(), required=required, restarts=5
+    )
+    assert np.all(found.graph.adjacency().toarray()[required])
+
+
 def test_small_spaces_change_nothing(monkeypatch, batched):
     table, _ = linear_table(np.random.default_rng(5), 300, 20, density=0.6)
     moments = Moments.of(table)

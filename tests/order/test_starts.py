@@ -145,14 +145,3 @@ def test_scale_free_order_does_not_depend_on_units_and_takes_any_columns():
     table = np.column_stack([table, table[:, 0], np.ones(500)])
     assert sorted(scale_free_order(Moments.of(table))) == list(range(14))
     assert sorted(scale_free_order(Moments.of(table[:20]))) == list(range(14))
-
-
-def test_many_variables_have_correlations_in_single_precision(monkeypatch):
-    table, _ = linear_table(np.random.default_rng(4), 300, 8)
-    double = Moments.of(table).correlations
-    monkeypatch.setattr("cosmodag.order.moments.SINGLE_BEYOND", 7)
-    monkeypatch.setattr("cosmodag.order.moments.TILED_BEYOND", 7)
-    monkeypatch.setattr("cosmodag.order.moments.TILE", 3)  # does not divide 8
-    single = Moments.of(table).correlations
-    assert (double.dtype, single.dtype) == (np.float64, np.float32)
-    np.testing.assert_allclose(single, double, atol=1e-6)

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from property_examples import hard_orientation, in_gate, seeds, smooth_orientation
-from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_expit
-from scipy.stats import norm
+from scipy.special import expit
 
 from cosmodag.graph.acyclicity import exponential_value_and_gradient, is_dag
 from cosmodag.model.orientation import (
@@ -116,32 +114,8 @@ def test_temperature_for_keeps_its_promise(p: np.ndarray, exponent: float, shift
     assert acyclicity_of(orientation) <= tolerance * (1 + 1e-12)
 
 
-@given(
-    arrays(np.float64, st.integers(2, 20), elements=st.floats(-50, 50)),
-    st.floats(1e-2, 1e2),
-    st.floats(0, 50),
-)
-def test_appendix_a_product_of_sigmoids_over_a_zero_sum_is_at_most_alpha_to_the_n(
-    x: np.ndarray, temperature: float, shift: float
-) -> None:
-    x = x - x.mean()
-    log_product = log_expit((x - shift) / temperature).sum()
-    log_limit = len(x) * log_expit(-shift / temperature)
-    # rtol: each of ≤ 20 logarithms is rounded, and so is the mean that was taken away
-    assert log_product <= log_limit + 1e-12 * (1 + abs(log_limit) + abs(x / temperature).sum())
-
-
-@given(sizes.flatmap(exact_priorities), st.data())
-def test_appendix_differences_around_a_cycle_sum_to_zero(
-    p: np.ndarray, data: st.DataObject
-) -> None:
-    walk = data.draw(st.lists(st.integers(0, len(p) - 1), min_size=1, max_size=15))
-    closed = p[[*walk, walk[0]]]
-    assert np.diff(closed).sum() == 0
-
-
 @given(sizes.flatmap(exact_priorities), ratios, st.data())
-def test_the_two_lemmas_together_bound_every_closed_walk(
+def test_appendix_the_product_along_a_closed_walk_is_bounded(
     p: np.ndarray, ratio: float, data: st.DataObject
 ) -> None:
     """The product of S along a closed walk of n arcs is at most αⁿ."""
@@ -150,26 +124,6 @@ def test_the_two_lemmas_together_bound_every_closed_walk(
         orientation = np.asarray(smooth_orientation(p, 1.0, ratio))
     product = np.prod(orientation[walk, np.roll(walk, -1)])
     assert product <= expit(-ratio) ** len(walk) * (1 + 1e-12)
-
-
-@given(st.floats(1e-4, 1e3))
-def test_initialisation_a_spread_of_the_shift_makes_the_shift_most_likely(shift: float) -> None:
-    """Over the sd s of p_v − p_u ~ N(0, s²), the density at ε is greatest at s = ε."""
-    best = minimize_scalar(
-        lambda log_sd: -norm.logpdf(shift, scale=np.exp(log_sd)),
-        bounds=(np.log(shift) - 3, np.log(shift) + 3),
-        method="bounded",
-        options={"xatol": 1e-9},
-    )
-    # A maximum is flat: the optimiser finds its place to the root of rounding.
-    assert np.exp(best.x) == pytest.approx(shift, rel=1e-6)
-
-
-def test_initialisation_priorities_with_sd_shift_over_root_two_differ_with_sd_shift() -> None:
-    shift, n = 0.0134, 400_000
-    p = np.random.default_rng(0).normal(scale=shift / np.sqrt(2), size=(n, 2))
-    # The standard error of a standard deviation is sd / √(2n): 0.11 %; five of them.
-    assert np.diff(p, axis=1).std() == pytest.approx(shift, rel=0.006)
 
 
 @in_gate(30)

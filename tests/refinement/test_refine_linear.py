@@ -203,8 +203,8 @@ def test_a_search_stopped_among_equal_variances_keeps_what_it_had():
     assert stopped.total >= least.total - 1e-6
 
 
-def test_correlations_in_single_precision_are_said(monkeypatch):
-    monkeypatch.setattr("cosmodag.order.moments.SINGLE_BEYOND", 7)
+def test_correlations_of_nine_digits_are_said(monkeypatch):
+    monkeypatch.setattr("cosmodag.order.moments.WHOLE_BEYOND", 7)
     table, _ = linear_table(np.random.default_rng(4), 300, 8)
-    with pytest.warns(DataWarning, match="8 variables are kept with seven digits"):
+    with pytest.warns(DataWarning, match="8 variables are kept with nine digits"):
         refine_linear(table, {}, random=generator())

@@ -1,4 +1,4 @@
-"""Simulated experiments do what they say to the variables they name, and leave others alone."""
+"""Simulated experiments change the equations of their targets, and no others."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_non_linear_mechanisms_keep_their_functions():
         ({"kind": "soft"}, "'soft'"),
     ],
 )
-def test_what_cannot_be_is_refused(options, words):
+def test_wrong_options_are_refused(options, words):
     with pytest.raises(DataError, match=words):
         interventional(NAME, **options)
     with pytest.raises(DataError, match="no rows"):

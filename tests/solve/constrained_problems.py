@@ -12,9 +12,10 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, mean_squared_error
 from cosmodag.model.structure import Free
 from cosmodag.solve.minimisers.base import Minimised
-from cosmodag.solve.problems import Batch, Problem
+from cosmodag.solve.problems import Batch, Problem, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.watch import Watch
 
 SETTINGS = {
     "learning_rate": 1e-3,
@@ -67,11 +68,25 @@ def zeros_for(batch: Batch) -> dict[str, Any]:
     return {"arcs": np.zeros((k, d, d)), "order": np.zeros((k, 0)), "functions": {}}
 
 
-class Scripted:
-    """Returns what it was told, sub-problem by sub-problem, and remembers what it was asked.
+def solve(solver: Any, batch: Batch, max_time: float | None = None) -> list[Solution]:
+    """Solve the problems of a batch by a method."""
+    with Watch(1, "test", max_time) as watch:
+        return solver.solve(batch, watch)
 
-    A sub-problem is one number a lane, which becomes the [0, 1] entry of W; or, for a lane that is
-    to be refused, None. Its loss is one, or what `losses` says.
+
+def minimise(minimiser: Any, batch: Batch, parameters: Any = None, active: Any = None) -> Minimised:
+    """Solve a sub-problem, by default of all problems of a batch and from zero."""
+    parameters = zeros_for(batch) if parameters is None else parameters
+    active = np.ones(batch.size, bool) if active is None else np.array(active)
+    with Watch(1, "test") as watch:
+        return minimiser.minimise(batch, parameters, active, 0, watch)
+
+
+class Scripted:
+    """Returns prescribed results, sub-problem by sub-problem, and records its arguments.
+
+    A result is one number per lane, which becomes the [0, 1] entry of W, or None for a lane that is
+    refused. The loss is one, or not a number if the result is not.
     """
 
     trains = False

@@ -1,4 +1,4 @@
-"""What problems of the tests give beside their data, feature by feature."""
+"""Optional inputs of the problems of the tests."""
 
 import numpy as np
 

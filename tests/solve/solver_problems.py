@@ -1,7 +1,8 @@
 """Small problems for the solvers."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import jax
 import numpy as np
@@ -17,6 +18,7 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.reference import REFERENCE
 from cosmodag.solve.training.schedules import CosineAnnealing
+from cosmodag.solve.training.shuffle import rows_at
 
 SETTINGS = {
     "learning_rate": 8e-3,
@@ -34,9 +36,7 @@ SETTINGS = {
 
 
 def cosmo_recipe(
-    mechanism: Mechanism | None = None,
-    batch_size: int | None = 64,
-    loss: Loss = mean_squared_error,
+    mechanism: Mechanism | None = None, batch_size: int | None = 64, loss: Loss = mean_squared_error
 ) -> Recipe:
     objective = AnnealedObjective(loss)
     return Recipe(Priority(), mechanism or Linear(), objective, CosineAnnealing(), batch_size)
@@ -64,6 +64,48 @@ def reference_batch(problems: Sequence[Problem]) -> Batch:
     return Batch.of(RECIPE, problems, jax.devices("cpu")[0], {RECIPE: REFERENCE})
 
 
+@dataclass(frozen=True)
+class OtherPriority(Priority):
+    """A structure defined outside the package, with the same initial parameters."""
+
+
+Named = dict[str, np.ndarray]
+
+
+def plain_adam(
+    problem: Problem, start: Named, gradients: Callable[..., Named], rounds: int, size: int = 64
+) -> Named:
+    """Solve a problem step by step with NumPy in float64, from the paper's formulas.
+
+    `gradients` computes the gradients of the fit from rows, the parameters, S and t; those of the
+    penalties are added here.
+    """
+    s, data = problem.settings, problem.data.astype(np.float64)
+    values = {name: np.array(value, np.float64) for name, value in start.items()}
+    means, squares = ({name: 0 * value for name, value in values.items()} for _ in range(2))
+    step = 0
+    for epoch in range(rounds):
+        wave = 0.5 * (1 + np.cos(np.pi * epoch / s["rounds"]))
+        t = s["temperature_end"] + wave * (s["temperature_start"] - s["temperature_end"])
+        order = np.array(rows_at(problem.seed, epoch, np.arange(len(data)), len(data)))
+        for begin in range(0, len(data), size):
+            arcs, p = values["arcs"], values["order"]
+            orientation = 1 / (1 + np.exp(-(p[None, :] - p[:, None] - s["shift"]) / t))
+            np.fill_diagonal(orientation, 0)
+            found = gradients(data[order[begin : begin + size]], values, orientation, t)
+            found["arcs"] = found["arcs"] + s["lambda1"] * np.sign(arcs)
+            found["arcs"] += s["lambda2"] * arcs / np.linalg.norm(arcs)
+            found["order"] = found["order"] + s["lambda_p"] * p / np.linalg.norm(p)
+            step += 1
+            for name, g in found.items():
+                rate = s["priority_learning_rate" if name == "order" else "learning_rate"]
+                means[name] = 0.9 * means[name] + 0.1 * g
+                squares[name] = 0.999 * squares[name] + 0.001 * g**2
+                root = np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8
+                values[name] = values[name] - rate * means[name] / (1 - 0.9**step) / root
+    return values
+
+
 def backend_named(name: str) -> Backend:
     return next(b for b in (*backends_for("cpu"), *backends_for("gpu")) if b.name == name)
 
@@ -71,7 +113,7 @@ def backend_named(name: str) -> Backend:
 def run_rounds(
     backend: Backend, batch: Batch, *marks: int, state: AdamState | None = None
 ) -> AdamState:
-    """AdamState of a batch after rounds run in pieces, given by the rounds at which they meet."""
+    """State of a batch after rounds run in pieces, which end at the marks."""
     state = backend.start(batch) if state is None else state
     for first, last in itertools.pairwise(marks):
         state = backend.advance(batch, state, first, last)
@@ -82,7 +124,7 @@ def assert_close_after_100_steps(ours: AdamState, theirs: AdamState) -> None:
     """Parameters as close as single precision keeps them over about a hundred steps.
 
     An entry that λ₁ holds at zero has a sign that rounding decides, and moves by up to a learning
-    rate when it changes: few do, and W hardly knows.
+    rate when the sign changes: few do, and W changes little.
     """
     for one, other in zip(
         jax.tree.leaves(ours.parameters), jax.tree.leaves(theirs.parameters), strict=True

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from constrained_problems import SETTINGS, Scripted, batch_of, free_recipe, zeros_for
+from constrained_problems import SETTINGS, Scripted, batch_of, free_recipe, minimise, solve
 from features import EVERY_FEATURE, given_features
 from hypothesis import given as drawn
 from hypothesis import strategies as st
@@ -13,26 +13,16 @@ from cosmodag.graph.acyclicity import in_domain, log_determinant_value_and_gradi
 from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_error
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers import covariance
-from cosmodag.solve.minimisers.barrier_linear import (
-    Arcs,
-    LinearDescent,
-    StageSettings,
-    descend,
-)
+from cosmodag.solve.minimisers.barrier_linear import LinearDescent, StageSettings, descend
+from cosmodag.solve.minimisers.each_lane import Arcs
 from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.training.adam import adam_step, fresh_state
 from cosmodag.solve.training.guards import Domain
-from cosmodag.solve.watch import Watch
 
 DAGMA = free_recipe(Barrier(half_squared_error), batch_size=None)
 
 STAGES = (Stage(1.0, 1.0, 300), Stage(0.1, 0.9, 300), Stage(0.01, 0.8, 600))
-
-
-def solve(solver, batch, max_time=None):
-    with Watch(1, "test", max_time) as watch:
-        return solver.solve(batch, watch)
 
 
 def test_stages_follow_one_another():
@@ -69,7 +59,7 @@ def test_data_too_large_for_numbers_is_divergence():
     assert np.isfinite(solution.parameters["arcs"]).all()
 
 
-def test_a_refused_stage_is_begun_again_with_a_wider_domain_and_smaller_steps():
+def test_a_refused_stage_restarts_with_a_wider_domain_and_smaller_steps():
     minimiser = Scripted([[0.3, 0.3], [None, 0.2], [None, 0.1], [0.2, 9.0], [0.1, 9.0]])
     solver = CentralPath(DAGMA, (minimiser,), STAGES)
     first, second = solve(solver, batch_of(solver.recipe, [{}, {}]))
@@ -92,7 +82,7 @@ def test_a_refused_stage_is_begun_again_with_a_wider_domain_and_smaller_steps():
     s=st.floats(0.5, 1.5),
     seed=st.integers(0, 10**6),
 )
-def test_elimination_tells_m_matrices_and_inverts_them(d, size, density, s, seed):
+def test_elimination_recognises_m_matrices_and_inverts_them(d, size, density, s, seed):
     random = np.random.default_rng(seed)
     # Spectral radii of W∘W on both sides of s, for one block of rows and for several.
     weights = random.normal(size=(d, d)) * (random.random((d, d)) < density)
@@ -154,8 +144,7 @@ def test_the_compiled_descent_follows_the_recipe(features):
     """Fifty steps of Adam along the gradient of the recipe's own objective."""
     given = given_features(features)
     batch = batch_of(DAGMA, [{"rounds": 50.0, "learning_rate": 1e-2}], **given)
-    with Watch(1, "test") as watch:
-        found = LinearDescent().minimise(batch, zeros_for(batch), np.ones(1, bool), 0, watch)
+    found = minimise(LinearDescent(), batch)
     with jax.enable_x64(True):
         arrays = {name: jnp.asarray(batch.of_lane(name, 0)) for name in batch.given}
         counted = arrays.get("counted", jnp.ones((batch.rows, 1)))
@@ -186,7 +175,7 @@ def test_the_compiled_descent_follows_the_recipe(features):
     assert not found.converged[0]
 
 
-def test_pieces_of_a_descent_make_the_whole():
+def test_a_descent_in_pieces_is_bit_identical():
     problem = one_problem()
     stage = StageSettings(1.0, 1.0, 1e-3, 0.99, 0.999)
     whole, pieces = np.zeros((4, 6, 6)), np.zeros((4, 6, 6))
@@ -210,8 +199,7 @@ def test_a_step_that_leaves_a_narrow_domain_ends_the_stage():
     batch = batch_of(
         DAGMA, [{"score_weight": 1e3, "radius": 0.8, "learning_rate": 0.3}, {"radius": 0.8}]
     )
-    with Watch(1, "test") as watch:
-        found = LinearDescent().minimise(batch, zeros_for(batch), np.ones(2, bool), 0, watch)
+    found = minimise(LinearDescent(), batch)
     assert found.refused.tolist() == [True, False]
     assert found.iterations == 500
     assert not found.converged.any()
@@ -219,10 +207,7 @@ def test_a_step_that_leaves_a_narrow_domain_ends_the_stage():
 
 def test_descent_ends_when_the_objective_rests():
     batch = batch_of(DAGMA, [{"rounds": 1e5, "learning_rate": 1e-2}])
-    with Watch(1, "test") as watch:
-        found = LinearDescent(tolerance=1e-4).minimise(
-            batch, zeros_for(batch), np.ones(1, bool), 0, watch
-        )
+    found = minimise(LinearDescent(tolerance=1e-4), batch)
     assert found.iterations < 1e5
     assert found.converged.all()
 

@@ -1,4 +1,4 @@
-"""While programs are compiled, the person is told so: on a terminal, in a notebook, in a log."""
+"""The count of compiled programs is shown on a terminal, in a notebook and in a log."""
 
 import logging
 import sys
@@ -18,7 +18,7 @@ from cosmodag.solve.watch import Watch
 
 
 def compile_three() -> None:
-    """Programs as Numba tells of them: one needs another, and a third that is left out."""
+    """Programs as Numba reports them: one needs another, and a third that is left out."""
     needs = {"train", "shuffle", "mask"}
     progress.begin("train", needs)
     progress.begin("shuffle", {"shuffle"})
@@ -27,7 +27,7 @@ def compile_three() -> None:
 
 
 class Terminal:
-    """A stream that says it is a terminal."""
+    """A stream that is a terminal."""
 
     encoding = "utf-8"
 
@@ -46,7 +46,7 @@ class Terminal:
 
 
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Put a terminal in the place of stderr; pytest would undo that after a fixture."""
+    """Replace stderr by a terminal; pytest would undo that after a fixture."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
@@ -171,7 +171,7 @@ def test_a_log_has_a_line_every_two_seconds(
         assert caplog.messages == ["compiling, once: 3 of 3"]
 
 
-def test_nobody_is_told_after_the_run() -> None:
+def test_listeners_are_removed_after_the_run() -> None:
     heard: list[str] = []
     with progress.listening(lambda tally: heard.append(str(tally))):
         progress.begin("train", {"train"})
@@ -179,7 +179,7 @@ def test_nobody_is_told_after_the_run() -> None:
     assert heard == ["compiling, once: 0 of 1"]
 
 
-def test_jax_tells_of_its_programs() -> None:
+def test_programs_of_jax_are_counted() -> None:
     @jitted()
     def cubed(x: float) -> float:
         return x * x * x + 1

@@ -43,7 +43,7 @@ def test_both_forms_agree(name):
     assert float(value) == pytest.approx(EVERY[name].value(weights), rel=1e-9)
 
 
-def test_power_rounds_go_on_where_they_were():
+def test_power_rounds_continue_from_their_state():
     weights = cyclic(seed=2)
     evaluate = CONSTRAINTS["spectral"].evaluator()
     values = [evaluate(weights)[0] for _ in range(20)]

@@ -43,7 +43,7 @@ def run(batch: Batch, rounds: int, first: int = 0):
 
 @pytest.fixture
 def guarded() -> Batch:
-    """Free weights from zero; one lane far from its wall, one behind it, one that will meet it."""
+    """Free weights from zero; one lane inside its wall, one outside, one that reaches it."""
     table = make_table()
     recipe = Recipe(Free(), Linear(), Penalised(mean_squared_error), batch_size=64, guard=Wall())
     backends = {recipe: REFERENCE, replace(recipe, guard=None): REFERENCE}
@@ -105,6 +105,6 @@ def test_the_domain_of_the_barrier():
     ("undone", "first_undone", "radius", "expected"),
     [(0, -1, 0.9, False), (1, 12, 1.0, False), (1, 10, 1.0, True), (1, 12, 0.9, True)],
 )
-def test_when_a_stage_is_begun_again(undone, first_undone, radius, expected):
+def test_when_a_stage_restarts(undone, first_undone, radius, expected):
     settings = {"radius": np.float32(radius)}
     assert Domain().refuses(undone, first_undone, 10, settings) == expected

@@ -1,10 +1,10 @@
-"""The augmented Lagrangian: when α and ρ grow, what is kept, and that lanes do not meet."""
+"""The augmented Lagrangian: when α and ρ grow, what is kept, and that lanes are independent."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from constrained_problems import FIRST_ARC, Scripted, batch_of, free_recipe
+from constrained_problems import FIRST_ARC, Scripted, batch_of, free_recipe, solve
 
 from cosmodag.errors import SettingsError
 from cosmodag.graph.constraint import EXPONENTIAL
@@ -12,14 +12,8 @@ from cosmodag.model.objective import Decayed, Penalised, half_squared_error, mea
 from cosmodag.solve.methods.lagrangian import Lagrangian, constraint_of
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.minimisers.stochastic import Stochastic
-from cosmodag.solve.watch import Watch
 
 SCRIPTED = free_recipe(Penalised(mean_squared_error, FIRST_ARC))
-
-
-def solve(solver, batch, max_time=None):
-    with Watch(1, "test", max_time) as watch:
-        return solver.solve(batch, watch)
 
 
 def test_the_multiplier_grows_by_penalty_times_h_and_the_penalty_when_h_is_slow():
@@ -56,13 +50,13 @@ def test_it_ends_after_so_many_updates():
     assert not solution.converged
 
 
-def test_a_last_sub_problem_that_did_not_converge_is_told():
+def test_without_convergence_of_the_last_sub_problem_there_is_none():
     solver = Lagrangian(SCRIPTED, (Scripted([[0.0]], converged=False),))
     [solution] = solve(solver, batch_of(solver.recipe, [{}]))
     assert not solution.converged
 
 
-def test_each_lane_has_its_own_pace():
+def test_lanes_end_at_different_sub_problems():
     minimiser = Scripted([[1.0, 0.0], [0.5, 7.0], [0.0, 7.0]])
     solver = Lagrangian(SCRIPTED, (minimiser,))
     first, second = solve(solver, batch_of(solver.recipe, [{}, {"multiplier": 1.0}]))
@@ -93,7 +87,7 @@ def test_a_loss_that_is_not_a_number_is_divergence():
     assert (first.converged, second.converged) == (False, True)
 
 
-def test_out_of_time_the_round_under_way_is_the_answer():
+def test_out_of_time_the_weights_of_the_current_sub_problem_are_kept():
     minimiser = Scripted([[0.7]])
     solver = Lagrangian(SCRIPTED, (minimiser,))
     [solution] = solve(solver, batch_of(solver.recipe, [{}]), max_time=0)

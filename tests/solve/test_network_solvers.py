@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from constrained_problems import minimise, solve
 from features import FEATURES, given_features
 from jax.test_util import check_grads
 from solver_problems import make_table
@@ -28,7 +29,6 @@ from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.recipe import Recipe, full_loss
 from cosmodag.solve.training.guards import Inside
 from cosmodag.solve.training.reference import REFERENCE
-from cosmodag.solve.watch import Watch
 
 SETTINGS = {
     "lambda1": 0.02,
@@ -123,13 +123,9 @@ def test_the_compiled_descent_takes_the_steps_of_the_loop(table, features):
     given = given_features(features, n=100)
     batch = batch_of(recipe_of(DAGMA, Inside()), table, FOR_DAGMA, **given)
     assert NetworkDescent().implements(batch.recipe)
-    start = Progress.of(batch).parameters
+    start = Progress(batch).parameters
     start["arcs"] = start["arcs"] * 0.3
-    with Watch(200, "test") as watch:
-        ours, theirs = (
-            minimiser.minimise(batch, start, np.array([True]), 0, watch)
-            for minimiser in (NetworkDescent(), Stochastic())
-        )
+    ours, theirs = (minimise(one, batch, start) for one in (NetworkDescent(), Stochastic()))
     assert ours.iterations == theirs.iterations == 100
     assert not ours.refused[0]
     assert not theirs.refused[0]
@@ -151,11 +147,9 @@ def test_leaving_the_domain_is_refused_and_overcome(table, minimiser):
     recipe = recipe_of(DAGMA, Inside())
     # A step of 3 leaves the domain, where the spectral radius of A is below one.
     batch = batch_of(recipe, table, {**FOR_DAGMA, "learning_rate": 3.0})
-    with Watch(500, "test") as watch:
-        found = minimiser.minimise(batch, Progress.of(batch).parameters, np.array([True]), 0, watch)
-        assert found.refused[0]
-        path = CentralPath(recipe, (minimiser,), (Stage(0.1, 1.0, 100), Stage(0.01, 1.0, 100)))
-        (solution,) = path.solve(batch, watch)
+    assert minimise(minimiser, batch, Progress(batch).parameters).refused[0]
+    path = CentralPath(recipe, (minimiser,), (Stage(0.1, 1.0, 100), Stage(0.01, 1.0, 100)))
+    (solution,) = solve(path, batch)
     accepted = [record["accepted"] for record in solution.history]
     assert accepted[0] == 0.0
     assert sum(accepted) == 2
@@ -180,10 +174,7 @@ def test_the_full_batch_reaches_a_stationary_point(table, features):
     given = given_features(features, n=100)
     settings = {**FOR_NOTEARS, "rounds": 3000.0}
     batch = batch_of(recipe_of(NOTEARS), table.astype(np.float64), settings, **given)
-    with Watch(100, "test") as watch:
-        found = FullBatch(tolerance=1e-10).minimise(
-            batch, Progress.of(batch).parameters, np.array([True]), 0, watch
-        )
+    found = minimise(FullBatch(tolerance=1e-10), batch, Progress(batch).parameters)
     parameters = jax.tree.map(lambda stacked: stacked[0], found.parameters)
     arcs = parameters["arcs"]
     allowed = (given.get("support", np.ones((6, 6))) * (1 - np.eye(6))) > 0
@@ -207,9 +198,7 @@ def test_the_full_batch_takes_any_loss_and_mechanism():
     batch = batch_of(recipe, table, {**FOR_NOTEARS, "lambda1": 0.01, "rounds": 300.0})
     assert FullBatch().implements(recipe)
     assert not FullBatch().implements(recipe_of(DAGMA, Inside()))
-    start = Progress.of(batch).parameters
-    with Watch(100, "test") as watch:
-        found = FullBatch().minimise(batch, start, np.array([True]), 0, watch)
+    found = minimise(FullBatch(), batch, Progress(batch).parameters)
     with jax.enable_x64(True):
         lane = jax.tree.map(lambda stacked: stacked[0], found.parameters)
         value = float(full_loss(recipe, lane, table, batch.settings_of(0)))
@@ -227,9 +216,8 @@ def test_the_full_batch_takes_any_loss_and_mechanism():
 )
 def test_lanes_that_are_not_active_are_left_alone(table, minimiser, recipe, settings):
     batch = batch_of(recipe, table, settings)
-    start = Progress.of(batch).parameters
-    with Watch(100, "test") as watch:
-        found = minimiser.minimise(batch, start, np.array([False]), 0, watch)
+    start = Progress(batch).parameters
+    found = minimise(minimiser, batch, start, active=[False])
     assert found.iterations == 0
     others = ~np.eye(6, dtype=bool)
     assert np.array_equal(found.parameters["arcs"][:, others], start["arcs"][:, others])

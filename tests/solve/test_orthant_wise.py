@@ -69,7 +69,7 @@ def test_it_steps_back_from_the_border_of_the_domain():
     assert found.x[0] == pytest.approx(-1, abs=1e-3)
 
 
-def test_it_ends_when_told_or_where_it_cannot_improve():
+def test_it_ends_when_stopped_at_a_limit_or_at_a_minimum():
     calls = iter([False, False, True])
     found = minimise_orthant_wise(
         rosenbrock, np.zeros(6), np.zeros(6), is_stopped=lambda: next(calls)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.optimize
-from constrained_problems import batch_of, free_recipe
+from constrained_problems import batch_of, free_recipe, solve
 
 from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.model.mechanism import Linear
@@ -20,7 +20,6 @@ from cosmodag.solve.methods.two_stage import TwoStage
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.watch import Watch
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 D = 6
@@ -78,8 +77,7 @@ def test_notears(seed):
     recipe = free_recipe(Penalised(half_squared_error, EXPONENTIAL))
     solver = Lagrangian(recipe, (QuasiNewton(1e-8), Stochastic()))
     batch = batch_of(recipe, [{"lambda1": 0.1, "rounds": 15_000.0}] * (seed + 1), d=D)
-    with Watch(1, "test") as watch:
-        solution = solver.solve(batch, watch)[seed]
+    solution = solve(solver, batch)[seed]
     data = batch.of_lane("data", seed)
     theirs = score(data, published_notears(data, 0.1), 0.1)
     ours = score(data, solution.parameters["arcs"], 0.1)
@@ -147,8 +145,7 @@ def test_nocurl(seed):
     )
     own = {"lambda1": 0.0, "rounds": 15_000.0}
     batch = batch_of(solver.recipe, [own] * (seed + 1), d=D)
-    with Watch(1, "test") as watch:
-        solution = solver.solve(batch, watch)[seed]
+    solution = solve(solver, batch)[seed]
     data = batch.of_lane("data", seed)
     theirs, phi = published_nocurl(data)
     with jax.enable_x64(True):

@@ -7,19 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from constrained_problems import batch_of, free_recipe, zeros_for
+from constrained_problems import batch_of, free_recipe, minimise, zeros_for
 from features import EVERY_FEATURE, given_features
 from sklearn.linear_model import Lasso, LinearRegression
 
 from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gradient
 from cosmodag.graph.constraint import EXPONENTIAL, Constraint
 from cosmodag.model.mechanism import MLP, Linear
-from cosmodag.model.objective import (
-    Barrier,
-    Penalised,
-    half_squared_error,
-    mean_squared_error,
-)
+from cosmodag.model.objective import Barrier, Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free, Potential, Priority
 from cosmodag.solve.minimisers import covariance
 from cosmodag.solve.minimisers.base import first_that_implements
@@ -31,13 +26,6 @@ from cosmodag.solve.watch import Watch
 LASSO = free_recipe(Penalised(half_squared_error))
 NOTEARS = free_recipe(Penalised(half_squared_error, EXPONENTIAL))
 POTENTIAL = Recipe(Potential(), Linear(), Penalised(half_squared_error))
-
-
-def minimise(minimiser, batch, parameters=None, max_time=None):
-    if parameters is None:
-        parameters = zeros_for(batch)
-    with Watch(1, "test", max_time) as watch:
-        return minimiser.minimise(batch, parameters, np.ones(batch.size, bool), 0, watch)
 
 
 def test_without_a_constraint_every_column_is_a_lasso():
@@ -121,7 +109,7 @@ def test_closed_gradients_are_those_of_the_objective_in_jax(recipe, features):
     "structure", [Free(), Potential(from_zero=True)], ids=["free", "potential"]
 )
 def test_the_minimum_is_one_of_the_objective(structure, features):
-    """Nowhere near is the recipe's own objective lower, and forbidden arcs are zero."""
+    """No point nearby has a lower value of the recipe's objective, and forbidden arcs are zero."""
     recipe = Recipe(structure, Linear(), Penalised(half_squared_error))
     given = given_features(features)
     batch = batch_of(recipe, [{"lambda1": 0.1, "rounds": 1e4}], **given)
@@ -210,20 +198,19 @@ def test_a_subclassed_structure_is_trained_at_once():
     assert np.all(np.isfinite(found.loss))
 
 
-def test_iterations_that_do_not_suffice_are_told():
+def test_too_few_iterations_are_not_convergence():
     found = minimise(QuasiNewton(tolerance=1e-14), batch_of(LASSO, [{"rounds": 2.0}]))
     assert not found.converged.any()
 
 
 def test_lanes_that_are_finished_are_left_alone():
     batch = batch_of(LASSO, [{}, {}])
-    with Watch(1, "test") as watch:
-        found = QuasiNewton().minimise(batch, zeros_for(batch), np.array([False, True]), 0, watch)
+    found = minimise(QuasiNewton(), batch, active=[False, True])
     assert np.all(found.parameters["arcs"][0] == 0)
     assert np.any(found.parameters["arcs"][1] != 0)
 
 
-def test_an_interrupt_ends_it_at_the_next_iteration_with_what_there_is():
+def test_an_interrupt_ends_it_at_the_next_iteration_and_keeps_the_result():
     def interrupt(weights):
         evaluations.append(1)
         if len(evaluations) == 5:

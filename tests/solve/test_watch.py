@@ -1,4 +1,4 @@
-"""How a run answers Ctrl-C, and what is left of its handler afterwards."""
+"""The response of a run to Ctrl-C, and the handler afterwards."""
 
 import signal
 import threading
@@ -47,7 +47,7 @@ def test_the_second_ctrl_c_raises_at_once() -> None:
     with pytest.raises(KeyboardInterrupt):
         run()
     assert not went_on
-    assert last_interrupt() is Interrupt.NONE  # the run did not look, and is over
+    assert last_interrupt() is Interrupt.NONE  # the run has ended without noticing it
 
 
 def test_a_failing_run_does_not_hide_ctrl_c() -> None:

@@ -1,4 +1,4 @@
-"""What the modules promise beside their mathematics: acyclic, saved, moved, compiled, scheduled."""
+"""Modules are acyclic, and can be saved, moved, compiled and scheduled."""
 
 import io
 
@@ -221,7 +221,7 @@ def test_cosine_is_the_packages_own() -> None:
         scheduler.step()
 
 
-def test_a_scheduler_is_taken_up_where_it_was_left() -> None:
+def test_a_scheduler_resumes_from_a_saved_state() -> None:
     left = CosineTemperature(SmoothOrientation(3), rounds=10)
     for _ in range(4):
         left.step()

@@ -12,6 +12,7 @@ from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import AnnealedObjective, Predicted
 from cosmodag.model.orientation import hard_orientation, smooth_orientation
 from cosmodag.model.structure import Priority
+from cosmodag.solve.training.adam import adam_step, fresh_state
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -149,7 +150,7 @@ def test_gradients_of_the_penalties_are_zero_at_zero() -> None:
 
 
 def test_a_short_training_ends_where_the_packages_own_loop_of_steps_does() -> None:
-    """Full batches, so that both see the same rows: fifty steps of Adam while the order cools."""
+    """Fifty steps of Adam on full batches, so that both use the same rows, while t falls."""
     layer, rounds, rate = PriorityLinear(some_orientation()), 50, 0.02
     x = np.random.default_rng(5).normal(size=(30, D))
     start = parameters_of(layer)
@@ -171,27 +172,19 @@ def test_a_short_training_ends_where_the_packages_own_loop_of_steps_does() -> No
 
 def adam_of_jax(parameters: Any, x: np.ndarray, temperatures: list[float], rate: float) -> Any:
     @jax.grad
-    def gradient(parameters: Any, temperature: float) -> jax.Array:
-        settings = {**SETTINGS, "temperature": temperature}
+    def gradient(parameters: Any, settings: Any) -> jax.Array:
         weights = Priority().orient(parameters, settings, 1.0)
         batch = Predicted(x, x @ weights, jnp.ones((len(x), 1)))
         return AnnealedObjective()(parameters, weights, batch, settings)
 
     @jax.jit
-    def step(state: Any, temperature: float, m: int) -> Any:
-        parameters, first, second = state
-        slope = gradient(parameters, temperature)
-        first = jax.tree.map(lambda a, g: 0.9 * a + 0.1 * g, first, slope)
-        second = jax.tree.map(lambda a, g: 0.999 * a + 0.001 * g**2, second, slope)
-
-        def moved(p: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
-            return p - rate * (a / (1 - 0.9**m)) / (jnp.sqrt(b / (1 - 0.999**m)) + 1e-8)
-
-        return jax.tree.map(moved, parameters, first, second), first, second
+    def step(state: Any, temperature: float) -> Any:
+        settings = {**SETTINGS, "temperature": temperature, "beta1": 0.9, "beta2": 0.999}
+        settings |= {"learning_rate": rate, "priority_learning_rate": rate}
+        return adam_step(state, gradient(state.parameters, settings), settings)
 
     with jax.enable_x64(True):
-        parameters = jax.tree.map(jnp.asarray, parameters)
-        state = (parameters, *(jax.tree.map(jnp.zeros_like, parameters) for _ in range(2)))
-        for m, temperature in enumerate(temperatures, start=1):
-            state = step(state, temperature, m)
-        return jax.tree.map(np.asarray, state[0])
+        state = fresh_state(jax.tree.map(jnp.asarray, parameters))
+        for temperature in temperatures:
+            state = step(state, temperature)
+        return jax.tree.map(np.asarray, state.parameters)

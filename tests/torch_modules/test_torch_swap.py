@@ -1,4 +1,4 @@
-"""A COSMO layer takes the place of an acyclicity penalty in under ten lines, as the page says."""
+"""A COSMO layer replaces an acyclicity penalty in under ten lines, as the page shows."""
 
 import difflib
 import re

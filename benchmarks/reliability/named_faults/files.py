@@ -100,8 +100,8 @@ FAULTS = (
     Fault(
         "bad input ends with 1",
         "cli/terminal/shell.py",
-        "            code = EXIT_USAGE\n",
-        "            code = EXIT_FAILED\n",
+        "code = EXIT_USAGE if isinstance(error, DataError) else EXIT_FAILED",
+        "code = EXIT_FAILED",
         (f"{SHELL}::test_an_error_is_one_line_and_a_code",),
     ),
     Fault(

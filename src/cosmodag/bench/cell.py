@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -59,15 +60,14 @@ class CellBatch:
 
 def batched(cells: Iterable[Cell], size: int) -> tuple[CellBatch, ...]:
     """Put cells that one program can do into batches; a cell that occurs twice is done once."""
-    groups: dict[tuple[object, ...], dict[str, Cell]] = {}
+    groups: dict[object, dict[str, Cell]] = defaultdict(dict)
     for cell in cells:
         rows, variables, *_ = cell.data.split("_")
-        alike = (cell.kind, cell.method, rows, variables, cell.device)
-        groups.setdefault(alike, {})[cell.key] = cell
+        groups[cell.kind, cell.method, rows, variables, cell.device][cell.key] = cell
     batches = []
-    for (_, method, *_), group in groups.items():
-        members = tuple(group.values())
-        most = size if METHODS[str(method)].is_solved_together else min(size, _FEW)
+    for members in (tuple(group.values()) for group in groups.values()):
+        is_solved_together = METHODS[members[0].method].is_solved_together
+        most = size if is_solved_together else min(size, _FEW)
         batches += [CellBatch(members[i : i + most]) for i in range(0, len(members), most)]
     return tuple(batches)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from cosmodag.bench.cell import Cell, CellBatch, batched
 from cosmodag.bench.methods import METHODS, draw, ranges_for
 from cosmodag.bench.protocol import RULES, Experiment, Group
 
-__all__ = ["TIMING", "CellPlan", "CellStage", "Column", "Results", "choose"]
+__all__ = ["TIMING", "CellPlan", "Column", "Results", "choose"]
 
 Results = Mapping[str, Mapping[str, Any]]
 """Results by the keys of their cells."""
@@ -21,13 +21,6 @@ TIMING = "timing"
 # First seeds of graphs: searches, validations and timings have different graphs.
 _SEARCHED, _VALIDATED, _TIMED = 1_000_000, 2_000_000, 3_000_000
 _PER_SEED = 10_000_000
-
-
-class CellStage(NamedTuple):
-    """Batches that can be done once those of the stages before are."""
-
-    name: str
-    batches: tuple[CellBatch, ...]
 
 
 @dataclass(frozen=True)
@@ -49,26 +42,27 @@ class CellPlan:
     device: str = "auto"
     _searches: dict[tuple[int, str, str], list[list[Cell]]] = field(default_factory=dict)
 
-    def stages(self, results: Results) -> Iterator[CellStage]:
-        """Yield the stages in order; `results` must hold those of a stage before the next is asked.
+    def stages(self, results: Results) -> Iterator[tuple[str, tuple[CellBatch, ...]]]:
+        """Yield the name of each stage and its batches, in order.
 
-        Searches and validations come first, group by group, so that finished groups are complete.
+        `results` must hold those of a stage before the next is asked. Searches and validations come
+        first, group by group, so that finished groups are complete.
         """
         groups = self.experiment.groups
         for group in groups:
             pairs = [(data, method) for data in group.data for method in group.methods]
             searches = [self.searched(group, m, data) for data, m in pairs if not METHODS[m].like]
             cells = [cell for search in searches for one in search for cell in one]
-            yield CellStage("search", batched(cells, group.batch))
+            yield "search", batched(cells, group.batch)
             cells = [cell for one in self.columns(group) for cell in self.validated(one, results)]
-            yield CellStage("validation", batched(cells, group.batch))
+            yield "validation", batched(cells, group.batch)
         for group in groups:
             alone = [Column(group, data, method) for data in group.data for method in group.epochs]
             passes = [self._cells(one, _TIMED, 1, {}, "epoch", self.device) for one in alone]
-            yield CellStage("epochs", batched([cell for (cell,) in passes], 1))
+            yield "epochs", batched([cell for (cell,) in passes], 1)
         for group in groups:
             cells = [cell for one in self.columns(group) for cell in self.timed(one, results)]
-            yield CellStage(TIMING, batched(cells, 1))
+            yield TIMING, batched(cells, 1)
 
     def columns(self, group: Group) -> list[Column]:
         """Pair each method with each data set and each rule of its search, or with None."""

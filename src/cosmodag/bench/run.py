@@ -93,14 +93,14 @@ def run(
     store.remember(experiment.name, experiment.text)
     results = {row.key: row.result for row in store.rows()}
     done = found = failed = 0
-    for stage in CellPlan(experiment, resources.device).stages(results):
-        if stage.name == TIMING and not timing:
+    for stage, batches in CellPlan(experiment, resources.device).stages(results):
+        if stage == TIMING and not timing:
             continue
-        cells = [cell for batch in stage.batches for cell in batch.cells]
-        missing = [b for b in stage.batches if any(c.key not in results for c in b.cells)]
+        cells = [cell for batch in batches for cell in batch.cells]
+        missing = [b for b in batches if any(c.key not in results for c in b.cells)]
         finished = len(cells) - sum(len(batch.cells) for batch in missing)
         found += finished
-        on_progress(stage.name, finished, len(cells))
+        on_progress(stage, finished, len(cells))
         for batch, outcome in resources.do(experiment.time_limit, missing):
             rows = rows_of(batch, outcome)
             store.add(rows)
@@ -108,7 +108,7 @@ def run(
                 results.setdefault(row.key, row.result)
             done += len(rows)
             finished += len(rows)
-            on_progress(stage.name, finished, len(cells))
+            on_progress(stage, finished, len(cells))
         failed += sum(results[cell.key].get("status") != "done" for cell in cells)
     return Run(done, found, failed)
 

@@ -4,7 +4,7 @@ Importing this module imports JAX, so that the rest of the package imports it on
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,10 +12,11 @@ import jax
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from cosmodag.bench.cell import Cell, CellBatch
 from cosmodag.bench.methods import METHODS
-from cosmodag.engines import Failure, attempt
+from cosmodag.engines import Call, Failure, attempt
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import prepare
@@ -43,9 +44,6 @@ _MANY = 64
 # after which no further repetition begins.
 _PASSES, _REPETITIONS, _ENOUGH = 5, 5, 20.0
 
-# Parameters that shorten a fit and leave the compiled programs unchanged.
-_SHORT = {"epochs": 1, "max_iter": 1}
-
 # Settings that a method changes between problems, as in its first problem.
 _FIRST = {"multiplier": 1.0, "penalty": 1.0, "score_weight": 1.0, "radius": 1.0, "rounds": 5.0}
 
@@ -55,38 +53,30 @@ def carry_out(batch: CellBatch, device: str = "auto", limit: float | None = None
 
     Problems are solved on a device; `limit` is the number of seconds per cell.
     """
-    kind = batch.cells[0].kind
+    first = batch.cells[0]
     with ignoring(CosmodagWarning):
-        if kind == "fit" and METHODS[batch.cells[0].method].is_solved_together:
-            return _fit_together(batch.cells, device, limit)
-        alone: dict[str, Callable[[Cell], Result]] = {"fit": partial(_fit_alone, device)}
-        alone |= {"time": _time_fit, "epoch": _time_passes}
-        return [_result(attempt(alone[kind], cell, limit)) for cell in batch.cells]
+        if first.kind == "fit" and METHODS[first.method].is_solved_together:
+            outcomes = _fit_together(batch.cells, device, limit)
+        else:
+            work: dict[str, Call] = {"time": _time_fit, "epoch": _time_passes}
+            work["fit"] = partial(_fit_alone, device)
+            outcomes = [attempt(work[first.kind], cell, limit) for cell in batch.cells]
+    return [o._asdict() if isinstance(o, Failure) else {"status": "done", **o} for o in outcomes]
 
 
-def _result(outcome: Any) -> Result:
-    """Return the figures of a finished cell, or its failure."""
-    return outcome._asdict() if isinstance(outcome, Failure) else {"status": "done", **outcome}
-
-
-def learner_of(cell: Cell, **others: Any) -> StructureLearner:
+def learner_of(cell: Cell, device: str) -> StructureLearner:
     """Make the learner of a cell, which shows no progress."""
     kind = LEARNERS[METHODS[cell.method].learner].load()
-    known = kind().get_params()
-    common = {"random_state": cell.graph, "verbose": False, **others}
-    accepted = {name: value for name, value in common.items() if name in known}
-    return kind(**{**accepted, **cell.parameters})
+    common = {"random_state": cell.graph, "verbose": False, "device": device}
+    accepted = common.keys() & kind().get_params().keys()
+    return kind(**{**{name: common[name] for name in accepted}, **cell.parameters})
 
 
 class Drawn(NamedTuple):
-    """A simulated table, and the true graph.
+    """A simulated table and its true graph. No fit sees the rows that are held out."""
 
-    ``seen`` and ``held_out`` are (n, d) float32, centred by the means of the rows seen, on request
-    divided by their standard deviations. No fit sees the held-out rows.
-    """
-
-    seen: NDArray[np.float32]
-    held_out: NDArray[np.float32]
+    seen: NDArray[np.float32]  # (n, d), centred; on request divided by standard deviations
+    held_out: NDArray[np.float32]  # likewise, by the means and deviations of the rows seen
     graph: Any
 
 
@@ -138,37 +128,36 @@ def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
 def _fit_alone(device: str, cell: Cell) -> Result:
     """Fit one learner with refinement, and score the graph that a user gets."""
     table = draw_table(cell)
-    model = learner_of(cell, device=device).fit(table.seen)
+    model = learner_of(cell, device).fit(table.seen)
     weights = np.where(model.adjacency_ != 0, model.weights_, 0.0)
     figures = scores(table.graph, weights, 0.0, model.causal_order_)
     return {**figures, "score": model.score(table.held_out)}
 
 
-def _fit_together(cells: Sequence[Cell], device: str, limit: float | None) -> list[Result]:
+def _fit_together(cells: Sequence[Cell], device: str, limit: float | None) -> list[Any]:
     """Fit the learners of cells of one method and one shape of table in one call.
 
-    Weights are scored as optimised.
+    Weights are scored as optimised. A cell without figures has a `Failure`.
     """
     tables = _draw_tables(cells)
-    models = [learner_of(cell, device=device) for cell in cells]
-    pairs = zip(models, tables, strict=True)
-    prepared = {id(table): prepare(model, table.seen) for model, table in pairs}
-    tasks = [FitTask(m, prepared[id(t)]) for m, t in zip(models, tables, strict=True)]
+    pairs = [(learner_of(cell, device), table) for cell, table in zip(cells, tables, strict=True)]
+    prepared = {id(table): prepare(learner, table.seen) for learner, table in pairs}
+    tasks = [FitTask(learner, prepared[id(table)]) for learner, table in pairs]
 
     def take(place: int, result: FitResult, learnt: Learnt) -> Any:
         """Score one fit."""
         return attempt(partial(_as_optimised, tasks[place], result, learnt), tables[place])
 
-    results: list[Result] = [{} for _ in cells]
+    outcomes: list[Any] = [None] * len(cells)
     with Watch(1, "", None if limit is None else limit * len(cells), show=False) as watch:
         for place, stopped, error, taken in fit_many(tasks, watch, take=take):
+            outcomes[place] = taken
             if stopped == "time":
                 reason = f"It took longer than the limit of {limit:g} s per cell."
-                taken = Failure("timeout", reason)
+                outcomes[place] = Failure("timeout", reason)
             elif error is not None:
-                taken = Failure("diverged", str(error))
-            results[place] = _result(taken)
-    return results
+                outcomes[place] = Failure("diverged", str(error))
+    return outcomes
 
 
 def _as_optimised(task: FitTask, result: FitResult, learnt: Learnt, table: Drawn) -> Result:
@@ -193,9 +182,10 @@ def _time_fit(cell: Cell) -> Result:
     A short fit of the same table comes first, so that compilation is not timed.
     """
     seen = draw_table(cell).seen
-    model = learner_of(cell, device="cpu")
-    short = {name: value for name, value in _SHORT.items() if name in model.get_params()}
-    learner_of(cell, device="cpu").set_params(**short).fit(seen)
+    model = learner_of(cell, "cpu")
+    # These leave the compiled programs unchanged.
+    short = dict.fromkeys({"epochs", "max_iter"} & model.get_params().keys(), 1)
+    clone(model).set_params(**short).fit(seen)
     wall, processor = time.perf_counter(), time.process_time()
     model.fit(seen)
     seconds = time.process_time() - processor
@@ -207,11 +197,12 @@ def _time_passes(cell: Cell) -> Result:
 
     Compilation is not timed.
     """
-    model: Any = learner_of(cell, device=cell.device)  # one that trains
+    device = cell.device or "auto"
+    model: Any = learner_of(cell, device)  # one that trains
     data = np.asarray(load(cell.data, seed=cell.graph).X, np.float32)
     problems = model.problems_for(data - data.mean(axis=0))
     solver = model.solver_for(*data.shape)
-    (plan,) = plan_many(solver, problems, cell.device or "auto")
+    (plan,) = plan_many(solver, problems, device)
     recipe = solver.recipes[0]
     batch = plan.batch(recipe, problems, plan.batches[0])
     changed = recipe.needs - set(batch.settings)

@@ -21,7 +21,6 @@ import typer
 
 from cosmodag._version import __version__
 from cosmodag.cli.bench import app as bench
-from cosmodag.cli.terminal.command import remember_command
 from cosmodag.cli.terminal.output import prepare_streams, print_result
 from cosmodag.cli.terminal.shell import (
     EXIT_INTERRUPTED,
@@ -33,20 +32,8 @@ from cosmodag.cli.terminal.shell import (
 
 __all__ = ["app", "main", "program"]
 
-_COMMANDS = {
-    "demo": "cosmodag.cli.demo:demo",
-    "fit": "cosmodag.cli.fit:fit",
-    "diagnose": "cosmodag.cli.diagnose:diagnose",
-    "pag": "cosmodag.cli.pag:pag",
-    "simulate": "cosmodag.cli.simulate:simulate",
-    "report": "cosmodag.cli.report:report",
-    "effect": "cosmodag.cli.effect:effect",
-    "validate": "cosmodag.cli.validate:validate",
-    "evaluate": "cosmodag.cli.evaluate:evaluate",
-    "convert": "cosmodag.cli.convert:convert",
-    "methods": "cosmodag.cli.methods:methods",
-    "doctor": "cosmodag.cli.doctor:doctor",
-}
+# Each is a module with a function of its name, listed in the order of the help page.
+_COMMANDS = "demo fit diagnose pag simulate report effect validate evaluate convert methods doctor"
 
 app = typer.Typer(
     name="cosmodag",
@@ -79,9 +66,8 @@ def _start(
         raise typer.Exit(EXIT_USAGE)
 
 
-for _name, _target in _COMMANDS.items():
-    _module, _, _function = _target.partition(":")
-    register(app, _name, getattr(import_module(_module), _function))
+for _name in _COMMANDS.split():
+    register(app, _name, getattr(import_module(f"cosmodag.cli.{_name}"), _name))
 app.add_typer(bench, name="bench")
 
 
@@ -98,7 +84,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    remember_command(arguments)
     prepare_streams()
     return run(app, arguments)
 

@@ -1,7 +1,7 @@
 """``cosmodag convert``: convert a graph from one format to another."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -10,7 +10,7 @@ from cosmodag.cli.terminal.output import print_result, say
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
-    from cosmodag.io.graphs.write import GraphFormat
+    from cosmodag.graph.texts import GraphFormat
 
 __all__ = ["convert"]
 
@@ -43,27 +43,23 @@ def convert(
     adjacency, as a matrix: row u, column v is the arc u → v. --to cpdag writes the equivalence
     class as text; .pdf, .svg and .png are drawings. A graph that the format cannot hold is refused.
     """
-    from cosmodag.io import as_graph, dump_graph, write_graph
+    from cosmodag.cli.fits.saved import is_fit
+    from cosmodag.io import as_graph, dump_graph, read_graph, write_graph
+    from cosmodag.learners import load
 
-    source = _read(given, from_format)
+    # Of a fit the model, which has the class and the bases of directions.
+    source = load(given) if is_fit(given) else read_graph(given, format=_word(from_format))
+    format = _word(to_format)
     if str(wanted) == "-":
-        if to_format is None:
+        if format is None:
             raise DataError("standard output has no file extension: name its format with --to.")
-        print_result(dump_graph(source, to_format.value).removesuffix("\n"))
+        print_result(dump_graph(source, format).removesuffix("\n"))
         return
-    write_graph(source, wanted, format=_word(to_format))
+    write_graph(source, wanted, format)
     if not quiet:
         graph = as_graph(source)
         say(f"wrote '{wanted}': {len(graph.names)} nodes, {graph.number_of_arcs} arcs.")
 
 
-def _read(given: Path, format: Format | None) -> Any:
-    """Read a graph; of a fit the model, which has the class and the bases of directions."""
-    from cosmodag.cli.fits.saved import is_fit, load_fit
-    from cosmodag.io import read_graph
-
-    return load_fit(given) if is_fit(given) else read_graph(given, format=_word(format))
-
-
 def _word(format: Format | None) -> "GraphFormat | None":
-    return None if format is None else format.value
+    return None if format is None else cast("GraphFormat", format.value)

@@ -8,13 +8,7 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli.options import common
-from cosmodag.cli.options.kinds import (
-    AskedKinds,
-    CategoricalOption,
-    CountOption,
-    KindsOption,
-    OrdinalOption,
-)
+from cosmodag.cli.options.inputs import AskedKinds
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 __all__ = ["diagnose"]
@@ -31,10 +25,10 @@ def diagnose(
     header: common.HeaderOption = True,
     decimal: common.DecimalOption = "auto",
     transpose: common.TransposeOption = False,
-    kinds: KindsOption = None,
-    categorical: CategoricalOption = None,
-    ordinal: OrdinalOption = None,
-    count: CountOption = None,
+    kinds: common.KindsOption = None,
+    categorical: common.CategoricalOption = None,
+    ordinal: common.OrdinalOption = None,
+    count: common.CountOption = None,
     json: common.JsonOption = False,
 ) -> None:
     """Report properties of a table that affect a graph learnt from it.
@@ -50,7 +44,7 @@ def diagnose(
     from cosmodag.data.kinds import with_kinds
     from cosmodag.io import read_graph, read_table
 
-    asked = AskedKinds.of(kinds, categorical, ordinal, count)
+    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
     data = read_table(
         table,
         header=header,
@@ -85,16 +79,13 @@ def diagnose(
             [(name, kind.kind, kind.reason) for name, kind in held.items()],
             title=f"{len(held)} of {variables} columns are not continuous",
         )
+    source = "standard input" if str(table) == "-" else table.name
     print_table(
         ["finding", "severity", "value", "what it means"],
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
-        title=f"{_called(table)}: {rows} rows, {variables} columns",
+        title=f"{source}: {rows} rows, {variables} columns",
     )
     counts = Counter(finding.severity for finding in findings)
     print_result(
         ", ".join(f"{counts[kind]} {kind}(s)" for kind in ("error", "warning", "notice")) + "."
     )
-
-
-def _called(table: Path) -> str:
-    return "standard input" if str(table) == "-" else table.name

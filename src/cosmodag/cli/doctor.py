@@ -3,9 +3,9 @@
 import os
 import platform
 import re
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from cosmodag._version import __version__
 from cosmodag.cli.options.common import JsonOption
@@ -20,24 +20,6 @@ _BYTES_PER_GIBIBYTE = 1024**3
 _OF_DEVELOPERS = {"browser", "dev", "test"}
 
 
-@dataclass(frozen=True)
-class Examination:
-    """What ``cosmodag doctor`` found, in the shape ``--json`` prints."""
-
-    cosmodag: str
-    python: str
-    platform: str
-    packages: dict[str, str | None]
-    extras: dict[str, dict[str, str | None]]
-    devices: list[str]
-    device_problem: str | None
-    cores: int
-    memory_gib: float | None
-    backend: str | None
-    cache: str
-    cache_writable: bool
-
-
 def doctor(json: JsonOption = False) -> None:
     """Show installed versions, devices and resources.
 
@@ -48,65 +30,60 @@ def doctor(json: JsonOption = False) -> None:
     """
     found = _examine()
     if json:
-        print_json(asdict(found))
+        print_json(found)
     else:
         _show(found)
 
 
-def _examine() -> Examination:
+def _examine() -> dict[str, Any]:
+    """Collect what ``--json`` prints."""
     from cosmodag.solve.machine.memory import main_memory
     from cosmodag.solve.machine.threads import cores
 
     packages, extras = _installed_packages()
     devices, device_problem = _devices()
     cache, memory = cache_folder(), main_memory()
-    return Examination(
-        cosmodag=__version__,
-        python=platform.python_version(),
-        platform=platform.platform(),
-        packages=packages,
-        extras=extras,
-        devices=devices,
-        device_problem=device_problem,
-        cores=cores(),
-        memory_gib=None if memory is None else round(memory / _BYTES_PER_GIBIBYTE, 1),
-        backend=None if device_problem else _usual_backend(),
-        cache=str(cache),
-        cache_writable=_is_writable(cache),
-    )
+    return {
+        "cosmodag": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": packages,
+        "extras": extras,
+        "devices": devices,
+        "device_problem": device_problem,
+        "cores": cores(),
+        "memory_gib": None if memory is None else round(memory / _BYTES_PER_GIBIBYTE, 1),
+        "backend": None if device_problem else _usual_backend(),
+        "cache": str(cache),
+        "cache_writable": _is_writable(cache),
+    }
 
 
-def _show(found: Examination) -> None:
-    memory = "unknown" if found.memory_gib is None else f"{found.memory_gib} GiB"
+def _show(found: dict[str, Any]) -> None:
+    memory = "unknown" if found["memory_gib"] is None else f"{found['memory_gib']} GiB"
+    writable = "writable" if found["cache_writable"] else "NOT writable"
     machine = [
-        ("cosmodag", found.cosmodag),
-        ("python", found.python),
-        ("platform", found.platform),
-        ("devices", ", ".join(found.devices) or f"none ({found.device_problem})"),
-        ("cores", found.cores),
+        *((name, found[name]) for name in ("cosmodag", "python", "platform")),
+        ("devices", ", ".join(found["devices"]) or f"none ({found['device_problem']})"),
+        ("cores", found["cores"]),
         ("memory available", memory),
-        ("backend at 30 variables", found.backend or "none"),
-        ("cache", f"{found.cache} ({'writable' if found.cache_writable else 'NOT writable'})"),
+        ("backend at 30 variables", found["backend"] or "none"),
+        ("cache", f"{found['cache']} ({writable})"),
     ]
     print_table(["", "machine"], machine)
     print_result("")
-    rows = [("base", name, version) for name, version in found.packages.items()]
-    for extra in sorted(found.extras.keys() - _OF_DEVELOPERS):
-        rows += [(extra, name, version) for name, version in found.extras[extra].items()]
-    cells = [(part, name, version or "not installed") for part, name, version in rows]
+    shown = {"base": found["packages"]}
+    shown |= {e: found["extras"][e] for e in sorted(found["extras"].keys() - _OF_DEVELOPERS)}
+    cells = [
+        (part, name, version or "not installed")
+        for part, versions in shown.items()
+        for name, version in versions.items()
+    ]
     print_table(["part", "package", "version"], cells)
 
 
 def _installed_packages() -> tuple[dict[str, str | None], dict[str, dict[str, str | None]]]:
-    """Versions of cosmodag's declared dependencies; None for those not installed.
-
-    Returns
-    -------
-    packages : dict
-        Version by name, of the packages every installation needs.
-    extras : dict
-        For each extra, version by name of the packages it adds.
-    """
+    """Versions of the packages that every installation needs, and of those of each extra."""
     packages: dict[str, str | None] = {}
     extras: dict[str, dict[str, str | None]] = {}
     try:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosmodag.cli.fits.saved import load_fit, read_for, rows_of_fit
-from cosmodag.cli.options.common import JsonOption
-from cosmodag.cli.options.knowledge import InterventionsOption
+from cosmodag.cli.fits.saved import read_for, rows_of_fit
+from cosmodag.cli.options.common import InterventionsOption, JsonOption
 from cosmodag.cli.terminal.output import print_json, print_result
 from cosmodag.errors import DataError
 
@@ -61,8 +60,9 @@ def effect(
     if data is None and bootstrap is not None:
         raise DataError("--bootstrap fits resamples of the table: give it with --data.")
     from cosmodag.assess import Effects, refit_resamples
+    from cosmodag.learners import load
 
-    model = load_fit(folder)
+    model = load(folder)
     if model.lags:
         if data is not None or direct or start is not None:
             raise DataError(

@@ -62,7 +62,8 @@ def evaluate(
     if json:
         print_json(scores)
     else:
-        print_table(["score", "value"], [(key, _rounded(value)) for key, value in scores.items()])
+        shown = {k: v if isinstance(v, int) else f"{v:.4f}" for k, v in scores.items()}
+        print_table(["score", "value"], list(shown.items()))
 
 
 def _default_cut(weights: Any) -> float:
@@ -73,7 +74,3 @@ def _default_cut(weights: Any) -> float:
     from cosmodag.graph.dags import is_dag
 
     return 0.0 if is_dag(weights) else _RAW_CUT
-
-
-def _rounded(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.4f}"

@@ -7,51 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cosmodag.cli.fits.results import (
-    check_names_for,
-    output_folder,
-    write_results,
-)
-from cosmodag.cli.fits.steps import (
-    AutoOption,
-    BootstrapOption,
-    bootstrapped,
-    chosen,
-    command_of,
-    fitted,
-    print_arcs,
-)
+from cosmodag.cli.fits import steps
+from cosmodag.cli.fits.results import check_names_for, output_folder, write_results
 from cosmodag.cli.options import common
-from cosmodag.cli.options.in_time import (
-    LagsOption,
-    SeriesOption,
-    TimeOption,
-    window_facts,
-    windows_for,
-)
-from cosmodag.cli.options.kinds import (
-    AskedKinds,
-    CategoricalOption,
-    CountOption,
-    KindsOption,
-    OrdinalOption,
-)
-from cosmodag.cli.options.knowledge import (
-    InterventionsOption,
-    KnowledgeOption,
-    input_facts,
-    read_rows,
-)
+from cosmodag.cli.options.inputs import AskedKinds, input_facts, read_rows
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
-from cosmodag.cli.options.regimes import (
-    FindTargetsOption,
-    RegimesOption,
-    print_targets,
-)
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
@@ -68,24 +33,24 @@ def fit(
     table: common.TableArgument,
     output: common.OutputOption = Path("cosmodag-out"),
     method: common.MethodOption = _COSMO,
-    auto: AutoOption = False,
+    auto: common.AutoOption = False,
     columns: common.ColumnsOption = None,
     drop: common.DropOption = None,
     header: common.HeaderOption = True,
     decimal: common.DecimalOption = "auto",
     transpose: common.TransposeOption = False,
     missing: common.FillingOption = "error",
-    kinds: KindsOption = None,
-    categorical: CategoricalOption = None,
-    ordinal: OrdinalOption = None,
-    count: CountOption = None,
-    knowledge: KnowledgeOption = None,
-    interventions: InterventionsOption = None,
-    regimes: RegimesOption = None,
-    find_targets: FindTargetsOption = True,
-    lags: LagsOption = None,
-    time: TimeOption = None,
-    series: SeriesOption = None,
+    kinds: common.KindsOption = None,
+    categorical: common.CategoricalOption = None,
+    ordinal: common.OrdinalOption = None,
+    count: common.CountOption = None,
+    knowledge: common.KnowledgeOption = None,
+    interventions: common.InterventionsOption = None,
+    regimes: common.RegimesOption = None,
+    find_targets: common.FindTargetsOption = True,
+    lags: common.LagsOption = None,
+    time: common.TimeOption = None,
+    series: common.SeriesOption = None,
     scale: common.ScaleOption = None,
     refine: common.RefineOption = "auto",
     noise: common.NoiseOption = None,
@@ -97,7 +62,7 @@ def fit(
     max_time: common.MaxTimeOption = None,
     seed: common.SeedOption = None,
     setting: common.SetOption = None,
-    bootstrap: BootstrapOption = None,
+    bootstrap: common.BootstrapOption = None,
     format: common.FormatOption = None,
     dry_run: common.DryRunOption = False,
     top: common.TopOption = 15,
@@ -120,18 +85,15 @@ def fit(
     from cosmodag.data.knowledge import as_knowledge
     from cosmodag.data.time.window import lagged_names
 
-    known, asked = as_knowledge(knowledge), AskedKinds.of(kinds, categorical, ordinal, count)
+    known = as_knowledge(knowledge)
+    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
     noted: list[str] = []
     with noted_warnings(noted, quiet):
         keeps = missing == "impute" or (lags and missing == "drop")
         gaps = "keep" if keeps else missing
-        reading: dict[str, Any] = {
-            "header": header,
-            "missing": gaps,
-            "columns": columns,
-            "drop": drop,
-        }
-        reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
+        reading: dict[str, Any] = {"header": header, "missing": gaps, "columns": columns}
+        reading |= {"drop": drop, "decimal": decimal, "transpose": transpose}
+        reading["declared"] = asked.declared
         labels = {"interventions": interventions, "regimes": regimes}
         data, fit_arguments = read_rows(table, labels | {"time": time, "series": series}, **reading)
     if regimes is not None:
@@ -164,14 +126,16 @@ def fit(
     if dry_run and auto:
         raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
     if dry_run:
-        _print_cost(model, windows_for(model, data, fit_arguments), json)
+        _print_cost(model, steps.windows_for(model, data, fit_arguments), json)
         return
     with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
-        choice = chosen(data, fit_arguments, options, settings, quiet) if auto else None
-        model = fitted(model, data, fit_arguments) if choice is None else choice.model
+        choice = steps.chosen(data, fit_arguments, options, settings, quiet) if auto else None
+        model = steps.fitted(model, data, fit_arguments) if choice is None else choice.model
         seconds = monotonic() - begin
-        sure, interrupted = bootstrapped(model, data, fit_arguments, bootstrap, max_time, quiet)
+        sure, interrupted = steps.bootstrapped(
+            model, data, fit_arguments, bootstrap, max_time, quiet
+        )
         total = monotonic() - begin
     facts = {
         "table": str(table),
@@ -182,26 +146,22 @@ def fit(
         "warnings": noted,
         "seconds": round(seconds, 3),
         **_facts_of(model),
-        **window_facts(model, time, series),
+        **steps.window_facts(model, time, series),
     }
     files, arcs = write_results(output, model, data, facts, format or [], sure)
     if json:
         listed = arcs.to_dict("records")
         print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})
     elif not quiet:
-        print_arcs(arcs, top, sure.doubts if sure else ())
+        steps.print_arcs(arcs, top, sure.doubts if sure else ())
         _print_reasons(choice, facts)
         print_result(
-            f"{_counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
+            f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
             f"{total:.1f} s; "
             f"results in {output}/, report in {output / 'report.html'}"
         )
     if interrupted:
         raise typer.Exit(end_of_interrupt().code)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _facts_of(model: "StructureLearner") -> dict[str, Any]:
@@ -210,7 +170,7 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "format": _FORMAT,
         "rows": len(model.residuals_),
         "variables": model.n_features_in_,
-        "method": command_of(model),
+        "method": steps.command_of(model),
         "missing": getattr(model, "missing_report_", None),
         "kinds": {
             str(name): kind.facts()
@@ -227,14 +187,11 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "noise_scores": getattr(model, "noise_scores_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
-        "class": _class_facts(model),
+        "class": {
+            "directed": len(model.cpdag_.directed),
+            "undirected": len(model.cpdag_.undirected),
+        },
     }
-
-
-def _class_facts(model: "StructureLearner") -> dict[str, int]:
-    """Count the arrows and lines of the equivalence class."""
-    found = model.cpdag_
-    return {"directed": len(found.directed), "undirected": len(found.undirected)}
 
 
 def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
@@ -244,7 +201,7 @@ def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
     elif facts["noise_reason"]:
         print_result(facts["noise_reason"])
     if "regimes" in facts:
-        print_targets(facts["regimes"])
+        steps.print_targets(facts["regimes"])
     if "interventions" in facts:
         print_result(facts["interventions"]["assumption"])
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli.options.common import JsonOption
-from cosmodag.cli.options.learners import Method, entry_of
+from cosmodag.cli.options.learners import ENTRIES, Method
 from cosmodag.cli.options.parameters import parameters_of
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
@@ -26,7 +26,7 @@ def methods(
     if json:
         print_json([_facts(method) for method in chosen])
     elif name is None:
-        summaries = [(method.value, entry_of(method).summary) for method in chosen]
+        summaries = [(method.value, ENTRIES[method].summary) for method in chosen]
         print_table(["method", "what it is"], summaries)
         print_result("'cosmodag methods NAME' lists the parameters of a learner.")
     else:
@@ -34,7 +34,7 @@ def methods(
 
 
 def _print_parameters(method: Method) -> None:
-    entry = entry_of(method)
+    entry = ENTRIES[method]
     rows = [
         (each.name, each.type, each.default, each.option or "--set", each.meaning)
         for each in parameters_of(entry)
@@ -44,7 +44,7 @@ def _print_parameters(method: Method) -> None:
 
 
 def _facts(method: Method) -> dict[str, object]:
-    entry = entry_of(method)
+    entry = ENTRIES[method]
     return {
         "method": method.value,
         "class": f"cosmodag.{entry.name}",

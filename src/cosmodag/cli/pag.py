@@ -7,14 +7,7 @@ from typing import Any
 from cosmodag.cli.fits.results import output_folder
 from cosmodag.cli.fits.steps import fitted
 from cosmodag.cli.options import common
-from cosmodag.cli.options.kinds import (
-    AskedKinds,
-    CategoricalOption,
-    CountOption,
-    KindsOption,
-    OrdinalOption,
-)
-from cosmodag.cli.options.knowledge import InterventionsOption, KnowledgeOption, read_data
+from cosmodag.cli.options.inputs import AskedKinds, read_data
 from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, say
@@ -34,12 +27,12 @@ def pag(
     decimal: common.DecimalOption = "auto",
     transpose: common.TransposeOption = False,
     missing: common.FillingOption = "error",
-    kinds: KindsOption = None,
-    categorical: CategoricalOption = None,
-    ordinal: OrdinalOption = None,
-    count: CountOption = None,
-    knowledge: KnowledgeOption = None,
-    interventions: InterventionsOption = None,
+    kinds: common.KindsOption = None,
+    categorical: common.CategoricalOption = None,
+    ordinal: common.OrdinalOption = None,
+    count: common.CountOption = None,
+    knowledge: common.KnowledgeOption = None,
+    interventions: common.InterventionsOption = None,
     seed: common.SeedOption = None,
     json: common.JsonOption = False,
     quiet: common.QuietOption = False,
@@ -53,11 +46,11 @@ def pag(
     keep_compiled_programs()
     from cosmodag.data.diagnose.graph.ancestral import of_pag
     from cosmodag.data.knowledge import as_knowledge
-    from cosmodag.io.graphs.write import write_graph
+    from cosmodag.io.graphs import write_graph
 
     gaps = "keep" if missing == "impute" else missing
     reading: dict[str, Any] = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
-    asked = AskedKinds.of(kinds, categorical, ordinal, count)
+    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
     reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
     data, targets = read_data(table, interventions, **reading)
     options = {

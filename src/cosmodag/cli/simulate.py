@@ -62,7 +62,7 @@ def simulate(
 
 def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path]:
     from cosmodag.io.files import write_bytes, write_text
-    from cosmodag.io.graphs.write import Graph, write_graph
+    from cosmodag.io.graphs import Graph, write_graph
 
     files = {
         "table": folder / f"data.{format}",

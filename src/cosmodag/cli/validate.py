@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli.fits.saved import is_table_of_fit, load_fit, read_for
-from cosmodag.cli.options.common import JsonOption, TableArgument, TopOption
-from cosmodag.cli.options.knowledge import InterventionsOption
+from cosmodag.cli.fits.saved import is_table_of_fit, read_for
+from cosmodag.cli.options.common import InterventionsOption, JsonOption, TableArgument, TopOption
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 __all__ = ["validate"]
@@ -37,8 +36,9 @@ def validate(
     from dataclasses import replace
 
     from cosmodag.fit.checks import refuse_lags
+    from cosmodag.learners import load
 
-    model = load_fit(folder)
+    model = load(folder)
     refuse_lags(model, "validate", "fit to early rows, and score later ones")
     rows, targets = read_for(model, table, interventions)
     found = model.validate(

@@ -86,15 +86,7 @@ class _Programs(IndexDataCacheFile):  # type: ignore[misc]
     Numba keeps an index beside its programs and writes the index first. If the program then cannot
     be written, the new index points to an old program, which every later process runs. Here there
     is no index: the digest of the sources is part of the file name, and the file itself records the
-    sources and the key.
-
-    Parameters
-    ----------
-    found : FunctionCache
-    stamp : str
-        Digest of the sources.
-    is_private : bool
-        Whether only files of this user are read.
+    sources and the key. If the folder is private, only files of this user are read.
     """
 
     def __init__(self, found: Any, stamp: str, is_private: bool) -> None:
@@ -136,15 +128,11 @@ def _is_own(found: os.stat_result) -> bool:
 
 
 def _check_folder(folder: Path, source: Path) -> bool:
-    """Refuse a folder in which other users could place programs that this process would run.
+    """Whether only this user may write to a folder, so that files of others must not be read.
 
-    The folder of the source is always accepted: a user who can write there can change the source
+    A folder in which other users could place programs that this process would run is refused. The
+    folder of the source is always accepted: a user who can write there can change the source
     itself.
-
-    Returns
-    -------
-    bool
-        Whether only this user may write to the folder, so that files of others must not be read.
     """
     if folder.parent == source.parent or not hasattr(os, "getuid"):
         return False

@@ -16,39 +16,46 @@ __all__ = ["CountingCompiler", "PartCompiler", "QuickCompiler"]
 _NOT_NEEDED = (InlineClosureLikes, InlineOverloads, NopythonRewrites, WithLifting)
 
 
-class _QuickLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _Library(JITCodeLibrary):  # type: ignore[misc]
     """A program whose called functions are not optimised again.
 
     Numba links the functions that a function calls into its module, and optimises the whole twice:
-    the first time to bring reference counts together, of which there are none here. Functions
-    called over three levels are optimised up to eight times; before that, each function is
-    optimised by itself. Here a module is optimised once, and other programs of this kind are linked
-    in after that.
-    """
+    functions called over three levels are optimised up to eight times; before that, each function
+    is optimised by itself. Here other programs of this kind are linked in after the module is
+    optimised.
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
+    The module itself is optimised twice, as by Numba: that brings reference counts together and
+    removes most of them, without which loops do not vectorise. Optimised once, DAGMA took a fifth
+    more time.
+    """
 
     def finalize(self) -> None:
         self._raise_if_finalized()
         libraries = dict.fromkeys(self._linking_libraries)
         for library in libraries:
             self._reload_init.update(library._reload_init)
-            if not isinstance(library, _QuickLibrary):
+            if not isinstance(library, _Library):
                 self._link(library)
         self._optimize_final_module()
         for library in libraries:
-            if isinstance(library, _QuickLibrary):
+            if isinstance(library, _Library):
                 self._link(library)
         self._final_module.verify()
         self._finalize_final_module()
 
+    def _link(self, library: Any) -> None:
+        self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+
+
+class _QuickLibrary(_Library):
+    """A program without reference counts, whose module is optimised once."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
-
-    def _link(self, library: Any) -> None:
-        self._final_module.link_in(library._get_module_for_linking(), preserve=True)
 
 
 class _PartLibrary(_QuickLibrary):
@@ -59,24 +66,10 @@ class _PartLibrary(_QuickLibrary):
         self._finalized = True
 
 
-class _CountingLibrary(_QuickLibrary):
-    """A program that counts references: each module is optimised as often as Numba does it.
-
-    That brings the counts together and removes most of them, without which loops do not vectorise:
-    optimised once, DAGMA took a fifth more time. Called functions are not optimised again.
-    """
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        JITCodeLibrary._optimize_functions(self, ll_module)
-
-    def _optimize_final_module(self) -> None:
-        JITCodeLibrary._optimize_final_module(self)
-
-
 class CountingCompiler(Compiler):  # type: ignore[misc]
     """Compiler of functions that allocate arrays."""
 
-    library: type[_QuickLibrary] = _CountingLibrary
+    library: type[_Library] = _Library
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
         if library is None:

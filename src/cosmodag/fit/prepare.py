@@ -24,7 +24,7 @@ from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.regimes.targets import targets_found
 from cosmodag.fit.time.unroll import InTime, unroll
 from cosmodag.io.tables.frames import Table
-from cosmodag.solve.machine.memory import main_memory
+from cosmodag.solve.machine.memory import check_fits, main_memory
 
 if TYPE_CHECKING:
     from cosmodag.data.diagnose import Finding
@@ -247,8 +247,6 @@ def check_memory(learner: "StructureLearner", n: int, d: int) -> None:
     """
     needed = 8 * (4 * n * d + round(learner.square_arrays(d) * d * d))
     if needed > _NO_MATTER:
-        from cosmodag.solve.cost import check_fits
-
         what = f"{type(learner).__name__} on {d:,} columns"
         if learner.refinement_for(d) == "order":
             remedy = "use fewer columns, or refine='prune' (--refine prune), which needs less"

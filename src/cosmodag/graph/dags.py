@@ -120,13 +120,7 @@ def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
 
 
 def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
-    """Keep only the arcs that point forward in an order: always a DAG.
-
-    Parameters
-    ----------
-    weights : (d, d) array or sparse matrix
-    order : (d,) integers
-        The vertices, causes first.
+    """Keep only the arcs that point forward in an order (causes first): always a DAG.
 
     Examples
     --------
@@ -276,6 +270,4 @@ def _positions(order: ArrayLike, d: int) -> NDArray[np.intp]:
             f"An order of {d} vertices lists each of 0 … {d - 1} once, but this one has shape "
             f"{order.shape} and does not."
         )
-    positions = np.empty(d, dtype=np.intp)
-    positions[order] = np.arange(d)
-    return positions
+    return np.argsort(order)

@@ -17,7 +17,7 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix, topological_order
 from cosmodag.graph.meek import heads_of, propagated
-from cosmodag.graph.texts import quoted, tetrad_text
+from cosmodag.graph.texts import dot_text, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -83,10 +83,8 @@ class EquivalenceClass:
 
     def to_dot(self) -> str:
         """Write the class for Graphviz, undirected edges as lines."""
-        names = {name: quoted(str(name)) for name in self.names}
-        lines = [f"  {names[u]} -> {names[v]};" for u, v in self.directed]
-        lines += [f"  {names[u]} -> {names[v]} [dir=none];" for u, v in self.undirected]
-        return "\n".join(["digraph {", *(f"  {name};" for name in names.values()), *lines, "}", ""])
+        lines = [(u, v, "dir=none") for u, v in self.undirected]
+        return dot_text(self.names, [*((u, v, "") for u, v in self.directed), *lines])
 
     def __repr__(self) -> str:
         arrows, lines = len(self.directed), len(self.undirected)
@@ -245,8 +243,7 @@ def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
     parent that is not a parent of x; otherwise exactly those whose tail has a compelled arc into x.
     """
     order = topological_order(arcs)
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order))
+    place = np.argsort(order)  # of a permutation, the inverse
     is_compelled = np.zeros(arcs.nnz, np.bool_)
     marked = np.zeros(len(order), np.bool_)
     for head in order:

@@ -18,8 +18,7 @@ def propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[n
     whether it is directed. Arcs are processed from causes to effects, so a chain takes one sweep.
     """
     order = topological_order(arcs)
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order))
+    place = np.argsort(order)
     heads = heads_of(arcs)
     joined: list[set[int]] = [set() for _ in order]
     into: list[set[int]] = [set() for _ in order]

@@ -1,9 +1,9 @@
-"""Orders of variables that agree with what must come before what."""
-
-import heapq
+"""Orders of variables that satisfy given precedences."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.graph.dags import topological_order
 
 __all__ = ["respecting"]
 
@@ -11,7 +11,7 @@ __all__ = ["respecting"]
 def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Nearest order to a given one in which u comes before v wherever ``before[u, v]``.
 
-    Of the variables free to come next, the one that comes first in the given order does.
+    Of the variables that may come next, the first in the given order is taken.
 
     Examples
     --------
@@ -21,19 +21,4 @@ def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np
     [1, 2, 0]
     """
     given = np.array(order, np.int64)
-    if before is None:
-        return given
-    place = np.empty(len(given), np.int64)
-    place[given] = np.arange(len(given))
-    waiting = np.count_nonzero(before, axis=0)
-    free = [int(place[v]) for v in np.flatnonzero(waiting == 0)]
-    heapq.heapify(free)
-    found = []
-    while free:
-        v = given[heapq.heappop(free)]
-        found.append(v)
-        for w in np.flatnonzero(before[v]):
-            waiting[w] -= 1
-            if waiting[w] == 0:
-                heapq.heappush(free, int(place[w]))
-    return np.array(found, np.int64)
+    return given if before is None else given[topological_order(before[np.ix_(given, given)])]

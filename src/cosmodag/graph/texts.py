@@ -1,9 +1,28 @@
-"""Text of graphs for other programs: Tetrad's graph text, and names quoted for Graphviz."""
+"""Text of graphs: names of file formats, Tetrad's text, Graphviz' text, counts in words."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["quoted", "tetrad_text"]
+__all__ = ["GraphFormat", "counted", "dot_text", "tetrad_text"]
+
+GraphFormat = Literal[
+    "graphml",
+    "gml",
+    "dot",
+    "dagitty",
+    "edges",
+    "adjacency",
+    "json",
+    "cyjs",
+    "bif",
+    "tetrad",
+    "cpdag",
+    "pag",
+    "pdf",
+    "svg",
+    "png",
+]
+"""File formats of graphs; those after ``tetrad`` cannot be read as a directed graph."""
 
 
 def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> str:
@@ -23,13 +42,35 @@ def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> 
     return "\n".join([*head, *lines])
 
 
-def quoted(name: str) -> str:
-    r"""Quote a name for Graphviz.
+def dot_text(names: Iterable[Any], arcs: Iterable[tuple[Any, Any, str]]) -> str:
+    r"""Write a graph for Graphviz; arcs are (name, name, attributes).
 
     Examples
     --------
-    >>> print(quoted('the "dose"'))
-    "the \"dose\""
+    >>> print(dot_text(['a "b"'], [('a "b"', 'a "b"', "dir=none")]), end="")
+    digraph {
+      "a \"b\"";
+      "a \"b\"" -> "a \"b\"" [dir=none];
+    }
     """
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    lines = [f"  {_quoted(name)};" for name in names]
+    for u, v, attributes in arcs:
+        shown = f" [{attributes}]" if attributes else ""
+        lines.append(f"  {_quoted(u)} -> {_quoted(v)}{shown};")
+    return "\n".join(["digraph {", *lines, "}", ""])
+
+
+def _quoted(name: Any) -> str:
+    escaped = str(name).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural except for 1.
+
+    Examples
+    --------
+    >>> counted(1, "arc"), counted(1200, "arc")
+    ('1 arc', '1,200 arcs')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.dags import DENSE_LIMIT, is_dag
-from cosmodag.io.graphs.write import GraphFormat, read_graph
+from cosmodag.io.graphs import GraphFormat, read_graph
 from cosmodag.io.tables.frames import Missing
 from cosmodag.io.tables.read import read_table
 

@@ -140,11 +140,11 @@ class StructureLearner(SharedParameters):
 
     def square_arrays(self, d: int) -> float:
         """Count the d × d float64 arrays that are held at once, without those of training."""
-        from cosmodag.order.moments import SINGLE_BEYOND
+        from cosmodag.order.moments import WHOLE_BEYOND
 
-        searched = 1.5 if self.refinement_for(d) == "order" else 0.0
-        if d > SINGLE_BEYOND:
-            searched *= 0.5
+        searched = 0.0
+        if self.refinement_for(d) == "order":
+            searched = 0.65 if d > WHOLE_BEYOND else 1.5
         return searched + (4.0 if d <= DENSE_LIMIT else 0.0)
 
     def watch(self, fits: int = 1) -> Watch:

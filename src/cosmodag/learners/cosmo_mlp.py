@@ -14,8 +14,8 @@ from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
+from cosmodag.model.mixed_likelihood import MixedLikelihood
 from cosmodag.model.objective import Loss
-from cosmodag.model.objective.mixed_likelihood import MixedLikelihood
 from cosmodag.solve.watch import Watch
 
 __all__ = ["CosmoMLP"]
@@ -55,7 +55,8 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         L: the mean squared error, which takes the order from sizes of noise, so that units matter;
         or the Gaussian likelihood with one variance per variable, (1/d) Σ_v log RSS_v, trained on
         standardised columns, so that units do not. ``"auto"`` takes the squared error if noise
-        variances are alike, the likelihood otherwise.
+        variances are alike, the likelihood otherwise; without refinement, the likelihood only if
+        they differ much.
 
     Attributes
     ----------

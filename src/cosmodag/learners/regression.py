@@ -110,8 +110,8 @@ def regress_on_predecessors(
                 earlier = earlier[support[earlier, v]]
             forced = None if required is None else required[earlier, v]
             weights[earlier, v] = (sizes[v] / sizes[earlier]) * _regress(
-                products[np.ix_(earlier, earlier)],
-                products[earlier, v],
+                moments.unit * products[np.ix_(earlier, earlier)],
+                moments.unit * products[earlier, v],
                 int(moments.rows[group]),
                 criterion,
                 forced,

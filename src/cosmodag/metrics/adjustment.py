@@ -38,16 +38,12 @@ def adjustment_distances(truth: Matrix, graph: Matrix) -> dict[str, float]:
     true_graph = labelled(truth, "truth")
     estimate = aligned(true_graph, labelled(graph, "estimate"))
     pair = [_for_gadjid(true_graph.matrix, "truth"), _for_gadjid(estimate, "estimate")]
-    measures = {
-        "sid": gadjid.sid,
-        "parent_aid": gadjid.parent_aid,
-        "ancestor_aid": gadjid.ancestor_aid,
-    }
+    names = ("sid", "parent_aid", "ancestor_aid")
     if pair[0].shape[0] < 2:  # no pairs of nodes, and gadjid panics
-        return dict.fromkeys(measures, 0)
+        return dict.fromkeys(names, 0)
     return {
-        name: int(measure(*pair, edge_direction="from row to column")[1])
-        for name, measure in measures.items()
+        name: int(getattr(gadjid, name)(*pair, edge_direction="from row to column")[1])
+        for name in names
     }
 
 

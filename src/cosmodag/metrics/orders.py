@@ -28,10 +28,6 @@ def order_divergence(
     names : sequence of d names, optional
         Names of the nodes, for an order of names; by default the labels of `truth`.
 
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> truth = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]])

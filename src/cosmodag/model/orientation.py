@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jax.typing import ArrayLike
 
 __all__ = [
+    "check_positive",
     "hard_orientation",
     "host_orientation_rows",
     "log_acyclicity_bound",
@@ -65,9 +66,8 @@ def smooth_orientation(
     [[0.     0.9975]
      [0.     0.    ]]
     """
-    priorities = _floating(priorities)
-    d = priorities.shape[0]
-    return smooth_orientation_rows(priorities, temperature, shift, first=0, height=d)
+    height = len(jnp.asarray(priorities))
+    return smooth_orientation_rows(priorities, temperature, shift, 0, height)
 
 
 def smooth_orientation_rows(
@@ -164,7 +164,7 @@ def priorities_of(weights: NDArray[Any], shift: float) -> tuple[NDArray[Any], ND
     >>> priorities.tolist()
     [0.125, 0.0]
     """
-    _check_positive("shift", shift)
+    check_positive("shift", shift)
     weights = np.asarray(weights)
     order = topological_order(weights)
     dtype = np.result_type(weights.dtype, np.float32)
@@ -217,8 +217,8 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
     >>> temperature_for(10.0, shift=1e-2, d=2)
     inf
     """
-    _check_positive("acyclicity_tolerance", tolerance)
-    _check_positive("shift", shift)
+    check_positive("acyclicity_tolerance", tolerance)
+    check_positive("shift", shift)
     log_alpha = math.log(math.log1p(tolerance)) - math.log(d)
     if log_alpha >= math.log(0.5):
         return math.inf
@@ -231,6 +231,7 @@ def _floating(priorities: ArrayLike) -> jax.Array:
     return priorities.astype(jnp.result_type(priorities, 0.0))
 
 
-def _check_positive(name: str, value: float) -> None:
+def check_positive(name: str, value: float) -> None:
+    """Refuse a value that is not a positive, finite number."""
     if not (value > 0 and math.isfinite(value)):
         raise DataError(f"{name} must be a positive, finite number, but it is {value!r}.")

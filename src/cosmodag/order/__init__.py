@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 from cosmodag.later import names_from
 
 if TYPE_CHECKING:
-    from cosmodag.order.blocks import (
-        BlockProblem,
-        FoundBlocks,
-        choose_block_parents,
-        search_blocks,
-    )
+    from cosmodag.order.blocks import BlockProblem, FoundBlocks, choose_block_parents, search_blocks
     from cosmodag.order.moments import Moments
     from cosmodag.order.networks.pruning import prune_networks
     from cosmodag.order.order_search import Found, search

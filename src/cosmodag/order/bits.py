@@ -1,4 +1,4 @@
-"""Sets of variables as the bits of one integer."""
+"""Small sets of variables that are fast to join and compare: the bits of one integer."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Local search: moves along arcs until none raises the score."""
+"""From an order to a better one: moves of variables along arcs, until none raises the score."""
 
 from collections.abc import Callable
 from queue import SimpleQueue

@@ -1,6 +1,7 @@
 """Sufficient statistics of linear scores: correlations, numbers of rows and scales."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ __all__ = ["Moments"]
 
 # Deviations below this share of the largest magnitude are rounding: the column is constant.
 ROUNDING = 1e-13
-# Beyond so many variables correlations take half the memory (10 GB in place of 20 at 50,000), with
-# seven digits each. That is too few where others explain all but a millionth of a variable, as in
-# deep graphs: one in a hundred variables of raw ER4 tables of 20,000.
-SINGLE_BEYOND = 30_000
+# Beyond so many variables correlations are whole multiples of a unit and take half the memory (10
+# GB in place of 20 at 50,000). Floating-point numbers of the same size have steps of 2⁻²⁴ near one:
+# too coarse where parents leave a share of 1e-7 of a variance, as they do in deep graphs.
+WHOLE_BEYOND, UNIT = 30_000, 2.0**-30
 # Columns of one product where there are many: OpenBLAS 0.3.31 ends the process in the product of
 # 50,000 columns.
-TILED_BEYOND, TILE = 30_000, 2048
+TILE = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Moments:
     ----------
     correlations : (g, d, d) array
         One matrix per group; a column that is constant in the group's rows has zeros throughout.
-        Double precision up to 30,000 variables, single precision beyond.
+        Double precision up to 30,000 variables; beyond, int32 in units of 2⁻³⁰ (`unit`).
     group : (d,) array of int
         Which matrix the equation of each variable uses.
     rows : (g,) array
@@ -47,7 +48,7 @@ class Moments:
         The centred columns, then the row weights of each group: what scores by entropy read.
     """
 
-    correlations: NDArray[np.float64]
+    correlations: NDArray[Any]
     group: NDArray[np.int64]
     rows: NDArray[np.float64]
     means: NDArray[np.float64]
@@ -59,6 +60,11 @@ class Moments:
     def variables(self) -> int:
         """Number of variables d."""
         return len(self.group)
+
+    @property
+    def unit(self) -> float:
+        """Correlation that an entry of 1 in ``correlations`` stands for."""
+        return UNIT if self.correlations.dtype == np.int32 else 1.0
 
     @property
     def own_scales(self) -> NDArray[np.float64]:
@@ -102,16 +108,16 @@ class Moments:
         n, d = table.shape
         columns, group = _groups(counted, n, d)
         sets = [_standardised(table, weights) for weights in columns]
-        kind: Any = np.float32 if d > SINGLE_BEYOND else np.float64
+        kind: Any = np.int32 if d > WHOLE_BEYOND else np.float64
         correlations = np.empty((len(sets), d, d), kind)
         for place, (standard, *_) in enumerate(sets):
-            columns_as_kind = standard.astype(kind, copy=False)
-            if d > TILED_BEYOND:
-                _multiply_in_tiles(columns_as_kind, correlations[place])
-            else:
-                np.matmul(columns_as_kind.T, columns_as_kind, out=correlations[place])
             occupied = np.any(standard, axis=0)
-            np.fill_diagonal(correlations[place], occupied)
+            if kind == np.int32:
+                _multiply_in_tiles(standard, correlations[place])
+                np.fill_diagonal(correlations[place], occupied * round(1 / UNIT))
+            else:
+                np.matmul(standard.T, standard, out=correlations[place])
+                np.fill_diagonal(correlations[place], occupied)
         return Moments(
             correlations,
             group,
@@ -135,16 +141,20 @@ class Moments:
         scales = np.hypot(self.scales, means)
         divisors = np.where(scales > 0, scales, 1.0)
         shares, rest = self.scales / divisors, means / divisors
-        products = self.correlations * shares[:, :, None] * shares[:, None, :]
-        products += rest[:, :, None] * rest[:, None, :]
+        products = np.empty_like(self.correlations)
+        for g, i in product(range(len(products)), range(0, self.variables, TILE)):
+            some = slice(i, i + TILE)
+            part = self.correlations[g, some] * shares[g, some, None] * shares[g]
+            part += rest[g, some, None] * rest[g] / self.unit
+            products[g, some] = np.rint(part) if products.dtype == np.int32 else part
         return replace(self, correlations=products, means=np.zeros_like(means), scales=scales)
 
 
-def _multiply_in_tiles(columns: NDArray[Any], products: NDArray[Any]) -> None:
-    """Write the products of all pairs of columns, those of a few at a time."""
+def _multiply_in_tiles(columns: NDArray[np.float64], products: NDArray[np.int32]) -> None:
+    """Write the products of all pairs of columns in whole units, those of a few at a time."""
     for i in range(0, len(products), TILE):
         for j in range(i, len(products), TILE):
-            tile = columns[:, i : i + TILE].T @ columns[:, j : j + TILE]
+            tile = np.rint(columns[:, i : i + TILE].T @ columns[:, j : j + TILE] / UNIT)
             products[i : i + TILE, j : j + TILE] = tile
             products[j : j + TILE, i : i + TILE] = tile.T
 

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.order.moments import Moments
-from cosmodag.order.parents import check_order, choose_parents
+from cosmodag.order.parents import check_order, choose_parents, with_required
 from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.order.problem import problem_of
 from cosmodag.order.regression_graph import RegressionGraph
@@ -111,7 +112,8 @@ def search(
     support, required : (d, d) arrays of bool, optional
         Arcs that may exist, and arcs that are always in.
     before : (d, d) array of bool, optional
-        What must come before what; transitively closed. The start must agree.
+        What must come before what, beside the required arcs; transitively closed. The start must
+        agree.
     restarts : int, optional
         At most; by default `default_restarts`, which is 0 with equal variances.
     patience : int, optional
@@ -140,18 +142,14 @@ def search(
     aim = score_for(moments, score)
     d = moments.variables
     first = check_order(start, d, before, required)
+    before = with_required(before, required)
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
-    problem_with = partial(
-        problem_of, moments, penalty, support=support, required=required, before=before
-    )
-    choose = partial(
-        choose_parents,
-        moments,
-        penalty=penalty,
-        support=support,
-        required=required,
-        threads=threads,
-    )
+    arcs: dict[str, Any] = {"support": support, "required": required}
+    problem_with = partial(problem_of, moments, penalty, before=before, **arcs)
+
+    def choose(order: NDArray[np.int64]) -> RegressionGraph:
+        return choose_parents(moments, order, penalty=penalty, threads=threads, **arcs)
+
     begun = choose(first)
     start_score = aim.total(moments, begun, penalty)
     if threads is None and moments.variables < _SHARED_FROM:
@@ -160,8 +158,9 @@ def search(
     with mapper(count) as run:
         stop = should_stop or (lambda: False)
         climb = Climb(run, count, random, stop, on_progress, aim.slack(penalty))
-        with_ends &= aim.tries_ends
-        is_exact = aim.has_exact_pass or with_ends
+        with_ends &= not aim.has_common_variance
+        # Trials by entropies never end early, and rounds follow where one variance is common.
+        is_exact = with_ends or not (aim.needs_table or aim.has_common_variance)
         local = climb.search(problem_with(), first, memory, is_exact, with_ends)
         for _ in range(ROUNDS if aim.has_common_variance else 0):
             moves = climb.moves
@@ -171,14 +170,12 @@ def search(
                 break
         most = default_restarts(d, score) if restarts is None else restarts
         climb.restart(local, most, patience)
-    improve = partial(
-        polish, moments, score=score, penalty=penalty, support=support, required=required
-    )
-    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and aim.is_polished
+    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and not aim.needs_table
     finalists = climb.bests[-FINALISTS if is_polished else -1 :][::-1]
-    graphs = [
-        improve(order, choose(order)) if is_polished else choose(order) for order in finalists
-    ]
+    graphs = [choose(order) for order in finalists]
+    if is_polished:
+        pairs = zip(finalists, graphs, strict=True)
+        graphs = [polish(moments, *pair, score=score, penalty=penalty, **arcs) for pair in pairs]
     totals = [aim.total(moments, graph, penalty) for graph in graphs]
     best = int(np.argmax(totals))
     order, graph, total = finalists[best], graphs[best], totals[best]

@@ -1,4 +1,4 @@
-"""Parents of every variable among its predecessors in an order."""
+"""Which predecessors of each variable in an order are its parents, and with which weights."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import DataError
 from cosmodag.order.kernel.state import HEADER
 from cosmodag.order.local import renewed
@@ -15,7 +16,7 @@ from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import default_penalty
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["check_order", "choose_parents", "parents_left", "scores_on"]
+__all__ = ["check_order", "choose_parents", "parents_left", "scores_on", "with_required"]
 
 # Fewer variables than this are done before another thread has started.
 WORTH_THREADS = 256
@@ -117,6 +118,15 @@ def check_order(
         if np.any(position[tails] >= position[heads]):
             raise DataError("The order is against what is required to come before what.")
     return checked
+
+
+def with_required(
+    before: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
+) -> NDArray[np.bool_] | None:
+    """Give what must come before what, required arcs included; transitively closed."""
+    if required is None or (before is not None and before[required].all()):
+        return before
+    return closure(required if before is None else before | required)
 
 
 def _blocks(d: int, threads: int) -> list[tuple[int, int]]:

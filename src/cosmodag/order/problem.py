@@ -1,6 +1,7 @@
 """Score and constraints of an order search, and its state, as arrays for compiled code."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ FIRST_POOL, LARGEST_POOL, WORKER_POOL = 1 << 18, 1 << 26, 1 << 20
 class Problem:
     """Correlations, settings and constraints of an order search; constant during the search."""
 
-    correlations: NDArray[np.float64]
+    correlations: NDArray[Any]
     settings: NDArray[np.float64]
     rules: NDArray[np.uint8]
     before: NDArray[np.uint8]
@@ -73,7 +74,7 @@ def problem_of(
     """
     d = moments.variables
     half = 0.5 * moments.own_rows
-    settings = np.empty((7, d))
+    settings = np.empty((8, d))
     settings[0] = half
     settings[1] = -np.expm1(-growing_penalty(penalty, d) / half)
     settings[2] = np.expm1(penalty / half)
@@ -81,6 +82,7 @@ def problem_of(
     settings[4] = -1.0 if precision is None else precision
     settings[5] = np.clip(np.floor(moments.own_rows) - 2, 0, d)
     settings[6] = moments.group
+    settings[7] = moments.unit
     empty: NDArray[np.float64] = np.zeros((0, 0))
     table, scales = empty, empty
     if moments.table is not None:

@@ -1,4 +1,4 @@
-"""A weighted DAG with few arcs, and what its equations leave unexplained."""
+"""Chosen parents as a sparse weighted DAG, with what its equations leave unexplained."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -113,36 +113,24 @@ class Score:
         Score of a graph, given moments, the graph and the penalty per arc.
     restart_work : int
         By default, at most so many restarts times variables are made.
-    has_exact_pass : bool
-        Whether the quick search, in which trials end early, is followed by an exact one even where
-        moves to the ends of the order are not tried.
-    tries_ends : bool
-        Whether the exact pass may try each variable at both ends of the order.
-    bounds_gains : bool
-        Whether a trial of the quick search ends once its estimated gain is too low; the estimates
-        are Gaussian.
     has_common_variance : bool
-        Whether all noise variances are equal. The scale-free search is then followed by rounds with
-        the common variance that the round before leaves.
+        Whether all noise variances are equal. The scale-free search, without moves to the ends of
+        the order, is then followed by rounds with the common variance that the round before leaves.
     needs_table : bool
-        Whether moments must hold their table, which other scores do not accept.
-    is_polished : bool
-        Whether `cosmodag.order.polish` can improve the parents.
+        Whether moments must hold their table, which other scores do not accept. Parents are chosen
+        by Gaussian evidence but not judged by it: it bounds no gain of a move, and
+        `cosmodag.order.polish` does not apply.
     """
 
     name: str
     total: Callable[[Moments, RegressionGraph, float], float]
     restart_work: int = 40_000
-    has_exact_pass: bool = True
-    tries_ends: bool = True
-    bounds_gains: bool = True
     has_common_variance: bool = False
     needs_table: bool = False
-    is_polished: bool = True
 
     def slack(self, penalty: float) -> float:
         """Difference from the best gain at which a trial of the quick search ends."""
-        return penalty if self.bounds_gains else math.inf
+        return math.inf if self.needs_table else penalty
 
 
 SCORES = {
@@ -152,26 +140,11 @@ SCORES = {
         # Restarts changed the score of 1 of 35 tables, by .2, and made no graph better (30 and 100
         # variables, 200 and 1,000 rows, equal and mildly unequal variances); with them a search
         # took 3.5 times the CPU time.
-        Score(
-            "equal-variance",
-            equal_variance_total,
-            restart_work=0,
-            has_exact_pass=False,
-            tries_ends=False,
-            has_common_variance=True,
-        ),
+        Score("equal-variance", equal_variance_total, restart_work=0, has_common_variance=True),
         # The score of `cosmodag.order.entropy.score`. With twice as many restarts, 100 variables
         # and 300 rows took 1.26 times the CPU time of the insertions that were searched before, and
         # easier tables of 200 and 300 variables ended at the same scores.
-        Score(
-            "non-gaussian",
-            _sum_of_scores,
-            restart_work=2_000,
-            has_exact_pass=False,
-            bounds_gains=False,
-            needs_table=True,
-            is_polished=False,
-        ),
+        Score("non-gaussian", _sum_of_scores, restart_work=2_000, needs_table=True),
     )
 }
 """Scores by name; a further one is used wherever its name is given."""

@@ -72,17 +72,9 @@ def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, floa
     """Look once more at the parents that the best order has, where that costs little."""
     moments = job.moments
     is_large = isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO
-    if best.is_polished or is_large or not SCORES[score].is_polished:
+    if best.is_polished or is_large or SCORES[score].needs_table:
         return best.graph, best.total
-    graph = polish(
-        moments,
-        best.order,
-        best.graph,
-        score=score,
-        penalty=job.penalty,
-        support=job.support,
-        required=job.required,
-    )
+    graph = polish(moments, best.order, best.graph, score=score, **job.arcs)
     total = SCORES[score].total(moments, graph, job.penalty)
     best.entry["after"] = total
     return graph, total

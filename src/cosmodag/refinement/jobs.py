@@ -51,6 +51,11 @@ class Job:
     known: dict[bytes, RegressionGraph] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
 
+    @property
+    def arcs(self) -> dict[str, Any]:
+        """The price of arcs, and which may and must exist, as options of a choice of parents."""
+        return {"penalty": self.penalty, "support": self.support, "required": self.required}
+
     def pruned(self, order: NDArray[np.int64]) -> RegressionGraph:
         """Prune an order; the result does not depend on the score and is cached."""
         key = order.tobytes()
@@ -66,12 +71,7 @@ class Job:
                 )
             else:
                 self.known[key] = choose_parents(
-                    self.moments,
-                    order,
-                    penalty=self.penalty,
-                    support=self.support,
-                    required=self.required,
-                    threads=self.threads,
+                    self.moments, order, threads=self.threads, **self.arcs
                 )
         return self.known[key]
 
@@ -105,14 +105,12 @@ class Job:
                 order,
                 restarts=restarts,
                 score=score,
-                penalty=self.penalty,
-                support=self.support,
-                required=self.required,
                 before=self.before,
                 random=self.random,
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
+                **self.arcs,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
             before_it, early = found.start_score, found.ended_early

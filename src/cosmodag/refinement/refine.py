@@ -13,12 +13,7 @@ from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.orders import respecting
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import SCORES, default_penalty
-from cosmodag.order.starts.orders import (
-    EQUAL_VARIANCE,
-    VARIANCE,
-    closed_order,
-    further_starts,
-)
+from cosmodag.order.starts.orders import EQUAL_VARIANCE, VARIANCE, closed_order, further_starts
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import tiles_are_better
 from cosmodag.refinement.best import best_of, distinct
@@ -160,10 +155,10 @@ def _moments(
     if in_tiles and table.ndim == 2 and tiles_are_better(table.shape[1], device):
         return Columns.of(table)
     moments = Moments.of(table)
-    if moments.correlations.dtype == np.float32:
+    if moments.unit != 1:
         warnings.warn(
-            f"The correlations of {moments.variables:,} variables are kept with seven digits to "
-            "save memory: variables that others explain to 99.99 % or more may have wrong parents.",
+            f"The correlations of {moments.variables:,} variables are kept with nine digits to "
+            "save memory: variables that others explain to 99.99999 % may have wrong parents.",
             DataWarning,
             stacklevel=2,
         )

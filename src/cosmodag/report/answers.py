@@ -12,7 +12,7 @@ from cosmodag.errors import CosmodagError
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["ANSWERS", "Answers"]
+__all__ = ["ANSWERS", "Answers", "plain"]
 
 ANSWERS = "answers.json"
 """File of a saved fit that holds the answers."""
@@ -74,16 +74,14 @@ class Answers:
         effects, pag, verdict = (facts[name] for name in ("effects", "pag", "verdict"))
         if effects is not None:
             columns = [effects[name] for name in _COLUMNS]
-            if len({len(column) for column in columns}) != 1 or len(effects) != len(_COLUMNS):
-                raise ValueError("columns of effects differ in length")
+            _check(len({len(one) for one in columns}) == 1 and len(effects) == len(_COLUMNS))
             sets = [place for one in effects["adjustment"] for place in one]
             _check_places([*effects["from"], *effects["to"], *sets], variables)
             for name in ("estimate", "low", "high", "least", "most"):
                 _check_numbers(effects[name])
         if pag is not None:
             _check_places([end for edge in pag["edges"] for end in edge[:2]], variables)
-            if not all(mark in (1, 2, 3) for _, _, *marks in pag["edges"] for mark in marks):
-                raise ValueError("an edge with another mark")
+            _check(all(mark in (1, 2, 3) for _, _, *marks in pag["edges"] for mark in marks))
             pag = {"edges": [list(edge) for edge in pag["edges"]], "basis": str(pag["basis"])}
         if verdict is not None:
             verdict = {
@@ -100,7 +98,7 @@ class Answers:
 def _or_none(
     answer: "Callable[[FittedGraph], dict[str, Any] | None]", model: "FittedGraph"
 ) -> dict[str, Any] | None:
-    """Leave out an answer that this model has not: too few rows, everything set, no linear form."""
+    """Leave out an answer that this model cannot give: too few rows, all set, no linear form."""
     try:
         return answer(model)
     except CosmodagError:
@@ -117,23 +115,14 @@ def _effects(model: "FittedGraph") -> dict[str, list[Any]] | None:
     if effects.covariance is None:
         return None
     listed = effects_panel(model, effects)
-    return {name: [_rounded(one[name]) for one in listed] for name in _COLUMNS}
+    return {name: plain([one[name] for one in listed]) for name in _COLUMNS}
 
 
 def _effect_curves(model: "FittedGraph") -> dict[str, Any] | None:
     from cosmodag.assess.effects.curves import effect_curves
 
     found = effect_curves(model)
-    if found is None:
-        return None
-    rounded = [
-        {name: _rounded_all(value) for name, value in pair.items()} for pair in found["pairs"]
-    ]
-    return {**found, "pairs": rounded}
-
-
-def _rounded_all(value: Any) -> Any:
-    return [_rounded(one) for one in value] if isinstance(value, list) else value
+    return None if found is None else {**found, "pairs": plain(found["pairs"])}
 
 
 def _pag(model: "FittedGraph") -> dict[str, Any]:
@@ -152,38 +141,44 @@ def _verdict(model: "FittedGraph") -> dict[str, Any]:
     }
 
 
-def _rounded(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Convert data for JSON: numbers to a few digits, NaN and infinities to None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
-    return value
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    return str(value)
+
+
+def _check(is_right: bool) -> None:
+    if not is_right:
+        raise ValueError("answers that were not written so")
 
 
 def _check_places(places: list[Any], variables: int) -> None:
-    if not all(type(place) is int and 0 <= place < variables for place in places):
-        raise ValueError("a variable that the model does not have")
+    _check(all(type(place) is int and 0 <= place < variables for place in places))
+
+
+def _check_numbers(values: list[Any]) -> None:
+    _check(all(value is None or isinstance(value, int | float) for value in values))
 
 
 def _check_curves(curves: Any, variables: int) -> None:
-    if curves["over"] not in ("time", "value") or not isinstance(curves["band"], str):
-        raise ValueError("curves of another kind")
-    if not (type(curves["variables"]) is int and 0 < curves["variables"] <= variables):
-        raise ValueError("curves of another number of variables")
+    _check(curves["over"] in ("time", "value") and isinstance(curves["band"], str))
+    _check(type(curves["variables"]) is int and 0 < curves["variables"] <= variables)
     for pair in curves["pairs"]:
         _check_places([pair["from"], pair["to"]], curves["variables"])
         points = len(pair["x"])
         for name in ("x", "y", "low", "high"):
-            if name in ("low", "high") and pair[name] is None:
-                continue
-            if len(pair[name]) != points:
-                raise ValueError("a curve whose points differ in number")
-            _check_numbers(pair[name])
-        labels = pair["labels"]
-        if labels is not None and not (
-            len(labels) == points and all(isinstance(label, str) for label in labels)
-        ):
-            raise ValueError("a curve whose labels differ in number")
-
-
-def _check_numbers(values: list[Any]) -> None:
-    if not all(value is None or isinstance(value, int | float) for value in values):
-        raise TypeError("an effect must be a number")
+            if name in ("x", "y") or pair[name] is not None:
+                _check(len(pair[name]) == points)
+                _check_numbers(pair[name])
+        if pair["labels"] is not None:
+            _check(len(pair["labels"]) == points)
+            _check(all(isinstance(label, str) for label in pair["labels"]))

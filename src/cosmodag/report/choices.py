@@ -25,16 +25,18 @@ _SHOWN_STARTS = 12
 def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str, str]]:
     """List the choices, each with ``title`` and ``text``."""
     entry = LEARNERS.get(type(model).__name__)
-    named = type(model).__name__ + (f": {entry.summary}." if entry else ".")
-    found: list[tuple[str, Any]] = [("Learner", named)]
-    found.append(("Chosen because", " ".join((run.get("choice") or {}).values())))
-    found.append(("Knowledge", _knowledge(model)))
-    found.append(("Interventions", _interventions(model)))
-    found.append(("Regimes", _regimes(model)))
-    found.append(("Missing values", _missing(model)))
-    method = model.refinement_
-    found.append(("Order and arcs", _REFINED.get(method or "", _read_off(model))))
-    found.append(("Starts", _starts(getattr(model, "refine_report_", None))))
+    limit = model.raw_threshold
+    read_off = f"Arcs are the learnt weights above {limit:g} that agree with the order."
+    found = [
+        ("Learner", type(model).__name__ + (f": {entry.summary}." if entry else ".")),
+        ("Chosen because", " ".join((run.get("choice") or {}).values())),
+        ("Knowledge", _knowledge(model)),
+        ("Interventions", _interventions(model)),
+        ("Regimes", _regimes(model)),
+        ("Missing values", _missing(model)),
+        ("Order and arcs", _REFINED.get(model.refinement_ or "", read_off)),
+        ("Starts", _starts(getattr(model, "refine_report_", None))),
+    ]
     noise = getattr(model, "noise_", None)
     if noise is not None:
         reason = getattr(model, "noise_reason_", None) or ""
@@ -67,10 +69,6 @@ def troubles_of(model: "StructureLearner") -> list[str]:
             f"The optimised weights had cycles: {dropped} arcs were dropped to leave a DAG."
         )
     return found
-
-
-def _read_off(model: "StructureLearner") -> str:
-    return f"Arcs are the learnt weights above {model.raw_threshold:g} that agree with the order."
 
 
 def _knowledge(model: "StructureLearner") -> str | None:

@@ -97,6 +97,12 @@ class Evidence:
             answers,
         )
 
+    @property
+    def stability(self) -> dict[str, Any]:
+        """What resamples show beside the probabilities of arcs."""
+        doubts = list(self.doubts)
+        return {"resamples": self.resamples, "missed": self.missed, "doubts": doubts}
+
     def table(self, model: "FittedGraph") -> "pd.DataFrame":
         """``model.arcs_``, with ``p_edge`` and ``p_direction`` if there are resamples."""
         arcs = arc_table(model, self.errors)

@@ -1,6 +1,5 @@
 """The content of the page as plain data: the interface between Python and JavaScript."""
 
-import math
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.basis import BASES, are_in
 from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
+from cosmodag.report.answers import plain
 from cosmodag.report.choices import choices_of, troubles_of
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.origin import code_for, now, versions
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "groups_of", "page_data", "response_curves"]
 
 SCHEMA = 3
-_DIGITS = 5
 _MOST_RECORDS = 300
 # Response curves: points of each, arcs that have one, rows drawn for the range of causes, and the
 # share of these left out at either end.
 _POINTS, _MOST_CURVES, _DRAWN, _TAIL = 33, 240, 1_000, 0.02
+_SCORES = ("auc", "nhd", "tpr", "fdr")  # of a graph whose truth is known
 _SERIES = {
     "loss": "Objective",
     "temperature": "Temperature",
@@ -79,13 +79,14 @@ def page_data(
     findings = _findings(model, evidence, run)
     warned = sum(finding["severity"] == "warning" for finding in findings)
     groups, group = groups_of(model, run.get("groups"))
+    rows = run.get("rows") or (len(model.residuals_) if hasattr(model, "residuals_") else None)
     title = str(run.get("table") or run.get("data") or "A learnt graph")
     facts = {
         "schema": SCHEMA,
         "title": title,
         "file": _file_name(title),
         "learner": type(model).__name__,
-        "story": story_of(model, evidence, run.get("rows") or _rows(model), warned),
+        "story": story_of(model, evidence, rows, warned),
         "variables": {
             "name": names,
             "order": model.order_,
@@ -97,20 +98,20 @@ def page_data(
         "signed": not hasattr(model, "response") or bool((model.edges_.data < 0).any()),
         "arcs": arcs,
         "bases": bases,
-        "summary": _summary(run),
+        "summary": [(name.upper(), f"{run[name]:.3f}") for name in _SCORES if name in run],
         "findings": findings,
         "diagnosed": evidence.findings is not None,
         "choices": choices_of(model, run),
         "starts": getattr(model, "refine_report_", None) or [],
         "history": _history(getattr(model, "history_", None) or []),
         "curves": response_curves(model),
-        "stability": _stability(evidence),
+        "stability": None if evidence.edge_probabilities is None else evidence.stability,
         **evidence.answers.facts(),
         "sections": sections_of(model),
         "reproduce": _reproduce(model, run),
     }
-    plain: dict[str, Any] = _plain(facts)
-    return plain
+    data: dict[str, Any] = plain(facts)
+    return data
 
 
 def _arcs(
@@ -133,22 +134,11 @@ def _arcs(
     return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
 
 
-def _summary(run: dict[str, Any]) -> list[tuple[str, str]]:
-    """List the scores of a graph whose truth is known."""
-    return [
-        (name.upper(), f"{run[name]:.3f}") for name in ("auc", "nhd", "tpr", "fdr") if name in run
-    ]
-
-
 def _file_name(title: str) -> str:
     """Name saved pictures after the data: the last part of its path, without its ending."""
     stem = title.replace("\\", "/").rstrip("/").rpartition("/")[2].partition(".")[0]
     kept = re.sub(r"[^\w-]+", "-", stem).strip("-")
     return kept or "graph"
-
-
-def _rows(model: "StructureLearner") -> int | None:
-    return len(model.residuals_) if hasattr(model, "residuals_") else None
 
 
 def _findings(
@@ -181,16 +171,6 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
     }
 
 
-def _stability(evidence: Evidence) -> dict[str, Any] | None:
-    if evidence.edge_probabilities is None:
-        return None
-    return {
-        "resamples": evidence.resamples,
-        "missed": evidence.missed,
-        "doubts": list(evidence.doubts),
-    }
-
-
 def _reproduce(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]:
     used = run.get("versions") or versions()
     parameters = model.get_params(deep=False)
@@ -214,11 +194,8 @@ def groups_of(
 ) -> tuple[list[str], list[int | None]]:
     """Give the names of the groups, and the group of each variable (None: in none).
 
-    Parameters
-    ----------
-    model : fitted learner
-    groups : mapping, optional
-        Name of the group of each variable. By default the tiers of the model's knowledge.
+    ``groups`` maps variables to the names of their groups. By default these are the tiers of the
+    model's knowledge.
 
     Examples
     --------
@@ -267,18 +244,3 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
         grid = np.linspace(low[u], high[u], _POINTS)
         curves.append({"arc": arc, "x": grid, "y": response(names[u], names[v], grid)})
     return curves
-
-
-def _plain(value: Any) -> Any:
-    """Convert data for JSON: numbers to a few digits, NaN and infinities to None."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, float):
-        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    return str(value)

@@ -21,19 +21,10 @@ _INK = "#334155"
 def draw_comparison(
     path: "str | os.PathLike[str]", truth: NDArray[Any], model: "AnnealedLearner", title: str
 ) -> None:
-    """Draw the true weights, the learnt weights and the training history side by side.
+    """Draw the true weights, the learnt weights and the training history, as .png, .svg or .pdf.
 
     Variables are in a topological order of the truth, so all its arcs are above the diagonal, and
     a learnt arc below it points backwards.
-
-    Parameters
-    ----------
-    path : path-like
-        A ``.png``, ``.svg`` or ``.pdf`` file.
-    truth : (d, d) array
-        True weights.
-    model : fitted learner
-    title : str
     """
     from matplotlib.figure import Figure
 

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import BASES, FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
+from cosmodag.fit.basis import BASES, FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import write_bytes
 from cosmodag.io.graphs.any import GraphLike, as_graph, is_model
 from cosmodag.report.drawings.layout import layered_layout
+from cosmodag.report.drawings.thumbnail import COLOURS
 from cosmodag.report.evidence import checked_shares, resamples_of
 from cosmodag.warning_filters import ignoring
 
@@ -30,18 +31,14 @@ if TYPE_CHECKING:
 __all__ = ["plot_graph", "plot_history", "plot_matrix", "plot_stability", "save_drawing"]
 
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
-# Colours that readers with any kind of colour vision can tell apart (Okabe and Ito).
-_ARCS: dict[str, tuple[str, Any]] = {
-    SHAPE: ("#0072B2", "solid"),
-    WEAK: ("#56B4E9", "dashed"),
-    TIME: ("#332288", "solid"),
-    KNOWLEDGE: ("#AA4488", "solid"),
-    INTERVENTIONS: ("#009E73", "solid"),
-    "non-Gaussianity": ("#B87A00", (0, (7, 2))),
-    "equal variances": ("#D55E00", (0, (4, 2.5))),
-    SCALE: ("#8C5A3C", (0, (3, 1.5))),
-    FREE: ("#767676", (0, (1, 1.5))),
+_LINES: dict[str, Any] = {
+    WEAK: "dashed",
+    "non-Gaussianity": (0, (7, 2)),
+    "equal variances": (0, (4, 2.5)),
+    SCALE: (0, (3, 1.5)),
+    FREE: (0, (1, 1.5)),
 }
+_ARCS = {basis: (colour, _LINES.get(basis, "solid")) for basis, colour in COLOURS.items()}
 _POSITIVE, _NEGATIVE = "#0072B2", "#D55E00"
 _OTHER = ("#555555", (0, (6, 2, 1, 2)))
 _NAMED = 60
@@ -136,14 +133,7 @@ def _drawn(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[Any],
 
 
 def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) -> None:
-    """Draw a graph as `plot_graph` does, and write it to a file, atomically.
-
-    Parameters
-    ----------
-    graph : fitted learner, or any acyclic graph that `cosmodag.io.as_graph` accepts
-    path : path
-    format : {"pdf", "svg", "png"}
-    """
+    """Draw a graph as `plot_graph` does, and write it to a file as PDF, SVG or PNG, atomically."""
     import matplotlib.pyplot as plt
 
     names, edges, _, _ = _drawn(graph)
@@ -246,9 +236,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     shares = checked_shares(bootstrap.edge_shares, len(order))
     label = f"share of {resamples_of(bootstrap)} resamples"
     ax = _heat_map(ax, shares, model, "Blues", (0, 1), label)
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order))
-    edges = model.edges_
+    place, edges = np.argsort(order), model.edges_
     size = max(1.0, min(24.0, 600.0 / len(order)))
     ax.scatter(
         place[edges.col], place[edges.row], s=size, color="#D55E00", label="arc of the graph"

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,20 +50,10 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
 
 
 def report_folder(folder: Path, path: Path) -> "StructureLearner":
-    """Write the report of a saved fit, including the stored diagnosis of its data.
+    """Write the report of a saved fit, including the stored diagnosis; return the model.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder with ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``, or a
-        file in it; or a model that was saved alone.
-    path : Path
-        The page to create or replace.
-
-    Returns
-    -------
-    fitted learner
-        The saved model.
+    ``folder`` holds ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``, or is
+    a file in such a folder, or a model that was saved alone.
     """
     home, file = _folder_and_model(folder)
     model = load(file)
@@ -103,11 +94,10 @@ def _evidence(
     stored = run.get("findings")
     stability = run.get("stability") or {}
     missed = [(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])]
-    if not all(0 <= end < variables for u, v, _ in missed for end in (u, v)):
-        raise ValueError("an arc between columns that the model does not have")
     doubts = stability.get("doubts", [])
-    if not all(isinstance(doubt, str) for doubt in doubts):
-        raise TypeError("a doubt must be a string")
+    are_known = all(0 <= end < variables for u, v, _ in missed for end in (u, v))
+    if not are_known or not all(isinstance(doubt, str) for doubt in doubts):
+        raise ValueError("what resamples show of another model")
     return Evidence(
         errors=columns.get("se"),
         findings=None if stored is None else [_finding(one) for one in stored],
@@ -141,26 +131,15 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if evidence.findings is not None:
         facts["findings"] = [
-            {
-                "name": one.name,
-                "columns": list(one.columns),
-                "value": float(one.value),
-                "severity": one.severity,
-                "sentence": one.sentence,
-            }
-            for one in evidence.findings
+            {**asdict(one), "value": float(one.value)} for one in evidence.findings
         ]
     if evidence.resamples is not None:
-        facts["stability"] = {
-            "resamples": evidence.resamples,
-            "missed": evidence.missed,
-            "doubts": list(evidence.doubts),
-        }
+        facts["stability"] = evidence.stability
     return facts
 
 
 def saved_answers(folder: Path, model: "StructureLearner") -> Answers:
-    """Read the answers of a saved fit; those that need no data for a model that was saved alone."""
+    """Read the answers of a saved fit; for a model saved alone, compute those that need no data."""
     home, _ = _folder_and_model(folder)
     return Answers.of(model) if home is None else _answers(home / ANSWERS, model)
 
@@ -185,16 +164,12 @@ def _run(path: Path) -> dict[str, Any]:
     if not isinstance(run, dict):
         raise DataError(f"'{path}' was not written by cosmodag.")
     run = {name: value for name, value in run.items() if value is not None}
-    if not all(isinstance(run[name], types) for name, types in _ENTRIES.items() if name in run):
+    known = [(run[name], types) for name, types in _ENTRIES.items() if name in run]
+    if not all(isinstance(value, types) for value, types in known):
         raise _changed(path)
-    if not all(
-        abs(run[name]) < _HUGE
-        for name, types in _ENTRIES.items()
-        if types is _NUMBER and name in run
-    ):
-        raise _changed(path)
+    are_small = all(abs(value) < _HUGE for value, types in known if types is _NUMBER)
     sentences = [*run.get("choice", {}).values(), *run.get("warnings", [])]
-    if not all(isinstance(sentence, str) for sentence in sentences):
+    if not are_small or not all(isinstance(sentence, str) for sentence in sentences):
         raise _changed(path)
     return run
 
@@ -205,9 +180,9 @@ def _changed(path: Path) -> DataError:
 
 def _finding(stored: dict[str, Any]) -> Finding:
     finding = Finding(**{**stored, "columns": tuple(stored["columns"])})
-    for text in (finding.name, finding.severity, finding.sentence):
-        if not isinstance(text, str):
-            raise TypeError("a finding must be a string")
+    texts = (finding.name, finding.severity, finding.sentence)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a finding must be a string")
     return finding
 
 

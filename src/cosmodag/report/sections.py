@@ -8,10 +8,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from cosmodag.fit.mixed.by_kind import EquationsByKind
+from cosmodag.fit.view.arcs import largest_first, standardised
+
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["SECTIONS", "Section", "regime_section", "sections_of", "time_section"]
+__all__ = [
+    "SECTIONS",
+    "SUMMARY",
+    "Section",
+    "block_section",
+    "regime_section",
+    "sections_of",
+    "summary_rows",
+    "time_section",
+]
 
 
 @dataclass(frozen=True)
@@ -42,11 +56,18 @@ class Section:
 SECTIONS: "list[Callable[[FittedGraph], Section | None]]" = []
 """Functions that give a section of a model's page, or None if it has none."""
 
+SUMMARY = ["cause", "effect", "lag", "weight"]
+
+_POINTS, _MOST_ARCS = 33, 60
+
+_EFFECTS = (
+    "Effects on numbers are in the units of the effect; on counts, changes of log(1 + x); on "
+    "categories, changes of the log-odds of the level named, against the first level."
+)
+
 
 def sections_of(model: "FittedGraph") -> list[dict[str, Any]]:
     """Collect the further sections of a model's page."""
-    from cosmodag.report.block_effects import block_section
-
     own = (block_section, regime_section, time_section)
     found = (section(model) for section in (*own, *SECTIONS))
     return [asdict(section) for section in found if section is not None]
@@ -81,14 +102,69 @@ def time_section(model: "FittedGraph") -> Section | None:
     """List which variable acts on which at which lag; None where rows are not in time."""
     if model.fitted_.window is None:
         return None
-    rows: list[list[Any]] = [
+    text = "A lag of 1 is the row before, a lag of 0 the same row."
+    return Section("Which variable acts on which, and when", text, SUMMARY, summary_rows(model))
+
+
+def summary_rows(model: "FittedGraph") -> list[list[Any]]:
+    """Rows of the summary graph, one for each pair and lag, with the columns `SUMMARY`."""
+    return [
         [str(cause), str(effect), lag, weight]
         for cause, effect, facts in model.summary_graph_.edges(data=True)
         for lag, weight in zip(facts["lags"], facts["weights"], strict=True)
     ]
-    return Section(
-        "Which variable acts on which, and when",
-        "A lag of 1 is the row before, a lag of 0 the same row.",
-        ["cause", "effect", "lag", "weight"],
-        rows,
-    )
+
+
+def block_section(model: "FittedGraph") -> Section | None:
+    """Show what each arc adds to its head, for the strongest arcs; None for other equations."""
+    dag = model.fitted_
+    if not isinstance(dag.equations, EquationsByKind):
+        return None
+    edges = dag.edges
+    curves: list[dict[str, Any]] = []
+    rows: list[list[Any]] = []
+    for arc in largest_first(standardised(model), edges.data)[:_MOST_ARCS].tolist():
+        u, v = int(edges.row[arc]), int(edges.col[arc])
+        if dag.equations.embedding.is_levels(u):
+            rows += _levels(model, dag.equations, u, v)
+        else:
+            curves.append(_curve(model, dag.equations, u, v))
+    columns = ["cause", "level", "effect", "change against the first level"]
+    reason = getattr(model, "curves_reason_", "")
+    text = f"{reason} {dag.equations.effects_in_words} {_EFFECTS}".strip()
+    return Section("Effects of the arcs", text, columns if rows else (), rows, curves, folded=True)
+
+
+def _head(model: "FittedGraph", equations: EquationsByKind, v: int) -> str:
+    """Name what an arc changes: the variable, or the last level of a category."""
+    name = str(model.names_[v])
+    if not equations.embedding.is_levels(v):
+        return name
+    return f"{name} = {_label(model, v, int(equations.embedding.widths[v]))}"
+
+
+def _label(model: "FittedGraph", v: int, level: int) -> str:
+    kinds = model.fitted_.kinds
+    if kinds and kinds[v].is_levels:
+        return str(kinds[v].levels[level])
+    return f"{float(model.fitted_.equations.embedding.value_of(np.array(level), v)):g}"  # type: ignore[attr-defined]
+
+
+def _curve(model: "FittedGraph", equations: EquationsByKind, u: int, v: int) -> dict[str, Any]:
+    embedding = equations.embedding
+    grid = np.linspace(embedding.low[u], embedding.high[u], _POINTS)
+    y = equations.effect(u, v, grid)[:, -1]
+    title = f"{model.names_[u]} → {_head(model, equations, v)}"
+    points = {"x": grid.tolist(), "y": (y - y.mean()).tolist()}
+    return {"title": title, "label": str(model.names_[u]), **points}
+
+
+def _levels(model: "FittedGraph", equations: EquationsByKind, u: int, v: int) -> list[list[Any]]:
+    count = int(equations.embedding.widths[u]) + 1
+    values = equations.embedding.value_of(np.arange(count), u)
+    change = equations.effect(u, v, values)[:, -1]
+    names = str(model.names_[u]), _head(model, equations, v)
+    return [
+        [names[0], _label(model, u, level), names[1], float(change[level] - change[0])]
+        for level in range(1, count)
+    ]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from cosmodag.fit.basis import BASES
 from cosmodag.fit.view.arcs import standardised
+from cosmodag.graph.texts import counted
 from cosmodag.report.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -30,16 +31,7 @@ _HIDDEN = (
 def story_of(
     model: "StructureLearner", evidence: Evidence, rows: int | None, warnings: int
 ) -> dict[str, Any]:
-    """Write the first card.
-
-    Parameters
-    ----------
-    model : fitted learner
-    evidence : Evidence
-    rows : int, optional
-        Number of rows of the training data.
-    warnings : int
-        Number of warnings of the diagnosis.
+    """Write the first card; ``warnings`` is the number of warnings of the diagnosis.
 
     Returns
     -------
@@ -47,12 +39,15 @@ def story_of(
         ``found``: one sentence; ``surest``: arcs of ``edges_``, the surest first; ``points``: pairs
         of title and text.
     """
+    verdict = evidence.answers.verdict
+    said = counted(warnings, "warning")
+    warned = f"The diagnosis below has {said}: read it before you use the graph."
     points = [
         ("What the directions rest on", _bases(model)),
         ("What was assumed", _assumed(model)),
         ("Hidden causes", _hidden(evidence)),
-        ("Do tests contradict it?", _verdict(evidence)),
-        ("Warnings", _warned(warnings)),
+        ("Do tests contradict it?", verdict and verdict["sentence"]),
+        ("Warnings", warned if warnings else ""),
     ]
     return {
         "found": _found(model, rows),
@@ -69,7 +64,8 @@ def _found(model: "StructureLearner", rows: int | None) -> str:
             f"No arc was found among {d:,} variables{source}: the data give no evidence that one "
             "of them depends on another."
         )
-    return f"{_counted(arcs, 'arc')} among {d:,} variables {_was(arcs)} learnt{source}."
+    verb = "was" if arcs == 1 else "were"
+    return f"{counted(arcs, 'arc')} among {d:,} variables {verb} learnt{source}."
 
 
 def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
@@ -96,7 +92,7 @@ def _bases(model: "StructureLearner") -> str:
     for name in order:
         meaning = f" ({BASES[name]})" if name in BASES else ""
         said.append(f"{counts[name]:,} on {name}{meaning}")
-    return f"Of {_counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(said)}." if said else ""
+    return f"Of {counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(said)}." if said else ""
 
 
 def _assumed(model: "StructureLearner") -> str:
@@ -119,29 +115,10 @@ def _hidden(evidence: Evidence) -> str:
     ends = [sorted(edge[2:]) for edge in pag["edges"]]
     both = sum(pair == [_ARROW, _ARROW] for pair in ends)
     causes = sum(pair == [_ARROW, _TAIL] for pair in ends)
-    shown = f"{_counted(causes, 'edge')} of {len(ends):,} {_is(causes)} a cause all the same"
-    also = f", and {_counted(both, 'pair')} {_is(both)} joined by a hidden cause" if both else ""
+    shown = f"{counted(causes, 'edge')} of {len(ends):,} {_is(causes)} a cause all the same"
+    also = f", and {counted(both, 'pair')} {_is(both)} joined by a hidden cause" if both else ""
     view = "choose “hidden causes allowed” above the graph."
     return f"{_HIDDEN} If they are allowed for, {shown}{also}: {view}"
-
-
-def _verdict(evidence: Evidence) -> str:
-    return "" if evidence.answers.verdict is None else str(evidence.answers.verdict["sentence"])
-
-
-def _warned(warnings: int) -> str:
-    if not warnings:
-        return ""
-    said = _counted(warnings, "warning")
-    return f"The diagnosis below has {said}: read it before you use the graph."
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
-def _was(number: int) -> str:
-    return "was" if number == 1 else "were"
 
 
 def _is(number: int) -> str:

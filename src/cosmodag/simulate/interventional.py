@@ -93,6 +93,8 @@ def interventional(
     if kind not in ("perfect", "imperfect"):
         raise DataError(f"kind is {kind!r}: it must be 'perfect' or 'imperfect'.")
     data = load(name, seed=seed)
+    if kind == "imperfect" and data.weights is None:
+        raise DataError("Imperfect interventions support only linear mechanisms.")
     # Independent of the streams of `load`, so that the observations are the same.
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
     sets = _target_sets(targets, data.names, rng)
@@ -100,13 +102,18 @@ def interventional(
     for place, chosen in enumerate(sets):
         first = len(data.X) + rows * place
         mask[first : first + rows, list(chosen)] = True
-    added = mask[len(data.X) :]
+    # Non-linear data are drawn again with all rows, from the functions and the noise of `load`.
+    drawn = mask if data.weights is None else mask[len(data.X) :]
+    held = None
+    if kind == "perfect":
+        normal = rng.normal(size=drawn.shape)
+        held = data.X.mean(axis=0) + data.X.std(axis=0) * (strength * normal + shift)
+        held = np.where(drawn, held, np.nan)
     if data.weights is None:
-        held = _held_values(data.X, mask, strength, shift, rng)
-        X = _nonlinear(data, parts.mechanism, kind, held, mask, streams_of(seed)[2])
+        graph, stream = sparse.csr_array(data.graph), streams_of(seed)[2]
+        X = sample_nonlinear(graph, len(mask), stream, mechanism=parts.mechanism, held=held)
     else:
-        values = _held_values(data.X, added, strength, shift, rng) if kind == "perfect" else None
-        X = np.vstack([data.X, _linear(data, parts.mechanism, added, values, rng)])
+        X = np.vstack([data.X, _linear(data, parts.mechanism, drawn, held, rng)])
     return Experiments(name, data.seed, X, data.names, data.weights, data.graph, mask)
 
 
@@ -134,18 +141,6 @@ def _target_sets(
     return found
 
 
-def _held_values(
-    X: Matrix,
-    mask: NDArray[np.bool_],
-    strength: float,
-    shift: float,
-    rng: np.random.Generator,
-) -> Matrix:
-    """Values to which variables are set."""
-    normal = rng.normal(size=mask.shape)
-    return np.asarray(X.mean(axis=0) + X.std(axis=0) * (strength * normal + shift))
-
-
 def _linear(
     data: Dataset,
     noise: str,
@@ -153,7 +148,7 @@ def _linear(
     held: Matrix | None,
     rng: np.random.Generator,
 ) -> Matrix:
-    """Rows of the experiments, grouped by target."""
+    """Rows of the experiments; variables are set to the held values, or have new equations."""
     d = len(data.names)
     found = np.empty(mask.shape)
     for chosen in np.unique(mask, axis=0):
@@ -171,20 +166,3 @@ def _linear(
             drawn = np.where(chosen, held[rows], draw_noise(noise, len(rows), 1.0, d, rng))
         found[rows] = propagate(weights.tocsr(), drawn)
     return found
-
-
-def _nonlinear(
-    data: Dataset,
-    mechanism: str,
-    kind: str,
-    values: Matrix,
-    mask: NDArray[np.bool_],
-    rows_rng: np.random.Generator,
-) -> Matrix:
-    """All rows, with the functions and the noise of `load`."""
-    if kind != "perfect":
-        raise DataError("Imperfect interventions support only linear mechanisms.")
-    held = np.where(mask, values, np.nan)
-    return sample_nonlinear(
-        sparse.csr_array(data.graph), len(mask), rows_rng, mechanism=mechanism, held=held
-    )

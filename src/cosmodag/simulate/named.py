@@ -59,10 +59,6 @@ def parse_name(name: str) -> DatasetName:
     name : str
         For example ``"n1000_d30_ER4_gauss"``.
 
-    Returns
-    -------
-    DatasetName
-
     Raises
     ------
     DataError

@@ -4,7 +4,7 @@
 ``problems``    a problem (data, settings, seed), and batches of problems of one shape
 ``recipe``      what is minimised
 ``many``        the entry point: plans, solves batch by batch, yields solutions
-``plan``        device, backend and size of batches; ``cost`` estimates memory and time
+``plan``        device, backend and size of batches; ``cost`` estimates the time
 ``methods``     the sequence of sub-problems of a method
 ``minimisers``  the solution of one sub-problem
 ``training``    the reference loop: rounds of Adam

@@ -21,69 +21,40 @@ FEATURES = frozenset({"support", "required", "gaps", "counted", "start"})
 
 
 class Task(NamedTuple):
-    """Description of the work for which a backend is chosen.
-
-    Attributes
-    ----------
-    recipe
-        What is minimised.
-    features
-        Which of `FEATURES` the problems have.
-    lanes, rows, variables
-        Number of problems solved at once, and the size of their tables.
-    dtype
-        Precision of the tables.
-    platform
-        Kind of device: ``"cpu"``, ``"gpu"`` …
-    """
+    """The work for which a backend is chosen."""
 
     recipe: Recipe
-    features: frozenset[str]
-    lanes: int
+    features: frozenset[str]  # which of `FEATURES` the problems have
+    lanes: int  # problems solved at once
     rows: int
     variables: int
-    dtype: np.dtype[Any]
-    platform: str
+    dtype: np.dtype[Any]  # of the tables
+    platform: str  # kind of device: "cpu", "gpu" …
 
 
 @dataclass(frozen=True)
 class Backend:
-    """One implementation of the training rounds; tests compare it with the reference loop.
-
-    Attributes
-    ----------
-    name
-        Display name in messages, saved runs and benchmarks.
-    implements
-        task → whether it supports all of the task.
-    advance
-        (batch, state, first, last) → state after those rounds; the given state is consumed.
-    working_copies
-        Number of parameter-sized arrays per problem beside the state.
-    start
-        batch → its initial state.
-    parameters
-        (batch, state) → the stacked parameters, without padding.
-    missing
-        task → why it cannot run on this machine although it implements the task, or None. Such a
-        task goes to a slower backend, with a warning.
-    devices
-        task → number of devices over which it spreads a problem.
-    entries
-        task → number of parameters of one problem, or None to let JAX count them.
-    limited
-        (batch, state) → context for any number of calls of `advance`: limits on threads.
-    """
+    """One implementation of the training rounds; tests compare it with the reference loop."""
 
     name: str
+    # Whether it supports all of a task.
     implements: Callable[[Task], bool]
+    # (batch, state, first, last) → state after those rounds; the given state is consumed.
     advance: Callable[["Batch", AdamState, int, int], AdamState]
+    # Parameter-sized arrays per problem beside the state.
     working_copies: int
+    # Initial state of a batch.
     start: Callable[["Batch"], AdamState] = lambda batch: batch.start()
+    # The stacked parameters, without padding.
     parameters: Callable[["Batch", AdamState], Parameters] = lambda batch, state: state.parameters
+    # Why it cannot run on this machine although it implements the task, or None. Such a task goes
+    # to a slower backend, with a warning.
     missing: Callable[[Task], str | None] = lambda task: None
+    # Number of devices over which it spreads a problem.
     devices: Callable[[Task], int] = lambda task: 1
+    # Number of parameters of one problem, or None to let JAX count them.
     entries: Callable[[Task], int | None] = lambda task: None
+    # Context for any number of calls of `advance`: limits on threads.
     limited: Callable[["Batch", AdamState], AbstractContextManager[None]] = lambda batch, state: (
         nullcontext()
     )

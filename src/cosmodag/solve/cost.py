@@ -1,105 +1,27 @@
-"""Cost of a fit: memory, before any allocation, and time, from a few timed rounds."""
-
-from __future__ import annotations
+"""Cost of a fit: its plan, and its time from a few timed rounds."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from cosmodag.errors import ResourceError
-from cosmodag.later import jax
-from cosmodag.solve.machine.devices import Host
-from cosmodag.solve.machine.memory import main_memory
+from cosmodag.solve.plan import Plan, Solver, plan_many
 from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import map_arrays
 
-if TYPE_CHECKING:
-    from cosmodag.solve.plan import Plan, Solver
-
-__all__ = ["Cost", "available_bytes", "check_fits", "estimate", "lane_bytes", "lanes_that_fit"]
-
-# The parameters and Adam's two moments.
-_STATE_COPIES = 3
-
-# Share of memory that can be used: allocators round up, and other processes need some.
-_USABLE = 0.85
+__all__ = ["Cost", "estimate"]
 
 # Rounds are timed until they add up to this many seconds.
 _ENOUGH = 0.2
 
 
-def lane_bytes(
-    recipe: Recipe, problem: Problem, working_copies: int, entries: int | None = None
-) -> int:
-    """Bytes that one problem takes while it is solved, without its input arrays.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    problem : Problem
-    working_copies : int
-        Number of parameter-sized arrays that the backend holds beside the state.
-    entries : int, optional
-        Number of parameters; None to let JAX count them.
-    """
-    if entries is None:
-        settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
-        shapes = jax.eval_shape(lambda: recipe.start(0, problem.data.shape[1], settings))
-        entries = sum(leaf.size for leaf in jax.tree.leaves(shapes))
-    return int(entries * problem.data.dtype.itemsize * (_STATE_COPIES + working_copies))
-
-
-def available_bytes(device: Host | jax.Device) -> int | None:
-    """Bytes available on a device; None if unknown."""
-    if isinstance(device, Host):
-        return main_memory()
-    statistics = device.memory_stats()
-    if statistics and "bytes_limit" in statistics:
-        return int(statistics["bytes_limit"] - statistics["bytes_in_use"])
-    return main_memory() if device.platform == "cpu" else None
-
-
-def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | None:
-    """Return how many problems fit beside fixed memory; None without a limit, 0 if none fits."""
-    if available is None:
-        return None
-    return max(0, int((_USABLE * available - fixed) // per_lane))
-
-
-def check_fits(
-    needed: int,
-    available: int | None,
-    what: str,
-    remedy: str = "use fewer columns, or a device with more memory",
-) -> None:
-    """Refuse work that needs more memory than available, before anything is allocated."""
-    if available is not None and needed > _USABLE * available:
-        raise ResourceError(
-            f"{what} needs about {needed / 2**30:,.1f} GiB, but only "
-            f"{_USABLE * available / 2**30:,.1f} GiB can be used here: {remedy}."
-        )
-
-
 @dataclass(frozen=True)
 class Cost:
-    """The plan of a fit and its expected duration.
-
-    Attributes
-    ----------
-    plan
-        Device, backends and batches.
-    seconds_per_round
-        Measured, for the largest batch.
-    seconds
-        Expected seconds of all training, without compilation.
-    """
+    """The plan of a fit and its expected duration."""
 
     plan: Plan
-    seconds_per_round: float
-    seconds: float
+    seconds_per_round: float  # measured, for the largest batch
+    seconds: float  # of all training, without compilation
 
     def __str__(self) -> str:
         plan = self.plan
@@ -111,23 +33,12 @@ class Cost:
 
     def facts(self) -> dict[str, object]:
         """Return the cost as plain values."""
-        return {
-            **self.plan.facts(),
-            "seconds_per_round": self.seconds_per_round,
-            "seconds": self.seconds,
-        }
+        times = {"seconds_per_round": self.seconds_per_round, "seconds": self.seconds}
+        return {**self.plan.facts(), **times}
 
 
 def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> Cost:
-    """Time a few rounds of problems of one shape, and extrapolate.
-
-    Raises
-    ------
-    ResourceError
-        If not even one problem fits in memory; nothing is allocated then.
-    """
-    from cosmodag.solve.plan import plan_many
-
+    """Time a few rounds of problems of one shape, and extrapolate; raises as `plan_many`."""
     (plan,) = plan_many(solver, problems, device)
     rounds = int(problems[0].settings["rounds"])
     batch = plan.batch(solver.recipe, problems, plan.batches[0])

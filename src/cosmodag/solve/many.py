@@ -12,19 +12,9 @@ __all__ = ["Solved", "solve_many"]
 
 
 class Solved(NamedTuple):
-    """The result of one problem.
+    """The result of one problem, and the plan by which it was solved."""
 
-    Attributes
-    ----------
-    place
-        Index of the problem in the input.
-    solution
-        Its solution.
-    plan
-        The plan by which it was solved.
-    """
-
-    place: int
+    place: int  # index of the problem in the input
     solution: Solution
     plan: Plan
 
@@ -37,20 +27,8 @@ def solve_many(
     Each group of problems of one shape is one batch, or several if memory or responsiveness
     requires it, and solutions are yielded as batches finish.
 
-    Parameters
-    ----------
-    solver : Solver
-        The method.
-    problems : sequence of Problem
-        The problems; data, hyper-parameters, seeds and knowledge may differ.
-    device : {"auto", "cpu", "gpu"}
-        Device to solve on.
-    watch : Watch
-        Shows progress and may end the run early; its context must be active.
-
-    Yields
-    ------
-    Solved
+    The data, hyper-parameters, seeds and knowledge of the problems may differ. The context of the
+    watch must be active.
 
     Raises
     ------

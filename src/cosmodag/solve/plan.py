@@ -5,21 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from cosmodag.errors import FallbackWarning
+from cosmodag.later import jax
 from cosmodag.solve.backend import Backend, Task
-from cosmodag.solve.cost import available_bytes, check_fits, lane_bytes, lanes_that_fit
 from cosmodag.solve.kernels import backends_for
 from cosmodag.solve.machine.devices import Host, device_named
+from cosmodag.solve.machine.memory import available_bytes, check_fits, lanes_that_fit
 from cosmodag.solve.problems import Batch, Problem, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
-if TYPE_CHECKING:
-    import jax
+__all__ = ["Plan", "Solver", "choose", "lane_bytes", "plan_many"]
 
-__all__ = ["Plan", "Solver", "choose", "device_named", "plan_many"]
+# The parameters and Adam's two moments.
+_STATE_COPIES = 3
 
 # On a CPU, problems run in parallel threads, not in one program: small batches cost nothing, and
 # solutions arrive sooner.
@@ -55,28 +56,14 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The plan for problems of one shape.
-
-    Attributes
-    ----------
-    device
-        Device to solve on.
-    backends
-        Backend of each recipe that is trained; empty if a method trains none.
-    batches
-        Indices of the problems in each batch.
-    precision
-        Name of the floating-point type.
-    memory, available
-        Bytes of the largest batch, and available bytes (None if unknown).
-    """
+    """The plan for problems of one shape."""
 
     device: Host | jax.Device
-    backends: Mapping[Recipe, Backend]
-    batches: tuple[tuple[int, ...], ...]
-    precision: str
-    memory: int
-    available: int | None
+    backends: Mapping[Recipe, Backend]  # of each recipe that is trained
+    batches: tuple[tuple[int, ...], ...]  # indices of the problems in each batch
+    precision: str  # name of the floating-point type
+    memory: int  # bytes of the largest batch
+    available: int | None  # bytes; None if unknown
 
     @property
     def backend(self) -> str:
@@ -122,10 +109,7 @@ def choose(task: Task) -> Backend:
 def plan_many(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> list[Plan]:
     """Plan the solution of problems, with one plan per shape.
 
-    Raises
-    ------
-    ResourceError
-        If not even one problem fits in memory; nothing is allocated then.
+    A `ResourceError` is raised if not even one problem fits in memory; nothing is allocated then.
     """
     place = device_named(device)
     groups: dict[tuple[object, ...], list[int]] = {}
@@ -161,6 +145,21 @@ def _plan(
     batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
     memory = per_lane * len(batches[0]) + shared
     return Plan(device, backends, batches, first.data.dtype.name, memory, available)
+
+
+def lane_bytes(
+    recipe: Recipe, problem: Problem, working_copies: int, entries: int | None = None
+) -> int:
+    """Bytes that one problem takes while it is solved, without its input arrays.
+
+    `working_copies` is the number of parameter-sized arrays beside the state; `entries` is the
+    number of parameters, None to let JAX count them.
+    """
+    if entries is None:
+        settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
+        shapes = jax.eval_shape(lambda: recipe.start(0, problem.data.shape[1], settings))
+        entries = sum(leaf.size for leaf in jax.tree.leaves(shapes))
+    return int(entries * problem.data.dtype.itemsize * (_STATE_COPIES + working_copies))
 
 
 def _shared_bytes(problems: Sequence[Problem]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,37 +28,20 @@ class Problem:
     """One optimisation problem.
 
     Problems that share the *same array object*, of any kind, share its memory.
-
-    Attributes
-    ----------
-    data
-        (n, d) array, centred.
-    settings
-        Hyper-parameters by name.
-    seed
-        Seed of the initial parameters and of the order of rows, in [0, 2³²).
-    support
-        (d, d) bool: arcs that may exist; None for all.
-    required
-        (d, d) bool: arcs that must exist, which λ₁ does not penalise; None for none.
-    gaps
-        (d, d): length of the longest chain that puts v after u, −∞ if there is none; None if
-        the order is not restricted.
-    counted
-        (n, 1) or (n, d): weight of a row, or of an entry, in the loss; None for one each. A
-        variable's equation is not learnt from the rows in which the variable was set.
-    start
-        Parameters to start from; None to draw them.
     """
 
-    data: NDArray[Any]
-    settings: Mapping[str, float]
-    seed: int
+    data: NDArray[Any]  # (n, d), centred
+    settings: Mapping[str, float]  # hyper-parameters by name
+    seed: int  # of the initial parameters and of the order of rows, in [0, 2³²)
+    # (d, d) bool: arcs that may exist, and arcs that must exist, which λ₁ does not penalise.
     support: NDArray[Any] | None = None
     required: NDArray[Any] | None = None
+    # (d, d): length of the longest chain that puts v after u, −∞ if there is none.
     gaps: NDArray[Any] | None = None
+    # (n, 1) or (n, d): weight of a row, or of an entry, in the loss. A variable's equation is not
+    # learnt from the rows in which the variable was set.
     counted: NDArray[Any] | None = None
-    start: Parameters | None = None
+    start: Parameters | None = None  # parameters to start from; None to draw them
 
     @property
     def given(self) -> dict[str, NDArray[Any]]:
@@ -98,70 +81,34 @@ def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None
 
 @dataclass(frozen=True)
 class Solution:
-    """Solution of one problem.
-
-    Attributes
-    ----------
-    parameters
-        Final parameters, of the recipe `recipe`.
-    recipe
-        The recipe of the parameters.
-    iterations
-        Number of rounds or iterations.
-    stopped
-        Why fewer were run than requested (``"time"``, ``"interrupt"``), or None.
-    diverged_at
-        First round in which the objective was not finite, or None.
-    history
-        Records of the progress.
-    converged
-        Whether the method converged rather than reached a limit.
-    """
+    """Solution of one problem."""
 
     parameters: Parameters
-    recipe: Recipe
-    iterations: int
-    stopped: str | None
-    diverged_at: int | None
+    recipe: Recipe  # of the parameters
+    iterations: int  # rounds or iterations
+    stopped: str | None  # why fewer were run than requested: "time", "interrupt"
+    diverged_at: int | None  # first round in which the objective was not finite
     history: list[dict[str, float]]
-    converged: bool = True
+    converged: bool = True  # False if a limit was reached
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Problems of one shape, stacked: lane i of every array is problem i's.
-
-    Attributes
-    ----------
-    recipe
-        The recipe of all problems.
-    given, which
-        The distinct input arrays of each kind, stacked, and the index of the array that each lane
-        uses: ``given["data"][which["data"][i]]`` is the table of lane i.
-    seeds
-        (k,) uint32.
-    settings
-        Each hyper-parameter as a (k,) array.
-    device
-        Device to solve on.
-    backends
-        Backend of each recipe of the solver.
-    chunk_seconds
-        Seconds of a piece of the run between checks of the watch: long enough to cost nothing,
-        short enough for a prompt response to Ctrl-C.
-    starts
-        Stacked parameters to start from; None to draw them.
-    """
+    """Problems of one shape, stacked: lane i of every array is problem i's."""
 
     recipe: Recipe
+    # The distinct input arrays of each kind, stacked, and the index of the array that each lane
+    # uses: given["data"][which["data"][i]] is the table of lane i.
     given: dict[str, Any]
     which: dict[str, NDArray[np.int32]]
     seeds: NDArray[np.uint32]
-    settings: dict[str, NDArray[Any]]
+    settings: dict[str, NDArray[Any]]  # each hyper-parameter as a (k,) array
     device: Host | jax.Device
-    backends: Mapping[Recipe, Backend] = field(default_factory=dict)
+    backends: Mapping[Recipe, Backend]  # of each recipe of the solver
+    # Seconds of a piece of the run between checks of the watch: long enough to cost nothing, short
+    # enough for a prompt response to Ctrl-C.
     chunk_seconds: float = 0.5
-    starts: Parameters | None = None
+    starts: Parameters | None = None  # stacked parameters to start from; None to draw them
 
     @classmethod
     def of(
@@ -228,18 +175,13 @@ class Batch:
         return np.dtype(self.given["data"].dtype)
 
     @property
-    def features(self) -> frozenset[str]:
-        """Optional inputs that the problems have."""
-        return frozenset(self.given) - {"data"}
-
-    @property
     def backend(self) -> Backend:
         """Backend of the present recipe."""
         return self.backends[self.recipe]
 
-    def of_lane(self, name: str, lane: int) -> Any:
-        """Return an input array of one problem by name, or None."""
-        return self.given[name][self.which[name][lane]] if name in self.given else None
+    def of_lane(self, name: str, lane: int, otherwise: Any = None) -> Any:
+        """Return an input array of one problem by name, or `otherwise` if it has none."""
+        return self.given[name][self.which[name][lane]] if name in self.given else otherwise
 
     def settings_of(self, lane: int) -> dict[str, float]:
         """Return the settings of one problem as numbers."""

@@ -26,16 +26,8 @@ class ProgressBar:
 
     The bar is on stderr, appears after a second, and only on a terminal. While programs are
     compiled, a second bar counts them from the start; in a notebook, a line does. The logger
-    ``"cosmodag"`` gets a line of level ``INFO`` about them every two seconds.
-
-    Parameters
-    ----------
-    total : int
-        Units of work.
-    label : str
-        Name of the work.
-    show : bool
-        Whether a bar or a line in a notebook may be shown.
+    ``"cosmodag"`` gets a line of level ``INFO`` about them every two seconds. Without `show`, only
+    the logger is used. `total` is the number of units of work, such as rounds of all problems.
     """
 
     def __init__(self, total: int, label: str, show: bool) -> None:
@@ -85,7 +77,7 @@ class ProgressBar:
         """Show the number of compiled programs."""
         if self._on_terminal:
             if self._bar is None:
-                self._open_bar(visible=False)
+                self._open_bar()
             if self._compile_task is None:
                 self._compile_task = self._bar.add_task("compiling, once", note="")
             self._bar.update(
@@ -103,28 +95,22 @@ class ProgressBar:
             self._last_log = self._elapsed
             _LOG.info("%s", tally)
 
-    def _open_bar(self, visible: bool = True) -> None:
+    def _open_bar(self) -> None:
         with preserve_random_state():
+            from rich import progress
             from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                Progress,
-                TaskProgressColumn,
-                TextColumn,
-                TimeRemainingColumn,
-            )
 
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.TaskProgressColumn(),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[note]}"),
             console=Console(stderr=True),
             transient=True,
         )
         self._bar.start()
-        self._task = self._bar.add_task(self._label, total=self._total, note="", visible=visible)
+        self._task = self._bar.add_task(self._label, total=self._total, note="", visible=False)
 
 
 def in_notebook() -> bool:

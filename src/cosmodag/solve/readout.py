@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.later import jax, jitted
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.structure import Parameters, Priority, Settings
-from cosmodag.solve.machine.devices import Host, jax_device
+from cosmodag.solve.machine.devices import Host, precision_of
 from cosmodag.solve.problems import Problem, Solution
 from cosmodag.solve.recipe import Recipe
 
@@ -25,56 +24,36 @@ _TILE_ENTRIES = 2**26
 class ReadOut(NamedTuple):
     """Result read from a solution.
 
-    Attributes
-    ----------
-    strengths
-        (d, d) strength of every arc as optimised; for very many variables a sparse matrix of those
-        above the threshold.
-    order
-        Causal order, causes first; None if the structure has none.
-    first_layer
-        The weights of arcs as the mechanism's functions use them, (d, d) or (d, d, h); None if
-        the strengths are sparse.
-    weights
-        The oriented weights W as the mechanism uses them; None if the strengths are sparse.
+    The (d, d) strengths are those of all arcs as optimised; for very many variables they are a
+    sparse matrix of those above the threshold, and the last two are None.
     """
 
     strengths: Any
-    order: NDArray[np.intp] | None
-    first_layer: NDArray[Any] | None
-    weights: NDArray[Any] | None = None
+    order: NDArray[np.intp] | None  # causes first; None if the structure has none
+    first_layer: NDArray[Any] | None  # as the mechanism's functions use it: (d, d) or (d, d, h)
+    weights: NDArray[Any] | None = None  # W
 
 
 def read_out(
     solution: Solution, problem: Problem, threshold: float, device: Host | jax.Device
 ) -> ReadOut:
-    """Read out a solution at the final settings of its problem.
-
-    Parameters
-    ----------
-    solution, problem
-        A solution and its problem.
-    threshold : float
-        Sparse strengths include only those above it.
-    device : Host or jax.Device
-        Device to compute on.
-    """
+    """Read out a solution at the final settings of its problem."""
     recipe, parameters = solution.recipe, solution.parameters
     settings = recipe.schedule(problem.settings.get("rounds", 1), problem.settings)
     support = 1.0 if problem.support is None else problem.support
     order = recipe.structure.order_of(parameters)
     d = parameters["arcs"].shape[0]
     is_large = d > DENSE_LIMIT and recipe.mechanism == Linear() and recipe.structure == Priority()
-    if not is_large and device.platform == "cpu" and _takes_numpy(recipe):
-        found = _strengths_and_weights(recipe, parameters, settings, support)
-        strengths, layer, weights = map(np.asarray, found)
-        return ReadOut(strengths, order, layer, weights)
-    with jax.default_device(jax_device(device)), _precision_of(parameters):
-        if is_large:
+    if is_large:
+        with precision_of(parameters, device):
             return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
-        found = _compiled(recipe, parameters, settings, support)
-        strengths, layer, weights = map(np.asarray, found)
-        return ReadOut(strengths, order, layer, weights)
+    if device.platform == "cpu" and _takes_numpy(recipe):
+        found = _strengths_and_weights(recipe, parameters, settings, support)
+    else:
+        with precision_of(parameters, device):
+            found = _compiled(recipe, parameters, settings, support)
+    strengths, layer, weights = map(np.asarray, found)
+    return ReadOut(strengths, order, layer, weights)
 
 
 def _takes_numpy(recipe: Recipe) -> bool:
@@ -100,12 +79,6 @@ def _strengths_and_weights(
 
 # One program: separately, each of a dozen operations would be compiled for every new d.
 _compiled = jitted(static_argnums=0)(_strengths_and_weights)
-
-
-def _precision_of(parameters: Parameters) -> AbstractContextManager[Any]:
-    """Context in which JAX computes in the precision of the parameters."""
-    double = parameters["arcs"].dtype == np.float64
-    return jax.enable_x64(True) if double else nullcontext()
 
 
 def strong_arcs(

@@ -23,24 +23,15 @@ class Recipe:
     It is hashable and holds no arrays, so it can be part of the key of a compiled program; all that
     differs between problems is in the problems. Two recipes are equal exactly if their parts are;
     kernels compare recipes in this way.
-
-    Attributes
-    ----------
-    structure, mechanism, objective
-        The parts.
-    schedule
-        How settings change during training.
-    batch_size
-        Rows per step, None for all of them; the last batch of a pass may be smaller.
-    guard
-        Condition checked at the end of every round; a round that violates it is undone.
     """
 
     structure: Structure
     mechanism: Mechanism
     objective: Objective
     schedule: Schedule = Constant()  # noqa: RUF009 (frozen and without fields)
+    # Rows per step, None for all of them; the last batch of a pass may be smaller.
     batch_size: int | None = None
+    # Condition checked at the end of every round; a round that violates it is undone.
     guard: Guard | None = None
 
     @property

@@ -1,6 +1,6 @@
 """Trees of arrays, such as parameters: dictionaries and tuples, without JAX."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 __all__ = ["lane_of", "leaves", "map_arrays"]
@@ -32,19 +32,14 @@ def lane_of(tree: Any, lane: int) -> Any:
     return map_arrays(lambda stacked: stacked[lane], tree)
 
 
-def leaves(tree: Any) -> Iterator[Any]:
-    """Iterate over the arrays of a tree, dictionaries in the order of their sorted keys.
+def leaves(tree: Any) -> list[Any]:
+    """List the arrays of a tree, dictionaries in the order of their sorted keys.
 
     Examples
     --------
-    >>> list(leaves({"y": (2, 3), "x": 1}))
+    >>> leaves({"y": (2, 3), "x": 1})
     [1, 2, 3]
     """
-    if isinstance(tree, dict):
-        for name in sorted(tree):
-            yield from leaves(tree[name])
-    elif isinstance(tree, tuple):
-        for part in tree:
-            yield from leaves(part)
-    else:
-        yield tree
+    found: list[Any] = []
+    map_arrays(found.append, tree)
+    return found

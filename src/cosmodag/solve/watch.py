@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from cosmodag.solve.progress_bar import ProgressBar
@@ -50,16 +50,8 @@ class Watch:
     exit, the previous handler is restored and, after a Ctrl-C, called: Python's own raises
     `KeyboardInterrupt`. Outside the main thread, or if Ctrl-C is ignored, no handler is set.
 
-    Parameters
-    ----------
-    total : int
-        Units of work, such as rounds of all problems together.
-    label : str
-        Name of the work, shown beside the bar.
-    max_time : float, optional
-        Seconds after which the run should stop.
-    show : bool
-        Whether a bar may be shown (`cosmodag.solve.progress_bar.ProgressBar`).
+    The run should stop after `max_time` seconds. The other parameters are those of
+    `cosmodag.solve.progress_bar.ProgressBar`.
     """
 
     def __init__(
@@ -83,12 +75,7 @@ class Watch:
                 self._previous = previous
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         global _last
         if self in _entered:
             _entered.remove(self)
@@ -147,21 +134,15 @@ class QuietWatch(Watch):
 
 
 class Ending:
-    """End of the examinations of a graph: after a stop, but not within their first second.
-
-    Attributes
-    ----------
-    unfinished : list of str
-        Examinations that were ended.
-    """
+    """End of the examinations of a graph: after a stop, but not within their first second."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
         self._begin = time.monotonic()
-        self.unfinished: list[str] = []
+        self.unfinished: list[str] = []  # examinations that were ended
 
     def of(self, examination: str) -> Callable[[], bool]:
-        """Make the function that an examination asks, while it has work left, whether to end."""
+        """Return the function by which an examination checks whether it must end."""
 
         def is_over() -> bool:
             if self._watch.stop is None or time.monotonic() - self._begin < _GRACE:

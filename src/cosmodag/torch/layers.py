@@ -9,8 +9,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from cosmodag.errors import DataError
-from cosmodag.torch.orientation import SmoothOrientation
+from cosmodag.torch.orientation import SmoothOrientation, check_choice
 
 __all__ = ["ACTIVATIONS", "ARC_STRENGTHS", "PriorityLayer", "PriorityLinear", "PriorityMLP"]
 
@@ -22,16 +21,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 """Activation functions by name."""
 
 
-def _norms(weights: Tensor) -> Tensor:
-    lengths: Tensor = torch.linalg.vector_norm(weights, dim=-1)
-    return lengths
-
-
-def _sums(weights: Tensor) -> Tensor:
-    return weights.sum(dim=-1)
-
-
-ARC_STRENGTHS: dict[str, Callable[[Tensor], Tensor]] = {"norm": _norms, "sum": _sums}
+ARC_STRENGTHS: dict[str, Callable[[Tensor], Tensor]] = {
+    "norm": lambda weights: torch.linalg.vector_norm(weights, dim=-1),
+    "sum": lambda weights: weights.sum(dim=-1),
+}
 """Strengths of an arc from its first-layer weights, by name."""
 
 
@@ -138,8 +131,8 @@ class PriorityMLP(PriorityLayer):
         arc_strength: str = "norm",
     ) -> None:
         super().__init__(orientation)
-        _check_choice("activation", activation, ACTIVATIONS)
-        _check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
+        check_choice("activation", activation, ACTIVATIONS)
+        check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
         self.activation, self.arc_strength = activation, arc_strength
         d, (first, *_) = orientation.d, hidden
         self.strengths = self._parameter(d, d, first)
@@ -178,8 +171,3 @@ class PriorityMLP(PriorityLayer):
             crossed = activation(units).transpose(0, 1) @ later
             units = crossed.transpose(0, 1) + biases
         return (activation(units) * self.output_weights).sum(dim=-1) + self.output_biases
-
-
-def _check_choice(name: str, value: str, choices: dict[str, Callable[[Tensor], Tensor]]) -> None:
-    if value not in choices:
-        raise DataError(f"{name} must be one of {', '.join(choices)}, but it is {value!r}.")

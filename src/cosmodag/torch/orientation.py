@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from torch import Tensor, nn
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import order_of
-from cosmodag.model.orientation import log_acyclicity_bound
+from cosmodag.model.orientation import check_positive, log_acyclicity_bound
 
-__all__ = ["MODES", "SmoothOrientation", "check_positive", "smooth_orientation"]
+__all__ = ["MODES", "SmoothOrientation", "check_choice", "smooth_orientation"]
 
 MODES = ("soft", "hard", "straight-through")
 """Modes of `SmoothOrientation`; see there."""
@@ -118,8 +119,7 @@ class SmoothOrientation(nn.Module):
 
     @mode.setter
     def mode(self, mode: str) -> None:
-        if mode not in MODES:
-            raise DataError(f"mode must be one of {', '.join(MODES)}, but it is {mode!r}.")
+        check_choice("mode", mode, MODES)
         self._mode = mode
 
     def reset_parameters(self) -> None:
@@ -188,7 +188,7 @@ def _allowed(support: ArrayLike | Tensor | None, like: Tensor) -> Tensor:
     return (allowed != 0).to(like).masked_fill(_diagonal(like), 0.0)
 
 
-def check_positive(name: str, value: float) -> None:
-    """Refuse a value that is not a positive, finite number."""
-    if not (value > 0 and math.isfinite(value)):
-        raise DataError(f"{name} must be a positive, finite number, but it is {value!r}.")
+def check_choice(name: str, value: str, choices: Collection[str]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if value not in choices:
+        raise DataError(f"{name} must be one of {', '.join(choices)}, but it is {value!r}.")

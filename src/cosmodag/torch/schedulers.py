@@ -9,7 +9,8 @@ from typing import Any
 from torch import nn
 
 from cosmodag.errors import DataError
-from cosmodag.torch.orientation import SmoothOrientation, check_positive
+from cosmodag.model.orientation import check_positive
+from cosmodag.torch.orientation import SmoothOrientation
 
 __all__ = ["CosineTemperature", "ExponentialTemperature", "TemperatureScheduler"]
 

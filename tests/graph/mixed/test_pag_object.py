@@ -6,7 +6,6 @@ import pytest
 
 from cosmodag.data.diagnose.graph.ancestral import of_pag
 from cosmodag.errors import DataError
-from cosmodag.graph.mixed.orientation import directed_by_rules
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.graphs.write import write_graph
 
@@ -72,21 +71,3 @@ def test_findings_name_hidden_pairs_and_open_marks(graph):
     undecided = PartialAncestralGraph(("a", "b"), np.array([[0, 1], [1, 0]]))
     assert [finding.name for finding in of_pag(undecided)] == ["open_marks"]
     assert of_pag(PartialAncestralGraph(("a", "b"), np.zeros((2, 2)))) == []
-
-
-def test_a_cycle_without_chords_is_due_to_selection():
-    cycle = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
-
-    def across(u, v):
-        return {(u + 1) % 4, (u + 3) % 4}
-
-    assert (directed_by_rules(cycle, across, selection=True)[cycle == 1] == 3).all()
-    assert (directed_by_rules(cycle, across)[cycle == 1] == 1).all()
-    # A tail that is known goes on: 4 hangs on the cycle by ∘–∘.
-    longer = np.zeros((5, 5), int)
-    longer[:4, :4] = cycle
-    longer[0, 4] = longer[4, 0] = 1
-    found = directed_by_rules(
-        longer, lambda u, v: {0} if 4 in (u, v) else across(u, v), selection=True
-    )
-    assert (found[4, 0], found[0, 4]) == (3, 1)

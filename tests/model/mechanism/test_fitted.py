@@ -1,4 +1,4 @@
-"""A fitted learner predicts by its mechanism, whatever that is, and so does what was saved."""
+"""A fitted learner, and a saved one, predict by their mechanism."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Perceptrons as mechanisms: their formula, their gradients, and what they cannot see."""
+"""Perceptrons as mechanisms: their formula, their gradients, and masked inputs."""
 
 import itertools
 from functools import partial
@@ -17,13 +17,7 @@ from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.solve.recipe import Recipe
 
-SETTINGS = {
-    "lambda1": 1e-2,
-    "lambda2": 1e-2,
-    "lambda_p": 1e-2,
-    "shift": 1e-2,
-    "temperature": 0.2,
-}
+SETTINGS = {"lambda1": 1e-2, "lambda2": 1e-2, "lambda_p": 1e-2, "shift": 1e-2, "temperature": 0.2}
 NETWORKS = [MLP((4,)), MLP((4, 3)), MLP((3, 2, 4), "tanh"), MaskedMLP((4,)), MaskedMLP((3, 2))]
 every_mechanism = pytest.mark.parametrize("mechanism", [Linear(), *NETWORKS], ids=repr)
 every_network = pytest.mark.parametrize("mechanism", NETWORKS, ids=repr)
@@ -79,7 +73,7 @@ def test_the_formula_of_one_hidden_layer():
 
 
 def test_later_layers_are_local():
-    """Of two hidden layers, each network sees only its own."""
+    """The second hidden layer of a network depends only on its own first one."""
     arcs, functions = drawn(MLP((4, 3)), 5)
     x = np.random.default_rng(0).normal(size=(6, 5))
     before = forward(x, arcs, functions, np.tanh)
@@ -100,7 +94,7 @@ def test_activations_are_the_same_in_numpy(name):
 @every_network
 @given(seed=st.integers(0, 2**16), data=st.data())
 @settings(max_examples=15)
-def test_a_network_does_not_see_what_w_hides(mechanism, seed, data):
+def test_a_network_does_not_depend_on_inputs_where_w_is_zero(mechanism, seed, data):
     d = 5
     arcs, functions = drawn(mechanism, d, seed)
     random = np.random.default_rng(seed)
@@ -118,7 +112,7 @@ def test_a_network_does_not_see_what_w_hides(mechanism, seed, data):
 
 
 @every_network
-def test_the_start_does_not_depend_on_scale_alone(mechanism):
+def test_first_layers_start_at_the_documented_length(mechanism):
     """First-layer weights are as long as U(±1/√(dh)) makes them, d = 50: 1/√(3d) = 0.0816."""
     arcs, functions = drawn(mechanism, 50)
     layer = np.asarray(mechanism.first_layer(arcs, functions))

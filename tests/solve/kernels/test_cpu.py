@@ -1,13 +1,13 @@
-"""The compiled CPU loops take the reference loop's steps, whatever a problem gives of what they
-declare, and nothing else is handed to them."""
+"""The compiled CPU loops take the steps of the reference loop, and implement what they declare."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 from solver_problems import (
     SETTINGS,
+    OtherPriority,
     assert_close_after_100_steps,
     backend_named,
     cosmo_recipe,
@@ -24,7 +24,7 @@ from cosmodag.model.objective import (
     log_residual_variances,
     log_squared_error,
 )
-from cosmodag.model.structure import Free, Priority
+from cosmodag.model.structure import Free
 from cosmodag.solve.kernels import cpu
 from cosmodag.solve.plan import choose
 from cosmodag.solve.problems import Problem
@@ -38,11 +38,6 @@ RECIPES = {
     "numba-mlp-likelihood": cosmo_recipe(MLP((4,)), loss=log_residual_variances),
 }
 every_kernel = pytest.mark.parametrize("name", RECIPES)
-
-
-@dataclass(frozen=True)
-class OtherPriority(Priority):
-    """A structure defined outside the package, with the same initial parameters."""
 
 
 def chosen(recipe, problem=None, platform="cpu"):
@@ -112,12 +107,12 @@ def lanes(*given: str, counted_columns: int = 10, n: int = 150, d: int = 10) -> 
 
 
 def in_tiers(tiers: np.ndarray) -> np.ndarray:
-    """What comes before what, where the variables of the last tier are free."""
+    """(d, d) bool: u is in an earlier tier than v; the variables of the last tier are free."""
     return (tiers[:, None] < tiers) & (tiers < tiers.max())
 
 
 def with_all_features(problem: Problem) -> Problem:
-    """The same problem, all said: one program of the reference loop for all of them."""
+    """The same problem with all optional inputs: one program of the reference loop serves all."""
     n, d = problem.data.shape
     support = np.ones((d, d)) if problem.support is None else problem.support
     counted = np.ones((n, d)) if problem.counted is None else problem.counted
@@ -175,8 +170,8 @@ def test_pieces_and_neighbours_do_not_matter(name, given):
 
 
 @every_kernel
-def test_rows_that_do_not_count_might_as_well_hold_anything(name):
-    """Of what does not count, only inputs to other variables matter."""
+def test_values_in_rows_that_do_not_count_do_not_matter(name):
+    """Values in rows of weight zero change nothing."""
     table, recipe = make_table(), RECIPES[name]
     counted = np.ones((150, 1))
     counted[::3] = 0

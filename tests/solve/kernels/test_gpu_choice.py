@@ -1,4 +1,4 @@
-"""Which of the GPU's backends is planned, where, and what is said when one cannot be used."""
+"""Which backend of a GPU is planned, and the warning when one cannot be used."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 from solver_problems import RECIPE, SETTINGS, make_table
 
 from cosmodag.errors import FallbackWarning
-from cosmodag.solve import cost, plan
+from cosmodag.solve import plan
 from cosmodag.solve.kernels import backends_for, gpu
 from cosmodag.solve.kernels.gpu import declared, large, sharded
 from cosmodag.solve.methods.one_problem import OneProblem
@@ -39,8 +39,8 @@ def test_backends_come_in_order_of_preference():
 def test_restarts_of_a_large_problem_run_one_after_the_other_where_two_do_not_fit(monkeypatch):
     data = np.zeros((8, 256), np.float32)
     problems = [Problem(data, SETTINGS, seed) for seed in range(3)]
-    one = cost.lane_bytes(RECIPE, problems[0], large.LARGE.working_copies) + data.nbytes
-    two = 2 * cost.lane_bytes(RECIPE, problems[0], REFERENCE.working_copies) + data.nbytes
+    one = plan.lane_bytes(RECIPE, problems[0], large.LARGE.working_copies) + data.nbytes
+    two = 2 * plan.lane_bytes(RECIPE, problems[0], REFERENCE.working_copies) + data.nbytes
     room = int(1.3 * one)
     assert room < two
     planned = plan_on_a_gpu(monkeypatch, problems, room)
@@ -57,14 +57,14 @@ def test_many_small_problems_are_one_batch(monkeypatch):
 
 
 @pytest.mark.parametrize(("d", "name"), [(10, "pallas-small"), (256, "pallas-large")])
-def test_without_pallas_the_reference_loop_takes_over_and_says_so(monkeypatch, d, name):
+def test_without_pallas_the_reference_loop_is_used_with_a_warning(monkeypatch, d, name):
     monkeypatch.setattr(declared, "import_module", without_pallas)
     task = Problem(np.zeros((8, d), np.float32), SETTINGS, 0).task(RECIPE, 1, "gpu")
     with pytest.warns(FallbackWarning, match=f"'{name}'.*no Pallas for Triton"):
         assert plan.choose(task).name == "reference"
 
 
-def test_what_kernels_do_not_declare_goes_to_the_reference_loop_without_a_word(recwarn):
+def test_undeclared_features_go_to_the_reference_loop_without_a_warning(recwarn):
     problem = Problem(np.zeros((8, 256), np.float32), SETTINGS, 0, gaps=np.full((256, 256), -1.0))
     assert plan.choose(problem.task(RECIPE, 1, "gpu")).name == "reference"
     assert not recwarn.list

@@ -4,17 +4,16 @@ They run here interpreted, on a CPU, which is slow: most of that is nightly. `py
 benchmarks/gpu.py parity` does the same on a GPU.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from solver_problems import RECIPE, SETTINGS
+from solver_problems import RECIPE, SETTINGS, OtherPriority
 
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import AnnealedObjective, log_residual_variances
-from cosmodag.model.structure import Priority
 from cosmodag.solve.kernels.gpu import large
 from cosmodag.solve.kernels.gpu.arithmetic import round_at_random
 from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling, padded
@@ -57,7 +56,7 @@ def advance(case, batch, state, first, last):
 
 
 def trimmed(state, d):
-    """Cut H out of a padded state, and check that nothing is around it."""
+    """Remove the padding of a state, and check that it is zero."""
     groups = []
     for group in state[:3]:
         arcs = np.asarray(group["arcs"])
@@ -148,7 +147,7 @@ def test_start_draws_what_every_backend_starts_from():
 
 
 @pytest.mark.nightly
-def test_norms_of_zero_pull_nowhere():
+def test_norms_of_zero_have_no_gradient():
     batch = make(SMALL, lambda1=0.0)
 
     def nothing():
@@ -160,7 +159,7 @@ def test_norms_of_zero_pull_nowhere():
 
 
 @pytest.mark.nightly
-def test_divergence_is_dated():
+def test_the_round_of_divergence_is_recorded():
     batch = make(SMALL, learning_rate=1e25)
     state = advance(SMALL, batch, large.start(batch), 2, 5)
     assert state.diverged_at[0] == REFERENCE.advance(batch, batch.start(), 2, 5).diverged_at[0] == 2
@@ -191,11 +190,6 @@ def test_rounding_at_random_has_no_bias():
             shares.append(float((rounded > 1).mean()))
     # 32,768 draws: one standard error is 0.0024.
     assert np.mean(shares) == pytest.approx(0.25, abs=0.01)
-
-
-@dataclass(frozen=True)
-class OtherPriority(Priority):
-    """Equal in nothing but its methods."""
 
 
 def test_implements_exactly_one_large_linear_problem_on_a_gpu():

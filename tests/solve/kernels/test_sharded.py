@@ -1,4 +1,4 @@
-"""Several devices give the answer of one; they are simulated, in a process of their own."""
+"""Several devices give the result of one; they are simulated in another process."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Devices by name: the host is found without JAX, and accelerators are not overlooked."""
+"""Devices by name: the host is found without JAX, and accelerators are found by JAX."""
 
 import sys
 
@@ -41,7 +41,7 @@ def test_an_unknown_device_is_named():
         ("libtpu", None, True),
     ],
 )
-def test_whether_jax_must_be_asked(without_jax, module, platforms, expected):
+def test_whether_jax_may_have_accelerators(without_jax, module, platforms, expected):
     without_jax.setattr(devices, "find_spec", lambda name: name if name == module else None)
     without_jax.setattr(devices.metadata, "entry_points", lambda group: [])
     if platforms is not None:
@@ -49,5 +49,5 @@ def test_whether_jax_must_be_asked(without_jax, module, platforms, expected):
     assert devices._may_have_accelerators() is expected
 
 
-def test_jax_that_is_there_is_asked():
+def test_jax_that_is_imported_may_have_accelerators():
     assert devices._may_have_accelerators()

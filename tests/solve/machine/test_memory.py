@@ -32,7 +32,7 @@ def system(tmp_path):
         ("0::/", {"memory.max": "1000", "memory.current": "3000"}, 0),
         ("0::/job/step", {"job/step/memory.max": "500", "job/step/memory.current": "100"}, 400),
         (
-            "0::/job/step",  # what is above binds too
+            "0::/job/step",  # the limit of the group above applies too
             {
                 "job/step/memory.max": "max",
                 "job/step/memory.current": "50",
@@ -42,7 +42,7 @@ def system(tmp_path):
             200,
         ),
         (
-            "0::/docker/abc",  # told as seen from outside: not there
+            "0::/docker/abc",  # a path outside of the container
             {"memory.max": "3000", "memory.current": "1000"},
             2000,
         ),
@@ -60,7 +60,7 @@ def system(tmp_path):
             None,
         ),
         (
-            "0::/",  # files that were read and can be let go of are not in the way
+            "0::/",  # the page cache of inactive files does not count
             {
                 "memory.max": "3000",
                 "memory.current": "2900",

@@ -122,7 +122,7 @@ def test_eight_fits_at_once_leave_the_limits_as_they_were(two_threads):
 
 @pytest.fixture
 def entered(monkeypatch):
-    """Limits that are asked of all libraries, as contexts begin."""
+    """Limits that contexts set for all libraries, in order."""
     asked, add = [], threads._SharedLimit.add
 
     def noted(self, limit):

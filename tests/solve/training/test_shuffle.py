@@ -1,4 +1,4 @@
-"""The row order: a permutation, the same everywhere, and spread like a random one."""
+"""The row order: a permutation, the same on every device, and distributed as a random one."""
 
 import jax
 import numpy as np
@@ -59,7 +59,7 @@ def test_all_permutations_of_few_rows_occur_equally_often():
     assert stats.chisquare(counts).pvalue > 1e-5
 
 
-def test_neighbouring_rows_are_torn_apart():
+def test_neighbouring_rows_do_not_stay_together():
     n = 1000
     order = np.concatenate([numba_order(5, epoch, n) for epoch in range(200)]).astype(int)
     steps = np.abs(np.diff(order))

@@ -1,4 +1,4 @@
-"""Where training starts, as the paper has it."""
+"""Training starts from the distributions of the paper."""
 
 import numpy as np
 import pytest

@@ -65,7 +65,7 @@ class Covariance:
     def of_moments(cls, moments: "Moments") -> "Covariance":
         """Take the covariance from the moments of rows in which nothing was set."""
         scales = moments.scales[0]
-        matrix = moments.correlations[0] * np.outer(scales, scales)
+        matrix = moments.correlations[0] * np.outer(moments.unit * scales, scales)
         return cls(matrix, float(moments.rows[0]), "data")
 
     @classmethod

@@ -4,8 +4,6 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
-
 from cosmodag._version import __version__
 from cosmodag.bench.pages.entries import Entry, entries_of, merged
 from cosmodag.bench.pages.figures import all_figures
@@ -17,7 +15,7 @@ from cosmodag.io.files import write_bytes, write_text
 
 __all__ = ["Entry", "ResultTable", "all_tables", "write_report"]
 
-_TEXTS = {"status", "message", "backend", "machine"}
+_TEXTS = {"data", "kind", "method", "status", "message", "backend", "machine"}
 
 
 def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
@@ -33,11 +31,11 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     rows = store.rows()
     results = {row.key: row.result for row in rows}
     try:
-        _check_figures(rows)
+        _check_rows(rows)
         flat = store.table()
         rows_file = flat.to_parquet(index=False)
         entries = merged(e for one in experiments for e in entries_of(one, results))
-        tables, figures = all_tables(entries, rows), all_figures(entries, rows)
+        tables, figures = all_tables(entries, flat), all_figures(entries, flat)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise StoreError(
             f"'{store.path}' holds rows that cosmodag did not write, so nothing can be reported: "
@@ -53,8 +51,8 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
         page += [f"![{caption}]({name}.png)", "", caption, ""]
     for table in tables:
         write_text(target / "tables" / f"{table.name}.md", table.markdown)
-        frame = pd.DataFrame(table.rows, columns=table.columns)
-        frame.to_csv(target / "tables" / f"{table.name}.csv", index=False, lineterminator="\n")
+        csv = target / "tables" / f"{table.name}.csv"
+        table.cells.to_csv(csv, index=False, lineterminator="\n")
         page.append(table.markdown)
     write_text(target / "tables.md", "\n".join(page))
     flat.to_csv(target / "rows.csv", index=False, lineterminator="\n")
@@ -62,9 +60,10 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     return target / "tables.md"
 
 
-def _check_figures(rows: Iterable[Row]) -> None:
-    """Raise an error if a result has an entry that is neither a number nor one of its texts."""
+def _check_rows(rows: Iterable[Row]) -> None:
+    """Raise an error if a text of a row is missing, or another entry of a result is no number."""
     for row in rows:
-        for name, value in row.result.items():
+        texts = {name: row.description[name] for name in ("data", "kind", "method")}
+        for name, value in {**texts, "status": None, **row.result}.items():
             if not isinstance(value, str if name in _TEXTS else int | float):
                 raise TypeError(name)

@@ -1,14 +1,13 @@
 """Results of a store by method, data set and graph, and the paper's figures for them."""
 
-import csv
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import CellPlan, Column, Results
@@ -20,39 +19,40 @@ __all__ = ["Entry", "Figure", "compared", "entries_of", "merged", "paper_figures
 
 @dataclass(frozen=True)
 class Figure:
-    """Mean and sample standard deviation (nan for one graph) over a number of graphs."""
+    """Mean and sample standard deviation over a number of graphs; nan where they are too few."""
 
     mean: float
     sd: float
     count: int
 
     @classmethod
-    def of(cls, values: Sequence[float] | NDArray[Any]) -> "Figure | None":
-        """Summarise values; None where there are none."""
-        if not len(values):
-            return None
-        sd = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-        return cls(float(np.mean(values)), sd, len(values))
+    def of(cls, values: Sequence[float]) -> "Figure":
+        """Summarise values."""
+        series = pd.Series(values, dtype=float)
+        return cls(float(series.mean(skipna=False)), float(series.std(skipna=False)), len(series))
 
     @property
     def error(self) -> float:
         """Standard error of the mean."""
-        return self.sd / float(np.sqrt(self.count))
+        return self.sd / math.sqrt(self.count) if self.count else math.nan
 
 
-def compared(ours: Figure | None, theirs: Figure | None) -> float | None:
-    """Difference in units of its standard error; None if unknown."""
-    if ours is None or theirs is None:
-        return None
-    error = float(np.hypot(ours.error, theirs.error))
-    return (ours.mean - theirs.mean) / error if error > 0 else None
+def compared(ours: Figure, theirs: Figure) -> float:
+    """Difference in units of its standard error; nan if unknown."""
+    error = math.hypot(ours.error, theirs.error)
+    return (ours.mean - theirs.mean) / error if error > 0 else math.nan
+
+
+NOTHING = Figure.of(())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Entry(Column):
     """The results of one method on one data set."""
 
-    family: tuple[str, str, int]  # graph, noise and number of variables
+    graph: str  # kind and degree, such as "ER4"
+    noise: str
+    d: int
     results: dict[int, dict[str, Any]]  # by the seed of the graph
     failed: int  # number of graphs without results
     seconds: tuple[float, ...]  # times of single fits
@@ -75,16 +75,16 @@ class Entry(Column):
         chosen = {"oracle": " (oracle)", "score": " (held-out score)", None: ""}[self.rule]
         return METHODS[self.method].label + chosen + ", standardised" * self.standardised
 
-    def figure(self, metric: str) -> Figure | None:
+    def figure(self, metric: str) -> Figure:
         """Summarise a metric; ``"time_s"`` is the time of single fits."""
         if metric == "time_s":
             return Figure.of(self.seconds)
         return Figure.of([result[metric] for result in self.results.values()])
 
-    def paper(self, metric: str, name: str = "results") -> Figure | None:
+    def paper(self, metric: str, table: str = "results") -> Figure:
         """Look up a metric in the same row of one of the paper's tables."""
-        row = paper_figures(name).get((*self.family, self.method), {})
-        return row.get(metric) if self.is_tuned else None
+        place = (self.graph, self.noise, self.d, self.method, metric)
+        return paper_figures(table).get(place, NOTHING) if self.is_tuned else NOTHING
 
 
 def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
@@ -100,7 +100,9 @@ def entries_of(experiment: Experiment, results: Results) -> Iterator[Entry]:
         times = [results.get(cell.key, {}) for cell in plan.timed(column, results)]
         yield Entry(
             **vars(column),
-            family=(f"{name.kind}{name.degree}", name.mechanism, name.nodes),
+            graph=f"{name.kind}{name.degree}",
+            noise=name.mechanism,
+            d=name.nodes,
             results=done,
             failed=len(found) - len(done),
             seconds=tuple(one["seconds"] for one in times if one.get("status") == "done"),
@@ -123,25 +125,25 @@ def merged(entries: Iterable[Entry]) -> list[Entry]:
     times: dict[object, tuple[float, ...]] = {}
     for entry in entries:
         times[fit(entry)] = max(times.get(fit(entry), ()), entry.seconds, key=len)
-        if entry.key not in best or len(entry.results) > len(best[entry.key].results):
-            best[entry.key] = entry
+        other = best.get(entry.key, entry)
+        best[entry.key] = max(other, entry, key=lambda e: len(e.results))
     return [replace(entry, seconds=times[fit(entry)]) for entry in best.values()]
 
 
-def paper_lines(name: str) -> list[dict[str, str]]:
+def paper_lines(name: str) -> list[dict[Any, Any]]:
     """Read one of the paper's tables."""
-    text = files("cosmodag.bench").joinpath("paper", f"{name}.csv").read_text("utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    with files("cosmodag.bench").joinpath("paper", f"{name}.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file).to_dict("records")
 
 
 @cache
-def paper_figures(name: str) -> dict[tuple[Any, ...], dict[str, Figure]]:
-    """Read the paper's figures, of 5 graphs: (graph, noise, d, algorithm) → metric → figure."""
+def paper_figures(name: str) -> dict[tuple[Any, ...], Figure]:
+    """Read the paper's figures, of 5 graphs: (graph, noise, d, algorithm, metric) → figure."""
     return {
-        (line["graph"], line.get("noise", "gauss"), int(line["d"]), line["algorithm"]): {
-            metric: Figure(float(line[metric]), float(line[f"{metric}_sd"]), 5)
-            for metric in ("nhd", "tpr", "auc", "time_s")
-            if line.get(metric)
-        }
+        (line["graph"], line.get("noise", "gauss"), line["d"], line["algorithm"], metric): Figure(
+            line[metric], line[f"{metric}_sd"], 5
+        )
         for line in paper_lines(name)
+        for metric in ("nhd", "tpr", "auc", "time_s")
+        if pd.notna(line.get(metric))
     }

@@ -5,26 +5,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cosmodag.bench.cell import Cell
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.pages.entries import Entry
 from cosmodag.bench.pages.tables import PAPER, pass_times
-from cosmodag.bench.store import Row
 
 __all__ = ["all_figures"]
 
 
-def all_figures(entries: Sequence[Entry], rows: Sequence[Row]) -> dict[str, tuple[str, bytes]]:
+def all_figures(entries: Sequence[Entry], rows: pd.DataFrame) -> dict[str, tuple[str, bytes]]:
     """Draw every figure for which there are results: name → (caption, PNG)."""
     drawn = {}
     if times := pass_times(rows):
         drawn["epoch-time"] = "Seconds per pass over the data, by variables", _pass_figure(times)
     # As in the paper: tuned COSMO on ER4, Gaussian, with d closest to 100.
     able = [e for e in entries if e.method == "cosmo" and e.is_tuned and e.results]
-    able = [e for e in able if e.family[:2] == ("ER4", "gauss") and e.family[2] <= 100]
+    able = [e for e in able if (e.graph, e.noise) == ("ER4", "gauss") and e.d <= 100]
     if able:
-        drawn["matrices"] = _matrix_figure(max(able, key=lambda entry: entry.family[2]))
+        drawn["matrices"] = _matrix_figure(max(able, key=lambda entry: entry.d))
     return drawn
 
 
@@ -58,9 +58,8 @@ def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
 
     graph = min(entry.results)
     cell = Cell("fit", entry.method, entry.data, graph, entry.parameters)
-    learnt = learner_of(cell, device="cpu").fit(draw_table(cell).seen).raw_weights_
+    learnt = learner_of(cell, "cpu").fit(draw_table(cell).seen).raw_weights_
     data = load(entry.data, seed=graph)
-    assert data.weights is not None
     truth, found = data.weights, scores(data.graph, learnt, 0.3)
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     panels = figure.subplots(1, 3)

@@ -5,21 +5,19 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cosmodag.cli.options.common import Format
-from cosmodag.cli.options.in_time import summary_csv
-from cosmodag.cli.terminal.command import command_line
 from cosmodag.cli.terminal.output import say
+from cosmodag.cli.terminal.shell import command_line
 from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.io.graphs.write import GraphFormat
+    from cosmodag.graph.texts import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
-    from cosmodag.report import Evidence
     from cosmodag.stability import BootstrapResult
 
 __all__ = ["check_names_for", "output_folder", "write_results"]
@@ -57,8 +55,8 @@ def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
     """Refuse formats that cannot hold these names, before the fit starts."""
     from cosmodag.io.graphs.write import check_names_for_format
 
-    for format in (Format.GRAPHML, *formats):
-        check_names_for_format(names, format.value)
+    for format in ("graphml", *formats):
+        check_names_for_format(names, cast("GraphFormat", str(format)))
 
 
 def write_results(
@@ -71,96 +69,64 @@ def write_results(
 ) -> "tuple[dict[str, Path], pd.DataFrame]":
     """Write the graph, the weights, the model and the report: all files or none, ``run.json`` last.
 
-    Parameters
-    ----------
-    folder : Path
-    model : StructureLearner
-        Fitted.
-    data : Table
-        The training data.
-    facts : dict
-        Content of ``run.json``.
-    formats : sequence of Format
-        Further graph formats beside GraphML, the list of arcs and the matrix.
-    bootstrap : BootstrapResult, optional
-        Probabilities of the arcs, for the list of arcs and the report.
-
-    Returns
-    -------
-    dict
-        Paths of the files by content.
-    DataFrame
-        The arcs as ``edges.csv`` lists them.
+    ``facts`` are the content of ``run.json``, ``formats`` further graph formats beside GraphML, the
+    list of arcs and the matrix. Returns the paths of the files by content, and the arcs as
+    ``edges.csv`` lists them.
     """
-    from cosmodag.io.files.unfinished import replaced_together
-    from cosmodag.report import Evidence
-
-    evidence = Evidence.of(model, data, bootstrap)
-    arcs = evidence.table(model)
-    with replaced_together(folder) as stage:
-        files = _written(stage, model, data, facts, formats, bootstrap, evidence, arcs)
-    return {what: folder / path.name for what, path in files.items()}, arcs
-
-
-def _written(
-    folder: Path,
-    model: "StructureLearner",
-    data: "Table",
-    facts: dict[str, Any],
-    formats: Sequence[Format],
-    bootstrap: "BootstrapResult | None",
-    evidence: "Evidence",
-    arcs: "pd.DataFrame",
-) -> dict[str, Path]:
     import numpy as np
+    import pandas as pd
 
     from cosmodag.io import Graph, graph_suffix, write_graph
     from cosmodag.io.files import write_text
-    from cosmodag.io.graphs.write import dump_graphml
-    from cosmodag.report import write_cytoscape, write_report
+    from cosmodag.io.files.unfinished import replaced_together
+    from cosmodag.io.graphs.formats.networkx_text import dump_graphml
+    from cosmodag.report import Evidence, write_cytoscape, write_report
     from cosmodag.report.saved import ANSWERS, edge_list, run_facts
+    from cosmodag.report.sections import SUMMARY, summary_rows
 
+    evidence = Evidence.of(model, data, bootstrap)
+    arcs, edges = evidence.table(model), model.edges_
     names = [str(name) for name in model.names_]
     run = {**_origin(facts, data), **run_facts(evidence), **facts}
-    graph = Graph(names, model.adjacency_)
-    files = {
-        "graph": folder / "graph.graphml",
-        "cytoscape": folder / "graph.cyjs",
-        "edges": folder / "edges.csv",
-        "adjacency": folder / "adjacency.csv",
-        "weights": folder / "weights.csv",
-        "model": folder / "model.safetensors",
-        "answers": folder / ANSWERS,
-        "report": folder / "report.html",
-        "run": folder / "run.json",
-    }
-    edges = model.edges_
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
     facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
-    write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
-    write_text(files["edges"], edge_list(model, names, arcs))
-    write_cytoscape(files["cytoscape"], model, arcs)
-    if hasattr(model, "weights_"):
-        write_graph(graph, files["adjacency"], format="adjacency")
-        write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
-    else:
-        del files["adjacency"], files["weights"]
-    for format in formats:
-        word: GraphFormat = format.value
-        if word not in {"graphml", "cyjs", *files}:
-            files[word] = folder / f"graph{graph_suffix(word)}"
-            write_graph(model, files[word], format=word)
-    model.save(files["model"])
-    if bootstrap is not None:
-        files["bootstrap"] = folder / "bootstrap.csv"
-        write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
-    write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
-    if model.fitted_.window is not None:
-        files["summary"] = folder / "summary.csv"
-        write_text(files["summary"], summary_csv(model))
-    write_report(files["report"], model, evidence, run)
-    write_text(files["run"], json.dumps(run, indent=2) + "\n")
-    return files
+    with replaced_together(folder) as stage:
+        files = {
+            "graph": stage / "graph.graphml",
+            "cytoscape": stage / "graph.cyjs",
+            "edges": stage / "edges.csv",
+            "adjacency": stage / "adjacency.csv",
+            "weights": stage / "weights.csv",
+            "model": stage / "model.safetensors",
+            "answers": stage / ANSWERS,
+            "report": stage / "report.html",
+            "run": stage / "run.json",
+        }
+        write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
+        write_text(files["edges"], edge_list(model, names, arcs))
+        write_cytoscape(files["cytoscape"], model, arcs)
+        if hasattr(model, "weights_"):
+            write_graph(Graph(names, model.adjacency_), files["adjacency"], format="adjacency")
+            write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
+        else:
+            del files["adjacency"], files["weights"]
+        for format in formats:
+            word = cast("GraphFormat", format.value)
+            if word not in {"graphml", "cyjs", *files}:
+                files[word] = stage / f"graph{graph_suffix(word)}"
+                write_graph(model, files[word], format=word)
+        model.save(files["model"])
+        if bootstrap is not None:
+            files["bootstrap"] = stage / "bootstrap.csv"
+            write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
+        write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
+        if model.fitted_.window is not None:
+            files["summary"] = stage / "summary.csv"
+            summary = pd.DataFrame(summary_rows(model), columns=SUMMARY)
+            write_text(files["summary"], summary.to_csv(index=False, lineterminator="\n"))
+        write_report(files["report"], model, evidence, run)
+        write_text(files["run"], json.dumps(run, indent=2) + "\n")
+    return {what: folder / path.name for what, path in files.items()}, arcs
 
 
 def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.cli.options.knowledge import read_data
+from cosmodag.cli.options.inputs import read_data
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-__all__ = ["is_fit", "is_table_of_fit", "load_fit", "read_for", "rows_of_fit"]
+__all__ = ["is_fit", "is_table_of_fit", "read_for", "rows_of_fit"]
 
 
 def is_fit(path: Path) -> bool:
@@ -18,13 +18,6 @@ def is_fit(path: Path) -> bool:
     from cosmodag.fit.files.saved import MODEL
 
     return (path / MODEL).is_file() or path.suffix.lower() == ".safetensors"
-
-
-def load_fit(folder: Path) -> "StructureLearner":
-    """Load the model of a folder, or of the file of the model itself."""
-    from cosmodag.learners import load
-
-    return load(folder)
 
 
 def read_for(
@@ -53,7 +46,7 @@ def is_table_of_fit(folder: Path, table: Path) -> bool:
 
 
 def _run(folder: Path) -> dict[str, Any]:
-    """Read ``run.json``; nothing where it is absent or damaged, since it only adds to the model."""
+    """Read ``run.json``; return an empty dict where it is absent or damaged."""
     from cosmodag.io.files import read_text
     from cosmodag.report.saved import RUN
 

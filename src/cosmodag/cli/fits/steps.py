@@ -3,13 +3,12 @@
 import warnings
 from collections.abc import Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from cosmodag.cli.options.parameters import option_of
 from cosmodag.cli.terminal.output import print_result, print_table
 from cosmodag.errors import DataError, InterruptedWarning
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,30 +19,16 @@ if TYPE_CHECKING:
     from cosmodag.stability import BootstrapResult
 
 __all__ = [
-    "AutoOption",
-    "BootstrapOption",
     "bootstrapped",
     "chosen",
     "command_of",
     "fitted",
     "print_arcs",
+    "print_targets",
+    "window_facts",
+    "windows_for",
 ]
 
-BootstrapOption = Annotated[
-    int | None,
-    typer.Option(
-        min=2,
-        metavar="N",
-        help="Also fit N resamples of the rows, and write the share of them in which each arc's "
-        "ends are joined and its direction is fixed.",
-    ),
-]
-AutoOption = Annotated[
-    bool,
-    typer.Option(
-        "--auto", help="Choose learner, noise, penalties and refinement, and print the reasons."
-    ),
-]
 
 # Options that --auto accepts; it decides everything else.
 _ACCEPTED = ("knowledge", "kinds", "missing", "max_time", "random_state")
@@ -83,6 +68,28 @@ def fitted(
         if getattr(model, "stopped_", None) != "interrupt":
             raise
         return model
+
+
+def windows_for(model: "StructureLearner", data: "Table", fit_arguments: dict[str, Any]) -> "Table":
+    """Make the complete windows that a model with lags learns from; other tables are kept."""
+    import numpy as np
+
+    from cosmodag.fit.time.unroll import InTime, unroll
+
+    if not model.lags:
+        return data
+    found = unroll(
+        data, model.lags, InTime(fit_arguments.get("series"), fit_arguments.get("time"))
+    ).table
+    return found.of_rows(~np.isnan(found.X).any(axis=1))
+
+
+def window_facts(model: "StructureLearner", time: str | None, series: str | None) -> dict[str, Any]:
+    """Describe the window of a model for ``run.json``."""
+    window = model.fitted_.window
+    if window is None:
+        return {"lags": 0, "time": None, "series": None}
+    return {"lags": window.lags, "time": time, "series": series, "variables": window.d}
 
 
 def command_of(model: "StructureLearner") -> str:
@@ -155,8 +162,27 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
         ]
         for arc in arcs.head(most).to_dict("records")
     ]
-    count = f"{len(arcs):,} arc{'' if len(arcs) == 1 else 's'}"
-    title = f"{count}, {len(rows):,} shown, the largest standardised weight first"
+    title = (
+        f"{counted(len(arcs), 'arc')}, {len(rows):,} shown, the largest standardised weight first"
+    )
     print_table(head, rows, title=title)
     if doubts:
         print_result(f"Probabilities are withheld: {' '.join(doubts)}")
+
+
+def print_targets(facts: dict[str, Any]) -> None:
+    """Print the targets of regimes, with the evidence for each, and findings about them."""
+    listed = facts["targets"]
+    if not listed:
+        print_result("No variable changes between the regimes.")
+    else:
+        columns = ["regime", "variable", "stated", "evidence", "change"]
+        print_table(columns, [[_cell(one[name]) for name in columns] for one in listed])
+    for sentence in facts["findings"]:
+        print_result(sentence)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "stated" if value else "found"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)

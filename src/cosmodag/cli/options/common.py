@@ -6,76 +6,18 @@ options, and commands that share an option share its help text.
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
-from cosmodag.cli.options.completion import complete_setting
-from cosmodag.cli.options.learners import Method
+from cosmodag.cli.options.learners import Method, complete_setting
+from cosmodag.graph.texts import GraphFormat
 
-__all__ = [
-    "ColumnsOption",
-    "DecimalMark",
-    "DecimalOption",
-    "Device",
-    "DeviceOption",
-    "DropOption",
-    "DryRunOption",
-    "EpochsOption",
-    "Filling",
-    "FillingOption",
-    "Format",
-    "FormatOption",
-    "HeaderOption",
-    "JsonOption",
-    "MaxTimeOption",
-    "MethodOption",
-    "Noise",
-    "NoiseOption",
-    "OutputOption",
-    "QuietOption",
-    "Refine",
-    "RefineOption",
-    "RestartsOption",
-    "Scale",
-    "ScaleOption",
-    "SeedOption",
-    "SetOption",
-    "TableArgument",
-    "ThresholdOption",
-    "TopOption",
-    "TrainingsOption",
-    "TransposeOption",
-]
-
-
-DecimalMark = Literal["auto", ".", ","]
 Device = Literal["auto", "cpu", "gpu"]
-Filling = Literal["error", "drop", "impute"]
-Noise = Literal["auto", "gaussian", "equal-variance", "non-gaussian"]
-Refine = Literal["auto", "none", "prune", "order"]
-Scale = Literal["center", "standardize", "none"]
 
 
-class Format(StrEnum):
-    """File formats of a graph; an enumeration, because Typer takes no list of literals."""
-
-    GRAPHML = "graphml"
-    GML = "gml"
-    DOT = "dot"
-    DAGITTY = "dagitty"
-    EDGES = "edges"
-    ADJACENCY = "adjacency"
-    JSON = "json"
-    CYJS = "cyjs"
-    BIF = "bif"
-    TETRAD = "tetrad"
-    CPDAG = "cpdag"
-    PAG = "pag"
-    PDF = "pdf"
-    SVG = "svg"
-    PNG = "png"
-
+# An enumeration, because Typer takes no list of literals.
+Format = StrEnum("Format", [(name.upper(), name) for name in get_args(GraphFormat)])  # type: ignore[misc]
 
 # Reading the table.
 TableArgument = Annotated[
@@ -105,7 +47,7 @@ HeaderOption = Annotated[
     bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
 ]
 DecimalOption = Annotated[
-    DecimalMark,
+    Literal["auto", ".", ","],
     typer.Option("--decimal", help="Decimal mark of a text file; decimal commas are recognised."),
 ]
 TransposeOption = Annotated[
@@ -113,29 +55,119 @@ TransposeOption = Annotated[
     typer.Option("--transpose", help="The file has a variable per row, named by its first column."),
 ]
 FillingOption = Annotated[
-    Filling,
+    Literal["error", "drop", "impute"],
     typer.Option(
         "--missing",
         help="Refuse missing values, drop rows that have one, or draw them from the learnt graph.",
     ),
 ]
 
+# What the columns and the rows hold.
+KindsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--kinds",
+        metavar="FILE",
+        help="A .yaml, .toml or .json file with what columns hold, such as 'region: categorical' "
+        "or 'size: [small, medium, large]', levels from low to high.",
+    ),
+]
+CategoricalOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        metavar="NAME,...",
+        help="Columns whose values name categories, although they may be numbers.",
+    ),
+]
+OrdinalOption = Annotated[
+    list[str] | None,
+    typer.Option("--ordinal", metavar="NAME,...", help="Columns whose numbers are ordered levels."),
+]
+CountOption = Annotated[
+    list[str] | None, typer.Option("--count", metavar="NAME,...", help="Columns of counts.")
+]
+KnowledgeOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Background knowledge: a .yaml, .toml, .json or .csv file with forbidden and "
+        "required arcs, tiers, exogenous variables, sinks."
+    ),
+]
+InterventionsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that names the variables set by intervention in each row (empty: none; "
+        "several: separated by semicolons). It is not a variable of the graph.",
+    ),
+]
+RegimesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column with the regime of each row, such as a treatment or a batch (empty: plain "
+        "observations). The variables that change in a regime are found and printed.",
+    ),
+]
+FindTargetsOption = Annotated[
+    bool,
+    typer.Option(
+        "--find-targets/--stated-targets",
+        help="With --regimes: whether variables that --interventions does not name may change.",
+    ),
+]
+LagsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="K",
+        help="The rows are in time: also learn which variables act on a row from up to K rows "
+        "before. Default: 0, independent rows.",
+    ),
+]
+TimeOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="With --lags: column of numbers or dates that sorts the rows; no lag crosses a gap. "
+        "It is not a variable of the graph.",
+    ),
+]
+SeriesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="With --lags: column that names the series of each row, such as a patient; no lag "
+        "crosses from one series into another. It is not a variable of the graph.",
+    ),
+]
+
 # The learner, and the parameters that have their own option.
 MethodOption = Annotated[Method, typer.Option(help="Learner; 'cosmodag methods' describes them.")]
+AutoOption = Annotated[
+    bool,
+    typer.Option(
+        "--auto", help="Choose learner, noise, penalties and refinement, and print the reasons."
+    ),
+]
 ScaleOption = Annotated[
-    Scale | None,
+    Literal["center", "standardize", "none"] | None,
     typer.Option(
         help="Subtract column means (default), also standardise, or leave the columns as is."
     ),
 ]
 RefineOption = Annotated[
-    Refine,
+    Literal["auto", "none", "prune", "order"],
     typer.Option(
         help="Keep the optimised weights, prune the learnt order by evidence, or also search for a "
         "better order; by default the learner decides."
     ),
 ]
-NoiseOption = Annotated[Noise | None, typer.Option(help="Noise model that refinement assumes.")]
+NoiseOption = Annotated[
+    Literal["auto", "gaussian", "equal-variance", "non-gaussian"] | None,
+    typer.Option(help="Noise model that refinement assumes."),
+]
 ThresholdOption = Annotated[
     float | None, typer.Option(min=0.0, help="Keep arcs whose absolute weight is above this.")
 ]
@@ -169,6 +201,15 @@ SetOption = Annotated[
         metavar="NAME=VALUE",
         help="Any other learner parameter; 'cosmodag methods cosmo' lists those of cosmo.",
         autocompletion=complete_setting,
+    ),
+]
+BootstrapOption = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        metavar="N",
+        help="Also fit N resamples of the rows, and write the share of them in which each arc's "
+        "ends are joined and its direction is fixed.",
     ),
 ]
 

@@ -1,28 +1,28 @@
-"""Learners by their command-line names, constructed from options."""
+"""Learners by their command-line names, constructed from options; completion of ``--set``."""
 
+import re
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from cosmodag.cli.options.parameters import option_of, parameters_of
 from cosmodag.errors import DataError
-from cosmodag.learners.registry import LEARNERS, LearnerEntry
+from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
-__all__ = ["Method", "entry_of", "make_learner", "read_settings"]
+__all__ = ["ENTRIES", "Method", "complete_setting", "make_learner", "read_settings"]
 
 # Built from the registry, which stays the only list of learners.
 Method = StrEnum(  # type: ignore[misc]
     "Method",
     [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
 )
-_ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
-
-
-def entry_of(method: Method) -> LearnerEntry:
-    """Return the registry entry of a learner's command-line name."""
-    return _ENTRIES[method.value]
+ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
+"""Entries of the registry by command-line names."""
 
 
 def make_learner(
@@ -30,17 +30,12 @@ def make_learner(
 ) -> "StructureLearner":
     """Construct a learner from the given options; refuse options that it does not have.
 
-    Parameters
-    ----------
-    method : Method
-    options : dict
-        Values of parameters that have their own option, None for one that was not given.
-    settings : dict
-        Parameters given by ``--set``.
+    ``options`` are the parameters that have their own option, None for one that was not given,
+    ``settings`` those given by ``--set``.
     """
     from cosmodag.io.columns.names import nearest
 
-    learner = entry_of(method).load()
+    learner = ENTRIES[method].load()
     known = learner._get_param_names()
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
@@ -55,7 +50,7 @@ def make_learner(
                 f"--set names '{name}', which is not a parameter of {method.value}: "
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
-    types = {parameter.name: parameter.type for parameter in parameters_of(entry_of(method))}
+    types = {parameter.name: parameter.type for parameter in parameters_of(ENTRIES[method])}
     settings = {name: _as_type(value, types[name]) for name, value in settings.items()}
     return learner(**{"random_state": 0, **given, **settings})
 
@@ -98,3 +93,23 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """Propose NAME= for the learner's parameters, and values for parameters with few choices."""
+    asked = context.params.get("method") or "cosmo"
+    if asked not in ENTRIES:
+        return
+    name, equals, begun = incomplete.partition("=")
+    for parameter in parameters_of(ENTRIES[asked]):
+        if equals and parameter.name == name.replace("-", "_"):
+            for word in _words(parameter.type):
+                if word.startswith(begun):
+                    yield f"{name}={word}", ""
+        elif not equals and parameter.option is None and parameter.name.startswith(incomplete):
+            yield f"{parameter.name}=", parameter.meaning
+
+
+def _words(type_: str) -> list[str]:
+    words = re.findall(r'"([^"]+)"', type_)
+    return [*words, "true", "false"] if type_ == "bool" else words

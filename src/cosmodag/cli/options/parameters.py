@@ -43,19 +43,10 @@ def option_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a learner, from its docstring and its signature.
+    """One parameter of a learner: its type as in the docstring, its default as in the signature.
 
-    Attributes
-    ----------
-    name
-    type
-        As in the docstring, such as ``float or "auto"``.
-    default
-        As in the signature, such as ``"auto"``.
-    meaning
-        The first sentence of its description.
-    option
-        Its option of ``cosmodag fit``, or None if only ``--set`` sets it.
+    ``meaning`` is the first sentence of its description, ``option`` its option of ``cosmodag fit``,
+    or None if only ``--set`` sets it.
     """
 
     name: str
@@ -122,7 +113,7 @@ def _lineage(module: str, name: str) -> Iterator[ast.ClassDef]:
 
 
 def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    """Yield names and defaults; that of a field made by `choice` or `count` comes first in it."""
+    """Yield names and defaults; of `choice` and `count` the default is the first argument."""
     for name, annotation, value in _declared(node):
         if "ClassVar" not in annotation and not name.startswith("_"):
             default = value.args[0] if isinstance(value, ast.Call) else value

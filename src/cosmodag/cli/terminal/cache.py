@@ -83,23 +83,19 @@ def _danger(folder: Path) -> str | None:
             f"'{folder}' cannot be created ({error.strerror}), so every run compiles them again: "
             "set JAX_COMPILATION_CACHE_DIR to a folder that you can write to"
         )
-    reason = _others(folder, found)
-    return reason and (
+    if not stat.S_ISDIR(found.st_mode):
+        reason = f"'{folder}' is a link or a file"
+    elif not hasattr(os, "getuid"):  # Windows separates users' folders in other ways
+        return None
+    elif found.st_uid != os.getuid():
+        reason = f"'{folder}' belongs to another user"
+    elif found.st_mode & _OTHERS_MAY_WRITE:
+        reason = f"others may write to '{folder}'"
+    elif any(file.stat(follow_symlinks=False).st_uid != os.getuid() for file in os.scandir(folder)):
+        reason = f"files in '{folder}' belong to another user"
+    else:
+        return None
+    return (
         f"{reason}. Programs that others put there would run with your rights: delete the folder, "
         "and it is created again for you alone"
     )
-
-
-def _others(folder: Path, found: os.stat_result) -> str | None:
-    """Return how others could have written to the folder, or None."""
-    if not stat.S_ISDIR(found.st_mode):
-        return f"'{folder}' is a link or a file"
-    if not hasattr(os, "getuid"):  # Windows separates users' folders in other ways
-        return None
-    if found.st_uid != os.getuid():
-        return f"'{folder}' belongs to another user"
-    if found.st_mode & _OTHERS_MAY_WRITE:
-        return f"others may write to '{folder}'"
-    if any(file.stat(follow_symlinks=False).st_uid != os.getuid() for file in os.scandir(folder)):
-        return f"files in '{folder}' belong to another user"
-    return None

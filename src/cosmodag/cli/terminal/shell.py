@@ -6,10 +6,12 @@ Exit codes: 0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C
 import functools
 import inspect
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import TextIO, cast
 
 import typer
@@ -23,9 +25,17 @@ from cosmodag.cli.terminal.signals import (
     end_of_interrupt,
     handled_signals,
 )
-from cosmodag.errors import CosmodagError, CosmodagWarning, DataError, ResourceError
+from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
 
-__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_TERMINATED", "EXIT_USAGE", "register", "run"]
+__all__ = [
+    "EXIT_FAILED",
+    "EXIT_INTERRUPTED",
+    "EXIT_TERMINATED",
+    "EXIT_USAGE",
+    "command_line",
+    "register",
+    "run",
+]
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -33,6 +43,8 @@ EXIT_USAGE = 2
 # Some versions of Typer bundle click, others import it; in both, BadParameter is public and its
 # base class is the class of all usage errors.
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
+
+_ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
 
 # Options of other programs, and the option of this one that does the same.
 _SYNONYMS = {
@@ -65,20 +77,8 @@ def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None
 
 
 def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
-    """Run the app on a command line and return its exit code.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        The application, with commands added by :func:`register`.
-    arguments : sequence of str, optional
-        The command line after the program's name; None takes it from ``sys.argv``.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the app on a command line (None: ``sys.argv``) and return its exit code."""
+    _ARGUMENTS.set(tuple(sys.argv[1:] if arguments is None else arguments))
     try:
         with handled_signals():
             code = app(args=arguments, prog_name="cosmodag", standalone_mode=False)
@@ -93,6 +93,18 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
             say("error: stopped by SIGTERM.")
         return stop.code if isinstance(stop.code, int) else EXIT_FAILED
     return code if isinstance(code, int) else 0
+
+
+def command_line() -> str:
+    """Return the running command, quoted so that it can be run again.
+
+    Examples
+    --------
+    >>> _ = _ARGUMENTS.set(("fit", "my table.csv"))
+    >>> command_line()
+    "cosmodag fit 'my table.csv'"
+    """
+    return shlex.join(("cosmodag", *_ARGUMENTS.get()))
 
 
 def _guarded(function: Callable[..., None]) -> Callable[..., None]:
@@ -115,24 +127,19 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
 
 def _report(error: BaseException) -> int:
     """Print one sentence about an error and return its exit code."""
-    code = EXIT_FAILED
+    code = EXIT_USAGE if isinstance(error, DataError) else EXIT_FAILED
     match error:
-        case DataError():
-            code = EXIT_USAGE
+        case CosmodagError():
             say(f"error: {error}")
         case KeyboardInterrupt():
             code, sentence, _ = end_of_interrupt()
             say(sentence)
-        case ResourceError():
-            say(f"error: {error}")
         case MemoryError():
             say("error: out of memory; try fewer columns, rows or trainings.")
         case BrokenPipeError():
             pass  # the reader closed the pipe, as in `cosmodag doctor | head`
         case OSError():
             say(f"error: {_describe_system_error(error)}")
-        case _:
-            say(f"error: {error}")
     _abandon_unwritten_output()
     return code
 
@@ -141,9 +148,9 @@ def _describe_usage(error: Exception) -> str:
     """One line for a usage error, with the help page to consult."""
     message = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
     context = getattr(error, "ctx", None)
-    synonym = _SYNONYMS.get(str(getattr(error, "option_name", "")))
-    if synonym is not None:
-        message = f"No such option: {getattr(error, 'option_name', '')}: use {synonym}"
+    option = str(getattr(error, "option_name", ""))
+    if option in _SYNONYMS:
+        message = f"No such option: {option}: use {_SYNONYMS[option]}"
     page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
     return f"{message.rstrip('.')} (see '{page}')."
 

@@ -38,7 +38,7 @@ _PROMPT_EVERY = 0.2
 
 
 class _End(NamedTuple):
-    """End of a command after a signal: exit code, sentence, and how a fit that finishes says so."""
+    """End of a command after a signal: exit code, message, and message of a fit that finishes."""
 
     code: int
     sentence: str

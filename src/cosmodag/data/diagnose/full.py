@@ -20,7 +20,7 @@ from cosmodag.data.diagnose.rows.gaps import missing_values, without_gaps
 from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
-from cosmodag.io.graphs.write import Graph
+from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 

@@ -18,25 +18,20 @@ same in NumPy float64, as pairs of value and gradient for SciPy's optimisers; te
 are in `cosmodag.graph.dags`. Both are also importable from here.
 """
 
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+from cosmodag.graph.acyclicity import matrix_series as series
 from cosmodag.graph.acyclicity.closed_forms import (
     exponential_value_and_gradient,
     log_determinant_value_and_gradient,
     spectral_radius_value_and_gradient,
     truncated_powers_value_and_gradient,
-)
-from cosmodag.graph.acyclicity.functions import (
-    PowerState,
-    exponential,
-    exponential_of,
-    in_domain,
-    log_determinant,
-    log_determinant_of,
-    power_start,
-    resolvent,
-    spectral_radius,
-    spectral_radius_of,
-    truncated_powers,
-    truncated_powers_of,
 )
 from cosmodag.graph.dags import agreeing, drop_cycles, is_dag, order_of, topological_order
 
@@ -63,3 +58,225 @@ __all__ = [
     "truncated_powers_of",
     "truncated_powers_value_and_gradient",
 ]
+
+
+def exponential(weights: ArrayLike) -> jax.Array:
+    """NOTEARS: h(W) = tr e^{W∘W} − d, with ∇h = (e^{W∘W})ᵀ ∘ 2W.
+
+    Every closed walk of k arcs counts 1/k! times the product of its squared weights.
+
+    Examples
+    --------
+    >>> round(float(exponential(np.array([[0.0, 1.0], [1.0, 0.0]]))), 3)  # 2 cosh(1) − 2
+    1.086
+    >>> float(exponential(np.array([[0.0, 9.0], [0.0, 0.0]])))
+    0.0
+    """
+    return exponential_of(jnp.square(weights))
+
+
+def log_determinant(weights: ArrayLike, s: ArrayLike = 1.0) -> jax.Array:
+    """DAGMA: h(W) = −log det(sI − W∘W) + d log s, with ∇h = 2W ∘ (sI − W∘W)^{−T}.
+
+    It is meaningful only where `in_domain` holds, that is, where the spectral radius of W ∘ W is
+    below s; there h ≥ 0, h is unbounded towards the border, and it is zero only on DAGs.
+
+    Examples
+    --------
+    >>> round(float(log_determinant(np.array([[0.0, 0.5], [1.0, 0.0]]))), 3)  # −log(1 − 1/4)
+    0.288
+    """
+    return log_determinant_of(jnp.square(weights), s)
+
+
+def truncated_powers(weights: ArrayLike, tolerance: float = 1e-6) -> jax.Array:
+    """TMPI: h(W) = tr Σ_{i=1..k} (W∘W)ⁱ, with k found by doubling.
+
+    The sum stops at the first k = 1, 2, 4, 8 … where no entry of (W∘W)ᵏ reaches the tolerance, or
+    k ≥ d. Longer cycles are not detected; their weight is then below the tolerance.
+
+    Examples
+    --------
+    >>> float(truncated_powers(np.array([[0.0, 1.0], [1.0, 0.0]])))  # walks of one and two arcs
+    2.0
+    """
+    return truncated_powers_of(jnp.square(weights), tolerance)
+
+
+class PowerState(NamedTuple):
+    """State of NOBEARS between steps: estimates of the leading eigenvectors."""
+
+    left: jax.Array
+    right: jax.Array
+
+
+def power_start(d: int, dtype: Any = jnp.float32) -> PowerState:
+    """Return the first state of `spectral_radius`, never orthogonal to the leading vectors."""
+    uniform = jnp.full(d, d**-0.5, dtype)
+    return PowerState(uniform, uniform)
+
+
+def spectral_radius(
+    weights: ArrayLike, state: PowerState, *, rounds: int = 5, offset: float = 1e-6
+) -> tuple[jax.Array, PowerState]:
+    """NOBEARS: h(W), the spectral radius of B = W∘W + offset, by persistent power rounds.
+
+    After `rounds` rounds of v ← Bᵀv and u ← Bu (normalised), h = vᵀBu / vᵀu; the gradient takes u
+    and v as constants, ∇h = 2W ∘ (vuᵀ) / vᵀu. Five rounds are enough while W changes slowly,
+    because the state is passed from step to step.
+
+    The offset makes B positive, so that the rounds converge on a DAG too, and keeps h above zero
+    there: by at least d·offset, and by far more when paths are long (a chain of d arcs of weight 1
+    closed by the offset alone has a radius near offset^{1/d}).
+
+    Returns
+    -------
+    h : scalar
+    state : PowerState
+        State for the next call.
+
+    Examples
+    --------
+    >>> h, state = spectral_radius(np.array([[0.0, 1.0], [1.0, 0.0]]), power_start(2))
+    >>> round(float(h), 4)
+    1.0
+    """
+    return spectral_radius_of(jnp.square(weights), state, rounds=rounds, offset=offset)
+
+
+def in_domain(weights: Any, s: Any = 1.0, slack: float = 0.0) -> Any:
+    """Whether sI − W∘W is an M-matrix: no entry of its inverse is negative.
+
+    Negative means below −slack and below the rounding error: in an inverse with large entries,
+    zeros of a DAG may be computed as slightly negative. A singular or non-finite matrix is outside.
+    For a NumPy array, NumPy computes in its precision.
+
+    Examples
+    --------
+    >>> bool(in_domain(np.array([[0.0, 0.9], [1.0, 0.0]])))
+    True
+    >>> bool(in_domain(np.array([[0.0, 1.1], [1.0, 0.0]])))
+    False
+    """
+    inverse = resolvent(weights, s)
+    size = abs(inverse)
+    rounding = 16 * len(inverse) * float(np.finfo(inverse.dtype).eps) * size.max()
+    return ((inverse >= -(slack + rounding)) & (size < jnp.inf)).all()
+
+
+def resolvent(weights: Any, s: Any = 1.0) -> Any:
+    """(sI − W∘W)^{−1}, which gives both the gradient and the domain of DAGMA's h.
+
+    For a NumPy array, NumPy computes in its precision; a singular matrix gives NaN.
+    """
+    if not isinstance(weights, np.ndarray):
+        return jnp.linalg.inv(_shifted(jnp.square(weights), s))
+    try:
+        return np.linalg.inv(s * np.eye(len(weights), dtype=weights.dtype) - weights * weights)
+    except np.linalg.LinAlgError:
+        return np.full_like(weights, np.nan)
+
+
+def exponential_of(matrix: ArrayLike) -> jax.Array:
+    """h(A) = tr e^A − d for A ≥ 0, with ∇h = (e^A)ᵀ; see `exponential`."""
+    return _exponential(_floating(matrix))
+
+
+def log_determinant_of(matrix: ArrayLike, s: ArrayLike = 1.0) -> jax.Array:
+    """h(A) = −log det(sI − A) + d log s for A ≥ 0, ∇h = (sI − A)^{−T}; see `log_determinant`."""
+    matrix = _floating(matrix)
+    return _log_determinant(matrix, jnp.asarray(s, matrix.dtype))
+
+
+def truncated_powers_of(matrix: ArrayLike, tolerance: float = 1e-6) -> jax.Array:
+    """h(A) = tr Σ_{i=1..k} Aⁱ for A ≥ 0, ∇h = (Σ i·A^{i−1})ᵀ; see `truncated_powers`."""
+    return _truncated_powers(_floating(matrix), tolerance)
+
+
+def spectral_radius_of(
+    matrix: ArrayLike, state: PowerState, *, rounds: int = 5, offset: float = 1e-6
+) -> tuple[jax.Array, PowerState]:
+    """h(A), the spectral radius of A + offset for A ≥ 0; see `spectral_radius`."""
+    with jax.default_matmul_precision("highest"):
+        positive = _floating(matrix) + offset
+        state = PowerState(*series.power_rounds(jax.lax.stop_gradient(positive), *state, rounds))
+        left, right = state = jax.lax.stop_gradient(state)
+        return left @ positive @ right / (left @ right), state
+
+
+@jax.custom_vjp
+def _exponential(matrix: jax.Array) -> jax.Array:
+    return _exponential_forward(matrix)[0]
+
+
+@jax.jit
+def _exponential_forward(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
+    with jax.default_matmul_precision("highest"):
+        norm = jnp.minimum(matrix.sum(axis=0).max(), matrix.sum(axis=1).max())
+        halvings = jnp.maximum(jnp.frexp(norm / series.expm1_reach)[1], 0)
+        small = series.expm1_near_zero(matrix * 0.5**halvings)
+        expm1 = jax.lax.fori_loop(0, halvings, lambda _, half: series.square_expm1(half), small)
+        return jnp.trace(expm1), expm1
+
+
+def _exponential_backward(expm1: jax.Array, cotangent: jax.Array) -> tuple[jax.Array]:
+    return (cotangent * (expm1.T + jnp.eye(len(expm1), dtype=expm1.dtype)),)
+
+
+_exponential.defvjp(_exponential_forward, _exponential_backward)
+
+
+@jax.custom_vjp
+def _log_determinant(matrix: jax.Array, s: jax.Array) -> jax.Array:
+    return _log_determinant_forward(matrix, s)[0]
+
+
+@jax.jit
+def _log_determinant_forward(matrix: jax.Array, s: jax.Array) -> tuple[jax.Array, Any]:
+    factors, pivots = jax.scipy.linalg.lu_factor(_shifted(matrix, s))
+    return -jnp.log(jnp.abs(jnp.diagonal(factors)) / s).sum(), (factors, pivots, s)
+
+
+@jax.jit
+def _log_determinant_backward(residuals: Any, cotangent: jax.Array) -> tuple[jax.Array, jax.Array]:
+    factors, pivots, s = residuals
+    identity = jnp.eye(len(factors), dtype=factors.dtype)
+    inverse = jax.scipy.linalg.lu_solve((factors, pivots), identity)
+    return cotangent * inverse.T, cotangent * (len(factors) / s - jnp.trace(inverse))
+
+
+_log_determinant.defvjp(_log_determinant_forward, _log_determinant_backward)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def _truncated_powers(matrix: jax.Array, tolerance: float) -> jax.Array:
+    return _truncated_powers_forward(matrix, tolerance)[0]
+
+
+@jax.jit
+def _truncated_powers_forward(matrix: jax.Array, tolerance: float) -> tuple[jax.Array, jax.Array]:
+    def unfinished(sums: series.Doubling) -> Any:
+        return (sums.count < len(matrix)) & (sums.power.max() >= tolerance)
+
+    with jax.default_matmul_precision("highest"):
+        identity = jnp.eye(len(matrix), dtype=matrix.dtype)
+        first = series.Doubling(matrix, identity, identity, jnp.ones((), matrix.dtype))
+        sums: series.Doubling = jax.lax.while_loop(unfinished, series.double, first)
+    return (matrix * sums.sum.T).sum(), sums.gradient
+
+
+def _truncated_powers_backward(
+    tolerance: float, gradient: jax.Array, cotangent: jax.Array
+) -> tuple[jax.Array]:
+    return (cotangent * gradient,)
+
+
+_truncated_powers.defvjp(_truncated_powers_forward, _truncated_powers_backward)
+
+
+def _shifted(matrix: jax.Array, s: ArrayLike) -> jax.Array:
+    return jnp.asarray(s, matrix.dtype) * jnp.eye(len(matrix), dtype=matrix.dtype) - matrix
+
+
+def _floating(matrix: ArrayLike) -> jax.Array:
+    return jnp.asarray(matrix, jnp.result_type(matrix, 0.0))

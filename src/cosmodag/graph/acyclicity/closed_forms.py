@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
-from cosmodag.graph.acyclicity.matrix_series import (
-    Doubling,
-    double,
-    expm1_near_zero,
-    expm1_reach,
-    power_rounds,
-    square_expm1,
-)
+from cosmodag.graph.acyclicity import matrix_series as series
 
 __all__ = [
     "exponential_value_and_gradient",
@@ -47,10 +40,10 @@ def exponential_value_and_gradient(weights: ArrayLike) -> tuple[float, Float64]:
     """
     weights, squares = _squares(weights)
     norm = min(squares.sum(axis=0).max(), squares.sum(axis=1).max())
-    halvings = max(int(np.frexp(norm / expm1_reach)[1]), 0)
-    expm1 = expm1_near_zero(squares * 0.5**halvings)
+    halvings = max(int(np.frexp(norm / series.expm1_reach)[1]), 0)
+    expm1 = series.expm1_near_zero(squares * 0.5**halvings)
     for _ in range(halvings):
-        expm1 = square_expm1(expm1)
+        expm1 = series.square_expm1(expm1)
     return float(np.trace(expm1)), 2 * weights * (expm1.T + np.eye(len(weights)))
 
 
@@ -88,9 +81,9 @@ def truncated_powers_value_and_gradient(
     """
     weights, squares = _squares(weights)
     identity = np.eye(len(weights))
-    sums = Doubling(squares, identity, identity, 1)
+    sums = series.Doubling(squares, identity, identity, 1)
     while sums.count < len(weights) and sums.power.max() >= tolerance:
-        sums = double(sums)
+        sums = series.double(sums)
     return float((squares * sums.sum.T).sum()), 2 * weights * sums.gradient
 
 
@@ -108,7 +101,7 @@ def spectral_radius_value_and_gradient(
     """
     weights, squares = _squares(weights)
     positive = squares + offset
-    left, right = power_rounds(positive, *state, rounds)
+    left, right = series.power_rounds(positive, *state, rounds)
     overlap = left @ right
     gradient = 2 * weights * np.outer(left, right) / overlap
     return float(left @ positive @ right / overlap), gradient, (left, right)

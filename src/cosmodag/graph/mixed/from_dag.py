@@ -9,7 +9,6 @@ a set from further away separates, and apply the rules of orientation.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TypeAlias
 
@@ -57,7 +56,7 @@ def pag_from_dag(
     -------
     (d, d) array of marks
     """
-    skeleton = _Skeleton.of(adjacency, find_separator, largest)
+    skeleton = _Skeleton(adjacency, find_separator, largest)
     tested = [edge for edge in skeleton.in_triangles() if fixed is None or not fixed[edge]]
     skeleton.thin(tested, lambda: [set(np.flatnonzero(row).tolist()) for row in skeleton.joined])
     marks = with_colliders(skeleton.marks(given), skeleton.separator)
@@ -87,26 +86,18 @@ def possibly_separating(marks: Marks, start: int) -> set[int]:
     return {v for _, v in seen}
 
 
-@dataclass(eq=False)
 class _Skeleton:
     """Edges that remain, and the sets that separate the pairs that are not joined."""
 
-    joined: NDArray[np.bool_]
-    place: NDArray[np.intp]
-    parents: list[frozenset[int]]
-    find_separator: FindSeparator
-    largest: int | None
-    removed: dict[tuple[int, int], frozenset[int]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls, adjacency: Matrix, find_separator: FindSeparator, largest: int | None
-    ) -> "_Skeleton":
+    def __init__(
+        self, adjacency: Matrix, find_separator: FindSeparator, largest: int | None
+    ) -> None:
         marks = marks_of_dag(adjacency)
-        place = np.empty(len(marks), np.intp)
-        place[topological_order(adjacency)] = np.arange(len(marks))
-        parents = [frozenset(np.flatnonzero(column == ARROW).tolist()) for column in marks.T]
-        return cls(marks != 0, place, parents, find_separator, largest)
+        self.joined: NDArray[np.bool_] = marks != 0
+        self.place = np.argsort(topological_order(adjacency))
+        self.parents = [frozenset(np.flatnonzero(column == ARROW).tolist()) for column in marks.T]
+        self.find_separator, self.largest = find_separator, largest
+        self.removed: dict[tuple[int, int], frozenset[int]] = {}
 
     def separator(self, u: int, v: int) -> frozenset[int]:
         """Set that separates a pair: the one found, or the parents of the later variable."""

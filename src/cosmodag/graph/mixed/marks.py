@@ -63,7 +63,7 @@ def ancestors(marks: Marks) -> NDArray[np.bool_]:
 
 
 def check_marks(marks: Marks) -> Marks:
-    """Return a matrix of marks as int8; refuse one that is none.
+    """Return a matrix of marks as int8; refuse any other matrix.
 
     Raises
     ------

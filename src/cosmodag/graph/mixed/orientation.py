@@ -1,8 +1,9 @@
-"""Orientation of a skeleton: colliders from separating sets, then the ten rules of FCI.
+"""Orientation of a skeleton: colliders from separating sets, then the rules of FCI.
 
 The rules are those of Zhang (2008), *On the completeness of orientation rules for causal discovery
 in the presence of latent confounders and selection bias*. From the true independences they direct
-every mark that all equivalent ancestral graphs have in common, and no other.
+every mark that all equivalent ancestral graphs have in common, and no other. Rules 5 to 7 are about
+rows that were selected by their values, which is excluded throughout, and are left out.
 """
 
 from collections.abc import Callable, Collection
@@ -27,11 +28,7 @@ def circles_of(graph: Marks) -> Marks:
 
 
 def directed_by_rules(
-    marks: Marks,
-    separators: Separators,
-    *,
-    selection: bool = False,
-    doubtful: NDArray[np.bool_] | None = None,
+    marks: Marks, separators: Separators, doubtful: NDArray[np.bool_] | None = None
 ) -> Marks:
     """Direct a skeleton: colliders first, then rules until none applies.
 
@@ -41,19 +38,14 @@ def directed_by_rules(
         The skeleton, with circles where nothing is known. Marks that are given stay.
     separators : function
         Gives a separating set for each pair that is not joined.
-    selection : bool
-        Whether rows may have been selected by an effect of the variables. Only then are there edges
-        u — v, and rules 5 to 7 to find them.
     doubtful : (d, d) array of bool, optional
         Pairs that are not joined, but may have to be: nothing is concluded from their absence.
     """
     graph = PartialGraph(with_colliders(marks, separators, doubtful), doubtful)
-    groups: list[list[Rule]] = [[_rule_1, _rule_2, _rule_3, _discriminate(separators)]]
-    if selection:
-        groups += [[_rule_5], [_rule_6_and_7]]
-    groups += [[_rule_8, _rule_9, _rule_10]]
+    first: list[Rule] = [_rule_1, _rule_2, _rule_3, _discriminate(separators)]
+    last: list[Rule] = [_rule_8, _rule_9, _rule_10]
     # Once more where a group changed something: marks that were given may let earlier rules apply.
-    while any([_exhaust(rules, graph) for rules in groups]):  # noqa: C419  (all, in this order)
+    while any([_exhaust(rules, graph) for rules in (first, last)]):  # noqa: C419  (all, in this order)
         pass
     return np.asarray(graph.mark, np.int8).reshape(marks.shape)
 
@@ -148,32 +140,6 @@ def _discriminate(separators: Separators) -> Rule:
         return changed
 
     return rule_4
-
-
-def _rule_5(graph: PartialGraph) -> bool:
-    """Apply rule 5. u ∘–∘ v closes an uncovered path of ∘–∘ edges to a chordless cycle: lines."""
-    changed = False
-    for u, v in _ends(graph, CIRCLE):
-        if u > v or graph.mark[v][u] != CIRCLE:
-            continue
-        path = graph.circle_path(u, v)
-        if path is not None:
-            for a, b in zip(path, [*path[1:], u], strict=True):
-                changed |= _direct(graph, a, b, TAIL) | _direct(graph, b, a, TAIL)
-    return changed
-
-
-def _rule_6_and_7(graph: PartialGraph) -> bool:
-    """Apply rules 6 and 7. a — b ∘–* c; or a —∘ b ∘–* c, and a, c are not joined: b —* c."""
-    changed = False
-    for c, b in _ends(graph, CIRCLE):
-        for a in graph.joined[b] - {c}:
-            has_tail = graph.mark[b][a] == TAIL
-            is_line = has_tail and graph.mark[a][b] == TAIL
-            is_open = has_tail and graph.mark[a][b] == CIRCLE and a not in graph.near[c]
-            if is_line or is_open:
-                changed |= _direct(graph, c, b, TAIL)
-    return changed
 
 
 def _half_directed(graph: PartialGraph) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks, check_marks
-from cosmodag.graph.texts import quoted, tetrad_text
+from cosmodag.graph.texts import dot_text, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -73,11 +73,9 @@ class PartialAncestralGraph:
     def edges(self) -> list[tuple[Any, str, Any]]:
         """List the edges as (name, symbol, name); of → and ∘→ the effect is last.
 
-        Symbols are ``→``, ``∘→``, ``↔``, ``∘–∘``, and with selected rows ``—`` and ``—∘``.
+        Symbols are ``→``, ``∘→``, ``↔``, ``∘–∘``, and for selected rows ``—`` and ``—∘``.
         """
-        return [
-            (self.names[u], _SYMBOLS[self._ends(u, v)][0], self.names[v]) for u, v in self._pairs()
-        ]
+        return self._written(0)
 
     def number_of(self, symbol: str) -> int:
         """Count the edges with a symbol of :meth:`edges`."""
@@ -90,10 +88,7 @@ class PartialAncestralGraph:
 
     def text(self) -> str:
         """Write the graph as Tetrad's graph text: ``a o-> b``, one edge per line."""
-        edges = (
-            (self.names[u], _SYMBOLS[self._ends(u, v)][1], self.names[v]) for u, v in self._pairs()
-        )
-        return tetrad_text(self.names, edges)
+        return tetrad_text(self.names, self._written(1))
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Convert to networkx: one arc per edge, in the order of :meth:`edges`.
@@ -119,19 +114,22 @@ class PartialAncestralGraph:
     def to_dot(self) -> str:
         """Write the graph for Graphviz."""
         shapes = {CIRCLE: "odot", ARROW: "normal", TAIL: "none"}
-        names = [quoted(str(name)) for name in self.names]
-        lines = []
+        arcs = []
         for u, v in self._pairs():
             at_u, at_v = self._ends(u, v)
-            ends = f"arrowtail={shapes[at_u]}, arrowhead={shapes[at_v]}"
-            lines.append(f"  {names[u]} -> {names[v]} [dir=both, {ends}];")
-        return "\n".join(["digraph {", *(f"  {name};" for name in names), *lines, "}", ""])
+            ends = f"dir=both, arrowtail={shapes[at_u]}, arrowhead={shapes[at_v]}"
+            arcs.append((self.names[u], self.names[v], ends))
+        return dot_text(self.names, arcs)
 
     def __repr__(self) -> str:
         counts = [(self.number_of(symbol), symbol) for symbol, _ in _SYMBOLS.values()]
         most_first = sorted(counts, key=lambda one: -one[0])
         counted = ", ".join(f"{count} {symbol}" for count, symbol in most_first if count)
         return f"<PartialAncestralGraph of {len(self.names)} variables: {counted or 'no edges'}>"
+
+    def _written(self, spelling: int) -> list[tuple[Any, str, Any]]:
+        symbols = ((u, _SYMBOLS[self._ends(u, v)][spelling], v) for u, v in self._pairs())
+        return [(self.names[u], symbol, self.names[v]) for u, symbol, v in symbols]
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Edges as pairs, each in the direction in which its symbol is written."""

@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
+from cosmodag.graph.mixed.marks import ARROW, TAIL, Marks
 
 __all__ = ["PartialGraph"]
 
@@ -75,24 +75,3 @@ class PartialGraph:
                     came_from[before] = came_from[at]
                     waiting.append(before)
         return None
-
-    def circle_path(self, u: int, v: int) -> list[int] | None:
-        """Uncovered path u, c, …, d, v of ∘–∘ edges; u, d are not joined, nor are c, v."""
-        firsts = [c for c in self.joined[u] - self.near[v] - {v} if self._open(u, c)]
-        waiting = deque([[u, c] for c in firsts])
-        seen = {(u, c) for c in firsts}
-        while waiting:
-            path = waiting.popleft()
-            before, at = path[-2:]
-            for following in self.joined[at] - self.near[before] - {before}:
-                if not self._open(at, following) or (at, following) in seen:
-                    continue
-                if following == v and at not in self.near[u]:
-                    return [*path, v]
-                seen.add((at, following))
-                if following not in path:
-                    waiting.append([*path, following])
-        return None
-
-    def _open(self, u: int, v: int) -> bool:
-        return self.mark[u][v] == CIRCLE and self.mark[v][u] == CIRCLE

@@ -1,1 +1,1 @@
-"""Columns of tables: their names, and their values as numbers or levels, or refused."""
+"""Columns of tables: their names, values converted to numbers or levels, and refusals."""

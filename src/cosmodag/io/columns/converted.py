@@ -15,8 +15,8 @@ from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
 __all__ = ["Column", "column_of_objects", "column_of_series", "joined"]
 
-Column = NDArray[Any] | Encoded | BadColumn
-"""A column of numbers, of levels, or of neither."""
+Column = Encoded | BadColumn
+"""A column of numbers or levels, or of neither."""
 
 
 def joined(
@@ -29,17 +29,10 @@ def joined(
     bad = [column for column in columns if isinstance(column, BadColumn)]
     if bad:
         raise columns_error(bad, source)
-    numbers: list[NDArray[Any]] = []
-    kinds: list[ColumnKind] = []
-    for column in columns:
-        if isinstance(column, Encoded):
-            numbers.append(column.numbers)
-            kinds.append(column.kind)
-        elif not isinstance(column, BadColumn):
-            numbers.append(column)
-            kinds.append(NOT_EXAMINED)
-    matrix = np.column_stack(numbers) if numbers else np.empty((rows, 0))
-    return matrix, tuple(kinds) if any(kind is not NOT_EXAMINED for kind in kinds) else None
+    good = [column for column in columns if isinstance(column, Encoded)]
+    matrix = np.column_stack([one.numbers for one in good]) if good else np.empty((rows, 0))
+    kinds = tuple(one.kind for one in good)
+    return matrix, kinds if any(kind is not NOT_EXAMINED for kind in kinds) else None
 
 
 def column_of_objects(values: NDArray[np.object_], name: str, is_declared: bool = False) -> Column:
@@ -50,7 +43,8 @@ def column_of_objects(values: NDArray[np.object_], name: str, is_declared: bool 
     present = [value for value in values if not is_absent(value)]
     wrong = next((one for one in present if not isinstance(one, Real | Decimal | np.bool_)), None)
     if wrong is None:
-        return np.array([math.nan if is_absent(one) else _as_float(one) for one in values])
+        numbers = [math.nan if is_absent(one) else _as_float(one) for one in values]
+        return Encoded(np.array(numbers), NOT_EXAMINED)
     if is_declared or all(isinstance(value, str) for value in present):
         return encode(name, values.tolist(), is_declared=is_declared)
     return described(name, wrong)
@@ -75,17 +69,13 @@ def column_of_series(column: Any, is_declared: bool = False) -> Column:
         values = np.asarray(column.to_numpy())
         if values.dtype.kind not in "fiub":
             return column_of_objects(values.astype(object), name)
-        return values.astype(np.float64)
+        return Encoded(values.astype(np.float64), NOT_EXAMINED)
     present = column.drop_nulls()
     if is_declared or dtype in (nw.Object, nw.String) or len(present) == 0:
-        return column_of_objects(_objects(column), name, is_declared)
+        values = np.empty(len(column), dtype=object)
+        values[:] = column.to_list()
+        return column_of_objects(values, name, is_declared)
     return described(name, present[0])
-
-
-def _objects(column: Any) -> NDArray[np.object_]:
-    values = np.empty(len(column), dtype=object)
-    values[:] = column.to_list()
-    return values
 
 
 def _declared_levels(column: Any) -> tuple[list[Any] | None, bool]:

@@ -17,15 +17,7 @@ __all__ = ["Encoded", "encode", "encode_as", "seen_levels"]
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A column of labels as numbers.
-
-    Attributes
-    ----------
-    numbers
-        (n,) float64: the numbers of levels; NaN where a value is missing.
-    kind
-        The kind of the column, with its levels.
-    """
+    """A column as (n,) float64, NaN where a value is missing, and its kind with its levels."""
 
     numbers: NDArray[np.float64]
     kind: ColumnKind
@@ -40,13 +32,10 @@ def encode(
     is_declared: bool = False,
     what: str = "text",
 ) -> Encoded | BadColumn:
-    """Encode a column of labels, or say what is wrong with it.
+    """Encode a column of labels (a missing one is None, NaN or blank), or say what is wrong.
 
     Parameters
     ----------
-    name : str
-    values : sequence
-        Labels; a missing one is None, NaN or blank.
     order : sequence, optional
         All labels in their order; by default the labels seen, sorted.
     is_ordered : bool
@@ -68,20 +57,17 @@ def encode(
         fault = fault_of_labels(name, counts, is_text=order is None)
         if fault is not None:
             return fault
-    levels = _ordered(counts) if order is None else _seen(order, counts)
+    if order is None:
+        levels = _ordered(counts)
+    else:
+        levels = tuple(label for label in map(label_of, order) if label in counts)
     kind = kind_of_levels(len(levels), is_ordered)
     count = f"{len(levels)} level{'' if len(levels) == 1 else 's'}"
     return encode_as(name, values, ColumnKind(kind, levels, f"{what}, {count}"))
 
 
 def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
-    """Encode a column with the levels of a kind, matched by their labels.
-
-    Raises
-    ------
-    DataError
-        If a label is not among the levels.
-    """
+    """Encode a column with the levels of a kind, matched by label; refuse a label of no level."""
     places = {label: place for place, label in enumerate(kind.levels)}
     texts = {str(label): place for label, place in places.items()}
 
@@ -106,13 +92,7 @@ def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
 
 
 def seen_levels(X: NDArray[Any], kinds: Sequence[ColumnKind]) -> tuple[Any, ...]:
-    """Leave out levels that no row has.
-
-    Returns
-    -------
-    X, kinds
-        The table with its levels numbered anew where some were left out, and its kinds.
-    """
+    """Leave out levels that no row has; the others are numbered anew."""
     found = list(kinds)
     for v, kind in enumerate(kinds):
         if not kind.is_levels:
@@ -145,9 +125,3 @@ def _ordered(counts: Counter[Any]) -> tuple[Any, ...]:
         return tuple(sorted(counts))
     except TypeError:
         return tuple(sorted(counts, key=str))
-
-
-def _seen(order: Sequence[Any], counts: Counter[Any]) -> tuple[Any, ...]:
-    """Labels of an order that occur in a column."""
-    labels = (label_of(label) for label in order)
-    return tuple(label for label in labels if label in counts)

@@ -26,16 +26,9 @@ def choose_columns(
 ) -> list[int]:
     """Find the positions of the columns to keep, in the order of the table.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The names of all columns.
-    columns, drop : sequence of str, optional
-        Columns to keep (all by default), and columns to leave out of these. Each is a name, a
-        pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these separated by
-        commas; a name may itself contain commas.
-    source : str
-        Name of the table in messages.
+    ``columns`` are kept (all by default), and of these those of ``drop`` are left out. Each entry
+    is a name, a pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these
+    separated by commas; a name may itself contain commas.
 
     Examples
     --------
@@ -119,18 +112,15 @@ def check_names(names: Sequence[str], source: str) -> None:
 def header_names(first: list[str], source: str) -> list[str]:
     """Column names from the first record; a record of numbers means that the header is missing."""
     names = [name.strip() for name in first]
-    if all(is_number(name) for name in names) and not _counts_up(names):
+    # pandas writes the names 0, 1, 2, … of a data frame without names.
+    counts_up = len(names) > 2 and names == [str(index) for index in range(len(names))]
+    if all(is_number(name) for name in names) and not counts_up:
         raise DataError(
             f"the first line of {source} holds numbers where column names are expected "
             f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''}): read it with "
             "header=False (--no-header), or add a line of names."
         )
     return names
-
-
-def _counts_up(names: list[str]) -> bool:
-    """Whether names are 0, 1, 2, …, as pandas writes a data frame without names."""
-    return len(names) > 2 and names == [str(index) for index in range(len(names))]
 
 
 def made_up_names(first: list[str], source: str) -> list[str]:

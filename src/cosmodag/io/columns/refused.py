@@ -51,15 +51,9 @@ _BOOLEANS = ("true", "false")
 class BadColumn:
     """A column that cannot be used as numbers.
 
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    example : str or None
-        A value that is not a number, or None for a column without any value.
-    kind : str
-        "date", "identifier" (text that differs in most rows), "number" (numbers written as text),
-        "text" (a value among numbers that is none, or of no known type) or "empty".
+    ``example`` is a value that is not a number, or None for a column without any value; ``kind`` is
+    "date", "identifier" (text that differs in most rows), "number" (numbers written as text),
+    "text" (a value that is not a number among numbers, or of no known type) or "empty".
     """
 
     name: str
@@ -70,11 +64,7 @@ class BadColumn:
 def bad_columns(frame: "pd.DataFrame", declared: Collection[str] = ()) -> list[BadColumn]:
     """List the columns of a data frame that hold neither numbers nor levels.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    declared : collection of str
-        Columns that the user says hold levels: only empty ones are bad.
+    Of columns that the user has declared to hold levels only empty ones are bad.
     """
     import pandas as pd
 
@@ -105,13 +95,8 @@ def is_absent(value: Any) -> bool:
 def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) -> BadColumn | None:
     """Say why a column of labels is no category: dates, identifiers, or numbers written as text.
 
-    Parameters
-    ----------
-    name : str
-    counts : mapping
-        How often each label occurs.
-    is_text : bool
-        Whether the labels are plain values; those of a type for categories may look like numbers.
+    ``counts`` says how often each label occurs, ``is_text`` whether the labels are plain values:
+    those of a type for categories may look like numbers.
     """
     labels = [str(label) for label in counts]
     are_numbers = not any(isinstance(label, str) for label in counts)
@@ -143,12 +128,7 @@ def columns_error(
 ) -> DataError:
     """Create one error that names every bad column, with a value of each and a remedy.
 
-    Parameters
-    ----------
-    bad : sequence of BadColumn
-    source : str
-    with_gaps : sequence of str
-        Other columns, with missing values that would be refused next.
+    ``with_gaps`` are other columns, with missing values that would be refused next.
 
     Examples
     --------
@@ -165,7 +145,7 @@ def columns_error(
         )
     if len(bad) == 1:
         return _single_error(bad[0], source, ready)
-    shown = ", ".join(_words(one) for one in bad[:_MOST_SHOWN])
+    shown = ", ".join(f"{one.name!r} ({_what(one)})" for one in bad[:_MOST_SHOWN])
     more = f" and {len(bad) - _MOST_SHOWN} more" if len(bad) > _MOST_SHOWN else ""
     remedies = dict.fromkeys(words for one in bad if (words := _remedy(one.example)))
     others = [one for one in bad if one.example is not None and not _remedy(one.example)]
@@ -193,10 +173,6 @@ def _single_error(bad: BadColumn, source: str, ready: str) -> DataError:
         f"leave it out ({ready}), turn it into numbers, or name it as a category (kinds=, "
         f"--categorical {shlex.quote(bad.name)})."
     )
-
-
-def _words(bad: BadColumn) -> str:
-    return f"{bad.name!r} ({_what(bad)})"
 
 
 def _what(bad: BadColumn) -> str:

@@ -1,4 +1,4 @@
-"""YAML, TOML and JSON from files that may come from anybody: nothing in them is run."""
+"""YAML, TOML and JSON from untrusted files: nothing in them is executed."""
 
 import json
 import math
@@ -20,7 +20,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 def read_yaml(text: str) -> Any:
-    """Read YAML; a ValueError says that it is none.
+    """Read YAML; raise ValueError for any other text.
 
     Merge keys (``<<``) are refused, and so are references that stand for more than a million
     entries or for themselves: a few hundred bytes of them take gigabytes.
@@ -65,7 +65,7 @@ def _check_size(root: Any) -> None:
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """Read TOML; a ValueError says that it is none, or that a key has more than 64 parts.
+    """Read TOML; raise ValueError for any other text, and for a key of more than 64 parts.
 
     Examples
     --------

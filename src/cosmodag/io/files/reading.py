@@ -19,33 +19,30 @@ __all__ = [
     "UTF_8",
     "check_file",
     "given_file",
+    "not_utf_8",
     "opened_bytes",
     "opened_text",
+    "other_format",
     "read_text",
-    "refuse_other_format",
 ]
 
 _STANDARD_INPUT = "-"
-# First bytes of files that are not UTF-8 text, their type, and a remedy.
+# First bytes of files that are not UTF-8 text: their extension, their type, and a remedy.
 _NOT_TEXT = {
-    b"\x1f\x8b": ("compressed by gzip", "rename it to end in .gz, or unpack it"),
+    b"\x1f\x8b": (".csv.gz", "compressed by gzip", "rename it to end in .gz, or unpack it"),
     b"PK\x03\x04": (
+        ".xlsx",
         "a ZIP archive or an Excel workbook",
         "rename it to end in .xlsx, or save the table as CSV",
     ),
-    b"\x89HDF": ("an HDF5 file", "rename it to end in .h5ad if it holds an AnnData object"),
-    b"ARROW1": ("a Feather file", "rename it to end in .feather"),
-    b"PAR1": ("a Parquet file", "rename it to end in .parquet"),
-    b"\x93NUMPY": ("a NumPy file", "rename it to end in .npy"),
-}
-# First bytes of file types that may come through a pipe, and their extensions.
-_BEGINNINGS = {
-    b"PAR1": ".parquet",
-    b"ARROW1": ".feather",
-    b"\x93NUMPY": ".npy",
-    b"\x1f\x8b": ".csv.gz",
-    b"PK\x03\x04": ".xlsx",
-    b"\x89HDF": ".h5ad",
+    b"\x89HDF": (
+        ".h5ad",
+        "an HDF5 file",
+        "rename it to end in .h5ad if it holds an AnnData object",
+    ),
+    b"ARROW1": (".feather", "a Feather file", "rename it to end in .feather"),
+    b"PAR1": (".parquet", "a Parquet file", "rename it to end in .parquet"),
+    b"\x93NUMPY": (".npy", "a NumPy file", "rename it to end in .npy"),
 }
 UTF_8 = "utf-8-sig"  # skips a byte order mark
 
@@ -83,11 +80,9 @@ def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
         with open(spooled, "wb") as copy, contextlib.ExitStack() as stack:
             pipe = sys.stdin.buffer if is_standard_input else stack.enter_context(open(path, "rb"))
             shutil.copyfileobj(pipe, copy)
-        with open(spooled, "rb") as copy:
-            first = copy.read(8)
-        end = next((end for mark, end in _BEGINNINGS.items() if first.startswith(mark)), ".csv")
+        known = other_format(spooled)
         source = "standard input" if is_standard_input else f"'{path}'"
-        yield spooled.rename(spooled.with_name(spooled.name + end)), source
+        yield spooled.rename(spooled.with_name("input" + (known[0] if known else ".csv"))), source
 
 
 @contextlib.contextmanager
@@ -103,18 +98,18 @@ def opened_text(
         with opened_bytes(path, source) as handle:
             yield io.TextIOWrapper(handle, encoding, newline="")
     except UnicodeDecodeError as error:
-        refuse_other_format(path, source)
-        raise DataError(
-            f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
-            f"{error.start} is not)."
-        ) from error
+        raise not_utf_8(path, source, error) from error
+
+
+@contextlib.contextmanager
+def opened_bytes(path: str | os.PathLike[str], source: str) -> Iterator[Any]:
+    """Open a file for reading its bytes, decompressed if its name ends in ``.gz``."""
+    is_packed = Path(path).suffix.lower() == ".gz"
+    try:
+        with _Unpacked(path, source) if is_packed else open(path, "rb") as handle:
+            yield handle
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{source} is not a complete gzip file: compress it again.") from error
-
-
-def opened_bytes(path: str | os.PathLike[str], source: str) -> Any:
-    """Open a file for reading its bytes, decompressed if its name ends in ``.gz``."""
-    return _Unpacked(path, source) if Path(path).suffix.lower() == ".gz" else open(path, "rb")
 
 
 class _Unpacked(gzip.GzipFile):
@@ -137,13 +132,24 @@ class _Unpacked(gzip.GzipFile):
         return content
 
 
-def refuse_other_format(path: str | os.PathLike[str], source: str) -> None:
-    """Refuse a file that is not text, and name the type that its first bytes indicate."""
+def not_utf_8(path: str | os.PathLike[str], source: str, error: UnicodeDecodeError) -> DataError:
+    """Make the error for a file that is not UTF-8; name the type that its first bytes show."""
+    known = other_format(path)
+    if known is not None:
+        return DataError(f"{source} is {known[1]}: {known[2]}.")
+    return DataError(
+        f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
+        f"{error.start} is not)."
+    )
+
+
+def other_format(path: str | os.PathLike[str]) -> tuple[str, str, str] | None:
+    """Return extension, type and remedy for a file whose first bytes are not those of text."""
+    if Path(path).suffix.lower() == ".gz":
+        return None
     with open(path, "rb") as handle:
         first = handle.read(8)
-    for mark, (what, remedy) in _NOT_TEXT.items():
-        if first.startswith(mark) and Path(path).suffix.lower() != ".gz":
-            raise DataError(f"{source} is {what}: {remedy}.")
+    return next((known for mark, known in _NOT_TEXT.items() if first.startswith(mark)), None)
 
 
 def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:

@@ -18,16 +18,9 @@ __all__ = ["write_bytes", "write_text"]
 
 
 def write_text(path: str | os.PathLike[str], text: str | Iterable[str]) -> None:
-    """Write ``text`` to ``path`` as UTF-8, atomically.
+    """Write ``text``, or its parts in order, to ``path`` as UTF-8, atomically.
 
-    Line ends are written unchanged on every system.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to create or replace; its folder must exist.
-    text : str or iterable of str
-        Content of the file, or its parts in order.
+    The folder must exist. Line ends are written unchanged on every system.
 
     Examples
     --------

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.io.graphs.digraph import Graph, graph_from_names
-from cosmodag.io.graphs.networkx_graphs import from_networkx
+from cosmodag.io.columns.names import numbered_names
+from cosmodag.io.graphs.digraph import Graph, from_networkx, graph_from_names
 from cosmodag.io.graphs.read import read_graph
 
 __all__ = ["GraphLike", "as_graph", "is_model"]
@@ -54,8 +54,8 @@ def as_graph(graph: GraphLike) -> Graph:
     if isinstance(graph, str | os.PathLike):
         return read_graph(graph)
     if is_model(graph):
-        dag = _fitted(graph)
-        return Graph(dag.texts, sparse.csr_array(dag.edges))
+        edges = graph.edges_  # a model that is not fitted raises ``NotFittedError`` here
+        return Graph(graph.fitted_.texts, sparse.csr_array(edges))
     if hasattr(graph, "is_directed"):
         return from_networkx(graph)
     if hasattr(getattr(graph, "graph", None), "is_directed"):
@@ -80,17 +80,11 @@ def is_model(graph: GraphLike) -> bool:
     return hasattr(type(graph), "edges_") and hasattr(type(graph), "arrow_basis_")
 
 
-def _fitted(model: Any) -> Any:
-    """Return the fitted graph of a learner; one that is not fitted raises ``NotFittedError``."""
-    _ = model.edges_
-    return model.fitted_
-
-
 def _of_matrix(weights: Any) -> Graph:
     matrix = weights if sparse.issparse(weights) else np.asarray(weights)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"a matrix of weights is square, not of shape {matrix.shape}.")
-    return Graph([f"x{place}" for place in range(matrix.shape[0])], matrix)
+    return Graph(numbered_names(matrix.shape[0]), matrix)
 
 
 def _of_frame(frame: Any) -> Graph:
@@ -106,7 +100,7 @@ def _of_frame(frame: Any) -> Graph:
             "a data frame is a graph if its rows and columns have the same names in the same "
             "order, or if its columns 'cause' and 'effect' list arcs."
         )
-    names = [f"x{name}" for name in columns] if columns == numbers else columns
+    names = numbered_names(len(columns)) if columns == numbers else columns
     return Graph(names, np.asarray(frame))
 
 

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.graphs.any import GraphLike, as_graph, is_model
-from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.networkx_graphs import from_networkx, networkx_of
+from cosmodag.io.graphs.digraph import Graph, from_networkx, networkx_of
 
 if TYPE_CHECKING:
     import networkx as nx

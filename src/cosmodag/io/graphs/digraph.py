@@ -5,7 +5,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,10 @@ from scipy import sparse
 
 from cosmodag.errors import DataError, name_list
 
-__all__ = ["Graph", "graph_from_names", "number"]
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Graph", "from_networkx", "graph_from_names", "networkx_of", "number"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,3 +222,24 @@ def number(text: str, source: str) -> float:
         shown = reprlib.repr(text)
         raise DataError(f"{source} gives an arc the weight {shown}: weights are finite numbers.")
     return value
+
+
+def networkx_of(graph: Graph) -> "nx.DiGraph":
+    """Make a ``networkx.DiGraph``: names as nodes, in order, and ``weight`` on each edge."""
+    import networkx as nx
+
+    made = nx.DiGraph()
+    made.add_nodes_from(graph.names)
+    made.add_weighted_edges_from(graph.named_arcs())
+    return made
+
+
+def from_networkx(graph: "nx.DiGraph") -> Graph:
+    """Make a `Graph` of a ``networkx.DiGraph``; an edge without ``weight`` weighs 1.
+
+    Nodes that are not strings are named by ``str``.
+    """
+    if not graph.is_directed() or graph.is_multigraph():
+        raise DataError(f"a networkx.DiGraph is needed, not a {type(graph).__name__}.")
+    arcs = list(graph.edges(data="weight", default=1.0))
+    return graph_from_names(list(graph), arcs, "the graph", [str(node) for node in graph])

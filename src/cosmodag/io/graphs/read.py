@@ -1,32 +1,27 @@
 """Graphs from files: formats of graphs, saved models, and folders that ``cosmodag fit`` wrote."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.io.files import given_file, read_model, read_text
+from cosmodag.io.columns.names import numbered_names
+from cosmodag.io.files import read_model, read_text
+from cosmodag.io.files.reading import given_file
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats.bif_text import parse_bif
-from cosmodag.io.graphs.formats.csv_text import is_edge_list, parse_adjacency, parse_edges
-from cosmodag.io.graphs.formats.cyjs_text import parse_cyjs
-from cosmodag.io.graphs.formats.dot_text import parse_dot
+from cosmodag.io.graphs.formats import TEXTS
+from cosmodag.io.graphs.formats.csv_text import is_edge_list
 from cosmodag.io.graphs.formats.names import (
     GraphFormat,
     checked_format,
     format_of_path,
     format_of_text,
 )
-from cosmodag.io.graphs.formats.networkx_text import parse_gml, parse_graphml, parse_json
-from cosmodag.io.graphs.formats.tetrad_text import parse_tetrad
 
-__all__ = ["GRAPH_OF_FIT", "read_graph"]
+__all__ = ["read_graph"]
 
-GRAPH_OF_FIT = "graph.graphml"
-"""File with the graph in a folder that ``cosmodag fit`` wrote."""
+_GRAPH_OF_FIT = "graph.graphml"
 
 
 def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) -> Graph:
@@ -63,30 +58,25 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
         is_pipe = file != Path(path)  # without a file extension
         unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
         named = checked_format(format) if is_pipe else format_of_path(unpacked, format)
-        _check_readable(named, source)
+        if named is not None and named not in TEXTS:  # a picture, or edges without a direction
+            raise DataError(
+                f"{source} holds a graph as {named}, which cannot be read as a directed graph: "
+                f"give one of {', '.join(TEXTS)}."
+            )
         text = read_text(file, source)
     chosen = named or format_of_text(text)
     if format is None and chosen == "edges" and not is_edge_list(text):
         chosen = "adjacency"
-    return _PARSERS[chosen](text, source)
-
-
-def _check_readable(format: str | None, source: str) -> None:
-    """Refuse a picture, and a text of a graph whose edges may have no direction."""
-    if format is not None and format not in _PARSERS:
-        raise DataError(
-            f"{source} holds a graph as {format}, which cannot be read as a directed graph: give "
-            f"one of {', '.join(_PARSERS)}."
-        )
+    return TEXTS[chosen][0](text, source)
 
 
 def _graph_of_folder(folder: Path) -> Graph:
-    if not (folder / GRAPH_OF_FIT).is_file():
+    if not (folder / _GRAPH_OF_FIT).is_file():
         raise DataError(
-            f"'{folder}' holds no {GRAPH_OF_FIT}: give the folder that 'cosmodag fit' wrote to, or "
-            "a file."
+            f"'{folder}' holds no {_GRAPH_OF_FIT}: give the folder that 'cosmodag fit' wrote to, "
+            "or a file."
         )
-    return read_graph(folder / GRAPH_OF_FIT)
+    return read_graph(folder / _GRAPH_OF_FIT)
 
 
 def _graph_of_model(path: Path) -> Graph:
@@ -94,30 +84,12 @@ def _graph_of_model(path: Path) -> Graph:
     arrays, facts = read_model(path)
     try:
         d, listed = len(arrays["order"]), facts["names"]
-        names = [f"x{place}" for place in range(d)] if listed is None else list(map(str, listed))
-        return Graph(names, _adjacency(arrays, d))
+        names = numbered_names(d) if listed is None else list(map(str, listed))
+        if "adjacency_" in arrays:
+            return Graph(names, arrays["adjacency_"])
+        places = (arrays["adjacency_.tails"], arrays["adjacency_.heads"])
+        return Graph(names, sparse.csr_array((arrays["adjacency_.data"], places), shape=(d, d)))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"'{path}' is not a saved model, or it is damaged.") from error
-
-
-def _adjacency(arrays: dict[str, Any], d: int) -> Any:
-    if "adjacency_" in arrays:
-        return arrays["adjacency_"]
-    places = (arrays["adjacency_.tails"], arrays["adjacency_.heads"])
-    return sparse.csr_array((arrays["adjacency_.data"], places), shape=(d, d))
-
-
-_PARSERS: dict[str, Callable[[str, str], Graph]] = {
-    "graphml": parse_graphml,
-    "gml": parse_gml,
-    "dot": parse_dot,
-    "dagitty": parse_dot,
-    "edges": parse_edges,
-    "adjacency": parse_adjacency,
-    "json": parse_json,
-    "cyjs": parse_cyjs,
-    "bif": parse_bif,
-    "tetrad": parse_tetrad,
-}

@@ -6,38 +6,24 @@ from pathlib import Path
 from typing import cast
 
 from cosmodag.errors import DataError
-from cosmodag.graph.equivalence import EquivalenceClass
+from cosmodag.graph.equivalence import EquivalenceClass, essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.files import write_text
 from cosmodag.io.graphs.any import GraphLike, as_graph
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats.bif_text import dump_bif
-from cosmodag.io.graphs.formats.csv_text import adjacency_lines, dump_edges
-from cosmodag.io.graphs.formats.cyjs_text import dump_cyjs
-from cosmodag.io.graphs.formats.dot_text import dump_dagitty, dump_dot
+from cosmodag.io.graphs.formats import TEXTS
+from cosmodag.io.graphs.formats.csv_text import adjacency_lines
 from cosmodag.io.graphs.formats.names import (
     MARKED,
     PICTURES,
     GraphFormat,
     checked_format,
     format_of_path,
-    graph_suffix,
 )
-from cosmodag.io.graphs.formats.networkx_text import dump_gml, dump_graphml, dump_json
-from cosmodag.io.graphs.formats.tetrad_text import dump_tetrad
-from cosmodag.io.graphs.marked import dump_marked, marked_graph, write_marked
-from cosmodag.io.graphs.read import read_graph
 
-__all__ = [
-    "Graph",
-    "GraphFormat",
-    "check_names_for_format",
-    "dump_graph",
-    "dump_graphml",
-    "graph_suffix",
-    "read_graph",
-    "write_graph",
-]
+__all__ = ["check_names_for_format", "dump_graph", "write_graph"]
+
+_MarkedGraph = EquivalenceClass | PartialAncestralGraph  # edges need not have a direction
 
 
 def write_graph(
@@ -67,6 +53,7 @@ def write_graph(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> from cosmodag.io import read_graph
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.dot"
     >>> write_graph(Graph(["rain", "wet"], [[0, 0.5], [0, 0]]), path)
     >>> print(path.read_text(), end="")
@@ -78,8 +65,8 @@ def write_graph(
     >>> read_graph(path).named_arcs()
     [('rain', 'wet', 0.5)]
     """
-    if format is None and isinstance(graph, EquivalenceClass | PartialAncestralGraph):
-        write_marked(graph, path)
+    if format is None and isinstance(graph, _MarkedGraph):
+        _write_marked(graph, path)
         return
     chosen = format_of_path(Path(path), format)
     if chosen in PICTURES:
@@ -105,8 +92,8 @@ def dump_graph(graph: GraphLike, format: GraphFormat) -> str:
     if chosen in PICTURES:
         raise DataError(f"a picture ({chosen}) is not text: write it to a file.")
     if chosen in MARKED:
-        return dump_marked(marked_graph(graph, chosen))
-    return _DUMPS[chosen](as_graph(graph))
+        return _marked_graph(graph, chosen).text() + "\n"
+    return TEXTS[chosen][1](as_graph(graph))
 
 
 def check_names_for_format(names: Sequence[str], format: GraphFormat) -> None:
@@ -115,15 +102,46 @@ def check_names_for_format(names: Sequence[str], format: GraphFormat) -> None:
         dump_graph(Graph.from_arcs(names, [], []), format)
 
 
-_DUMPS: dict[str, Callable[[Graph], str]] = {
-    "graphml": dump_graphml,
-    "gml": dump_gml,
-    "dot": dump_dot,
-    "dagitty": dump_dagitty,
-    "edges": dump_edges,
-    "adjacency": lambda graph: "".join(adjacency_lines(graph)),
-    "json": dump_json,
-    "cyjs": dump_cyjs,
-    "bif": dump_bif,
-    "tetrad": dump_tetrad,
-}
+def _marked_graph(graph: GraphLike, format: str) -> _MarkedGraph:
+    """Find the equivalence class (``"cpdag"``) or partial ancestral graph (``"pag"``) of a graph.
+
+    That of a fitted model respects knowledge and interventions. The class of any other graph holds
+    all graphs with the same conditional independences; its partial ancestral graph is not known,
+    since it depends on data.
+    """
+    if isinstance(graph, _MarkedGraph):
+        return graph
+    of_model: _MarkedGraph | None = getattr(graph, f"{format}_", None)
+    if of_model is not None:
+        return of_model
+    if format == "pag":
+        raise DataError(
+            "a partial ancestral graph is learnt from data: give a fitted model, or run "
+            "'cosmodag pag data.csv'."
+        )
+    known = as_graph(graph)
+    sources, targets, _ = known.arcs()
+    weightless = Graph.from_arcs(known.names, sources, targets)
+    return EquivalenceClass.of(known.names, essential_graph(weightless.weights))
+
+
+def _write_marked(graph: _MarkedGraph, path: str | os.PathLike[str]) -> None:
+    """Write an equivalence class or a partial ancestral graph, in the format of the extension.
+
+    It is ``.txt`` (Tetrad's graph text), ``.dot`` (Graphviz) or ``.graphml``, where attributes of
+    an edge hold the marks at its two ends, or whether it has a direction.
+    """
+    import networkx as nx
+
+    path = Path(path)
+    writers: dict[str, Callable[[], str]] = {
+        ".txt": lambda: graph.text() + "\n",
+        ".dot": graph.to_dot,
+        ".graphml": lambda: "\n".join(nx.generate_graphml(graph.to_networkx())) + "\n",
+    }
+    if path.suffix.lower() not in writers:
+        raise DataError(
+            f"'{path}' has no known format for a graph with undirected or open edges: give a file "
+            f"that ends in {', '.join(writers)}."
+        )
+    write_text(path, writers[path.suffix.lower()]())

@@ -5,10 +5,9 @@ import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 from xml.parsers.expat import ParserCreate
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -29,21 +28,6 @@ __all__ = [
     "read_npy",
     "read_parquet",
 ]
-
-# Exceptions of NumPy for files that are not its own: it parses the header as Python literals, and
-# opens files that start like an archive as one.
-_NOT_NPY = (
-    ValueError,
-    TypeError,
-    OverflowError,
-    MemoryError,
-    EOFError,
-    OSError,
-    SyntaxError,
-    TokenError,
-    RecursionError,
-    BadZipFile,
-)
 
 
 @contextlib.contextmanager
@@ -176,7 +160,7 @@ def read_npy(path: Path, source: str) -> Any:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         if isinstance(array, np.ndarray) and array.dtype.itemsize == 0:
             raise ValueError("values of no bytes")  # the header may promise any number of them
-    except _NOT_NPY as error:
+    except Exception as error:  # NumPy raises many classes, as its header is a Python literal
         raise DataError(
             f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
         ) from error

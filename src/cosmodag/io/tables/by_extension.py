@@ -1,69 +1,45 @@
-"""The columns of a file as a data frame, read by its extension, whatever they hold."""
+"""Data frames from files by extension; columns may hold anything."""
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.files import check_file
 from cosmodag.io.tables import binary
-from cosmodag.io.tables.frames import Missing
 from cosmodag.io.tables.text import Decimal, read_text_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Layout", "is_index", "read_frame"]
+__all__ = ["is_index", "read_frame", "transposed"]
 
 _SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How the cells of a file form a table: see `read_table`."""
-
-    header: bool
-    decimal: Decimal
-    transpose: bool
-    missing: Missing
-
-
-def read_frame(path: Path, source: str, layout: Layout) -> Any:
-    """Read a file into a data frame of variables, or an array that is not a table."""
-    frame = _read_file(path, source, layout)
-    is_table = not isinstance(frame, np.ndarray)
-    return _transposed(frame) if is_table and layout.transpose else frame
-
-
-def _read_file(path: Path, source: str, layout: Layout) -> Any:
+def read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
     """Read a file by its extension into a data frame, or an array that is not a table."""
-    name = path.name.lower().removesuffix(".gz")
-    is_compressed = path.name.lower().endswith(".gz")
-    separators: dict[str, str | None] = {".csv": None, ".tsv": "\t", ".txt": None}
+    text = partial(read_text_table, header=header, decimal=decimal)
     readers: dict[str, Callable[[Path, str], Any]] = {
-        ".xlsx": partial(binary.read_excel, header=layout.header),
-        ".parquet": binary.read_parquet,
-        ".feather": binary.read_feather,
-        ".json": binary.read_json,
-        ".jsonl": binary.read_json_lines,
-        ".h5ad": binary.read_anndata,
-        ".npy": binary.read_npy,
+        ".csv": partial(text, separator=None),
+        ".tsv": partial(text, separator="\t"),
+        ".txt": partial(text, separator=None),
     }
-    for ending, separator in separators.items():
-        readers[ending] = partial(
-            read_text_table,
-            separator=separator,
-            header=layout.header,
-            decimal=layout.decimal,
-        )
-    known = separators if is_compressed else readers
-    end = next((end for end in known if name.endswith(end)), None)
+    name = path.name.lower()
+    if not name.endswith(".gz"):
+        readers |= {
+            ".xlsx": partial(binary.read_excel, header=header),
+            ".parquet": binary.read_parquet,
+            ".feather": binary.read_feather,
+            ".json": binary.read_json,
+            ".jsonl": binary.read_json_lines,
+            ".h5ad": binary.read_anndata,
+            ".npy": binary.read_npy,
+        }
+    end = next((end for end in readers if name.removesuffix(".gz").endswith(end)), None)
     if path.is_dir() or end is not None:
         check_file(path, source)
     if end is None:
@@ -74,7 +50,7 @@ def _read_file(path: Path, source: str, layout: Layout) -> Any:
     return readers[end](path, source)
 
 
-def _transposed(frame: "pd.DataFrame") -> "pd.DataFrame":
+def transposed(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Turn rows into columns; a first column of text, or else a named index, gives the names."""
     import pandas as pd
 
@@ -101,6 +77,6 @@ def is_index(frame: "pd.DataFrame", names: list[str], source: str) -> bool:
             f"the first column of {source} has no name and counts or names the rows "
             f"({first.iloc[0]}, {first.iloc[1]}, …): it was left out.",
             DataWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
     return is_index

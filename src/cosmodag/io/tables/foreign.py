@@ -3,6 +3,7 @@
 from typing import Any
 
 from cosmodag.errors import DataError
+from cosmodag.io.columns.names import numbered_names
 
 __all__ = ["native_frame"]
 
@@ -38,6 +39,5 @@ def _frame_of_array(data: Any, source: str) -> Any:
             "variables."
         )
     columns = data.dims[1]
-    has_names = columns in data.coords
-    names = data[columns].values if has_names else [f"x{place}" for place in range(data.shape[1])]
+    names = data[columns].values if columns in data.coords else numbered_names(data.shape[1])
     return pd.DataFrame(data.values, columns=[str(name) for name in names])

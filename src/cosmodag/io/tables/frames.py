@@ -57,7 +57,7 @@ class Table:
 
 
 class _Content(NamedTuple):
-    """What the data of a caller hold: numbers, and names and kinds where they have some."""
+    """Numbers of the caller's data, and their names and kinds where they have some."""
 
     matrix: NDArray[Any]
     names: list[str] | None = None

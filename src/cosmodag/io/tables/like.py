@@ -25,15 +25,8 @@ def like_table(
 ) -> Any:
     """Return rows of numbers as a data frame if `table` is one, and as an array otherwise.
 
-    Parameters
-    ----------
-    values : (n, d) array
-    table : object
-        The rows that `values` were computed from: a pandas frame, whose index is kept, a polars
-        frame or an Arrow table; of anything else the result is an array.
-    names : sequence of d names
-    kinds : sequence of d ColumnKind, optional
-        In a frame, whole numbers of levels are shown as labels.
+    `values` were computed from the rows of `table`: a pandas frame, whose index is kept, a polars
+    frame or an Arrow table. In a frame, whole numbers of levels (`kinds`) are shown as labels.
 
     Examples
     --------

@@ -6,9 +6,8 @@ neither numbers nor levels are refused together.
 """
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +15,8 @@ import numpy as np
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import check_names, choose_columns, nearest
 from cosmodag.io.columns.refused import bad_columns, columns_error
-from cosmodag.io.files import given_file
-from cosmodag.io.tables.by_extension import Layout, is_index, read_frame
+from cosmodag.io.files.reading import given_file
+from cosmodag.io.tables.by_extension import is_index, read_frame, transposed
 from cosmodag.io.tables.frames import Missing, Table, as_table
 from cosmodag.io.tables.text import Decimal
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["read_table", "read_with_columns"]
-
-_Choose = Callable[[Sequence[str]], list[int]]
 
 
 def read_table(
@@ -112,19 +109,13 @@ def read_with_columns(
     transpose: bool = False,
     declared: Collection[str] = (),
 ) -> tuple[Table, dict[str, list[Any]]]:
-    r"""Read a table of numbers and, separately, some columns of any type, by name.
-
-    Parameters
-    ----------
-    path, header, missing, columns, drop, decimal, transpose, declared
-        As for `read_table`; the entries of a dropped row are dropped too.
-    apart : sequence of str
-        Names of the columns that are no variables.
+    r"""Read a table as `read_table` does and, separately, columns that are no variables.
 
     Returns
     -------
     Table, dict
-        The table without the columns, and the entries of these; a missing one is None.
+        The table without the columns ``apart``, and the entries of these, of any type; a missing
+        one is None. The entries of a dropped row are dropped too.
 
     Examples
     --------
@@ -136,24 +127,42 @@ def read_with_columns(
     (['dose', 'response'], {'target': ['dose', None]})
     """
     with given_file(path) as (file, source):
-
-        def choose(names: Sequence[str]) -> list[int]:
-            for column in apart:
-                if column not in names:
-                    raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
-            others = choose_columns(names, columns, drop, source)
-            if not apart:
-                return others
-            return sorted({*others, *(list(names).index(column) for column in apart)})
-
-        layout = Layout(header, decimal, transpose, missing)
-        frame = _read_columns(file, source, layout, choose, declared, apart)
-        if not apart or isinstance(frame, np.ndarray):
+        frame = read_frame(file, source, header, decimal)
+        if isinstance(frame, np.ndarray):  # not a table: `as_table` says why
             return _checked(frame, source, missing, declared), {}
-        rest = frame.drop(columns=list(apart))
+        if transpose:
+            frame = transposed(frame)
+        names = [str(name) for name in frame.columns]
+        chosen = _chosen(names, apart, columns, drop, source)
+        if 0 in chosen and is_index(frame, names, source):
+            chosen.remove(0)
+        names = [names[place] for place in chosen]
+        check_names(names, source)
+        frame = frame.iloc[:, chosen].set_axis(names, axis=1)
+        rest = frame.drop(columns=list(apart)) if apart else frame
+        bad = bad_columns(rest, declared)
+        if bad:
+            others = rest.drop(columns=[one.name for one in bad])
+            has_gaps = others.isna().any(axis=0) & (missing == "error")
+            raise columns_error(bad, source, list(others.columns[has_gaps]))
         kept = rest.notna().all(axis=1) if missing == "drop" else slice(None)
         labels = {column: _entries(frame.loc[kept, column]) for column in apart}
         return _checked(rest, source, missing, declared), labels
+
+
+def _chosen(
+    names: Sequence[str],
+    apart: Sequence[str],
+    columns: Sequence[str] | None,
+    drop: Sequence[str] | None,
+    source: str,
+) -> list[int]:
+    """Find the positions of the columns to read: those chosen and those kept apart."""
+    for column in apart:
+        if column not in names:
+            raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+    others = choose_columns(names, columns, drop, source)
+    return sorted({*others, *(names.index(column) for column in apart)})
 
 
 def _entries(column: "pd.Series[Any]") -> list[Any]:
@@ -170,30 +179,3 @@ def _checked(data: Any, source: str, missing: Missing, declared: Collection[str]
         "the values from its graph with missing='impute' (--missing impute)",
     )
     return replace(table, X=table.X.astype(np.float64, copy=False))
-
-
-def _read_columns(
-    path: Path,
-    source: str,
-    layout: Layout,
-    choose: _Choose,
-    declared: Collection[str],
-    apart: Sequence[str],
-) -> Any:
-    """Read the chosen columns of a file; all but those ``apart`` must hold numbers or levels."""
-    frame = read_frame(path, source, layout)
-    if isinstance(frame, np.ndarray):
-        return frame  # not a table: `as_table` says why
-    names = [str(name) for name in frame.columns]
-    chosen = choose(names)
-    if 0 in chosen and is_index(frame, names, source):
-        chosen.remove(0)
-    names = [names[place] for place in chosen]
-    check_names(names, source)
-    frame = frame.iloc[:, chosen].set_axis(names, axis=1)
-    bad = bad_columns(frame.drop(columns=list(apart)), declared)
-    if bad:
-        others = frame.drop(columns=[*apart, *(one.name for one in bad)])
-        has_gaps = others.isna().any(axis=0) & (layout.missing == "error")
-        raise columns_error(bad, source, list(others.columns[has_gaps]))
-    return frame

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import is_number
-from cosmodag.io.files import opened_text
+from cosmodag.io.files.reading import opened_text
 
 __all__ = ["WHITESPACE", "fields", "find_separator", "records_of", "refuse_ragged"]
 
@@ -62,7 +62,7 @@ def find_separator(records: Sequence[str], spaces: bool = False) -> str:
 
 
 def _is_spaced(records: Sequence[str]) -> bool:
-    """Whether spaces split the records into as many fields, and the last into numbers."""
+    """Whether spaces split records into equal numbers of fields, and the last into numbers."""
     split = [fields(record, WHITESPACE) for record in records]
     return (
         len({len(each) for each in split}) == 1
@@ -88,9 +88,10 @@ def fields(record: str, separator: str) -> list[str]:
 def refuse_ragged(path: Path, source: str, separator: str, width: int | None, encoding: str) -> int:
     """Refuse the first line whose number of fields is not ``width`` (that of the first line)."""
     with opened_text(path, source, encoding) as handle:
-        lines = _spaced(handle) if separator == WHITESPACE else handle
-        mark = " " if separator == WHITESPACE else separator
-        reader = csv.reader(lines, delimiter=mark, skipinitialspace=True)
+        lines: Iterable[str] = handle
+        if separator == WHITESPACE:
+            lines, separator = (" ".join(line.split()) + "\n" for line in handle), " "
+        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
         line = 1
         for record in reader:
             if record and width is None:
@@ -103,7 +104,3 @@ def refuse_ragged(path: Path, source: str, separator: str, width: int | None, en
                 )
             line = reader.line_num + 1
     return width or 0
-
-
-def _spaced(lines: Iterable[str]) -> Iterator[str]:
-    return (" ".join(line.split()) + "\n" for line in lines)

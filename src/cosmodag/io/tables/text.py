@@ -6,11 +6,9 @@ column an index, a shorter one is filled with NaN, and repeated names are change
 """
 
 import csv
-import gzip
 import itertools
 import os
 import warnings
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +17,7 @@ import numpy as np
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns.names import header_names, made_up_names
 from cosmodag.io.columns.refused import has_decimal_commas
-from cosmodag.io.files import UTF_8, opened_bytes, opened_text, refuse_other_format
+from cosmodag.io.files.reading import UTF_8, not_utf_8, opened_bytes, opened_text, other_format
 from cosmodag.io.tables.records import (
     WHITESPACE,
     fields,
@@ -43,17 +41,8 @@ def read_text_table(
 ) -> "pd.DataFrame":
     """Read all columns of a text table into a data frame.
 
-    Parameters
-    ----------
-    path, source : Path, str
-        The file, and its name in messages.
-    separator : str or None
-        The separator of fields; None finds it from the first two records.
-    header : bool
-        Whether the first record holds the column names.
-    decimal : {"auto", ".", ","}
-        The decimal mark. "auto" recognises decimal commas where another character separates the
-        fields, and warns that it did.
+    A separator of None is found from the first two records. The decimal mark "auto" recognises
+    decimal commas where another character separates the fields, and warns that it did.
     """
     encoding = _encoding(path, source)
     try:
@@ -77,7 +66,9 @@ def read_text_table(
     frame.columns = names
     if decimal == "auto" and separator != ",":
         _read_decimal_commas(frame, source)
-    return _without_trailing_separator(frame)
+    if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
+        return frame.iloc[:, :-1]  # a separator at the end of every line makes an empty column
+    return frame
 
 
 def _parse(
@@ -151,15 +142,8 @@ def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
         f"{source} writes decimals with a comma, for example in column {name!r}, and was read "
         "accordingly (decimal=',', --decimal ,).",
         DataWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
-
-
-def _without_trailing_separator(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Leave out the empty column that a separator at the end of every line makes."""
-    if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
-        return frame.iloc[:, :-1]
-    return frame
 
 
 def _encoding(path: str | os.PathLike[str], source: str) -> str:
@@ -168,22 +152,15 @@ def _encoding(path: str | os.PathLike[str], source: str) -> str:
     Spreadsheets of Western systems write Windows-1252, in which almost any bytes are text: it is
     accepted only without control characters, and with a warning.
     """
-    try:
-        with opened_bytes(path, source) as handle:
-            content = handle.read()
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{source} is not a complete gzip file: compress it again.") from error
+    with opened_bytes(path, source) as handle:
+        content = handle.read()
     if content.startswith(_UTF_16):
         return "utf-16"
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
-        refuse_other_format(path, source)
-        if not _is_windows_text(content):
-            raise DataError(
-                f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
-                f"{error.start} is not)."
-            ) from error
+        if other_format(path) or not _is_windows_text(content):
+            raise not_utf_8(path, source, error) from error
         warnings.warn(
             f"{source} is not UTF-8 text and was read as Windows-1252: check accented letters in "
             "its names, or save it as UTF-8.",

@@ -12,7 +12,8 @@ __all__ = ["Mechanism"]
 class Mechanism(Protocol):
     """A family of functions x ↦ x̂ that depend on arcs only through W.
 
-    A subclass defines `start` and `predict`, and `strength` if an arc has several weights.
+    A subclass defines `start` and `predict`; and `strength` if an arc has several weights, or
+    `first_layer` if the functions do not use W itself.
     """
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:

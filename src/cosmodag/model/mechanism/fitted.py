@@ -20,21 +20,11 @@ _FUNCTIONS = "mechanism.functions"
 
 @dataclass(frozen=True, eq=False)
 class FittedMechanism:
-    """A mechanism, its oriented weights W and the remaining parameters of its functions.
-
-    Attributes
-    ----------
-    mechanism
-        The mechanism that computes x̂.
-    weights
-        W as for `Mechanism.predict`: (d, d), or (d, d, h) for h hidden units.
-    functions
-        The remaining parameters: a tree of arrays, as `Mechanism.start` draws it.
-    """
+    """A mechanism, its oriented weights W and the remaining parameters of its functions."""
 
     mechanism: Mechanism
-    weights: NDArray[Any]
-    functions: Any
+    weights: NDArray[Any]  # as for `Mechanism.predict`: (d, d), or (d, d, h) for h hidden units
+    functions: Any  # a tree of arrays, as `Mechanism.start` draws it
 
     def predict(self, data: NDArray[Any], arcs: NDArray[np.bool_]) -> NDArray[np.float64]:
         """x̂ of every variable from its parents in a graph; W is set to zero outside its arcs."""

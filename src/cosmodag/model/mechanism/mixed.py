@@ -11,12 +11,8 @@ import numpy as np
 
 from cosmodag.later import jax
 from cosmodag.model.draws import split, uniform
-from cosmodag.model.mechanism.mlp import (
-    ACTIVATIONS,
-    ARC_STRENGTHS,
-    hidden_units,
-    start_functions,
-)
+from cosmodag.model.mechanism.base import Mechanism
+from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, hidden_units, start_functions
 
 __all__ = ["InputBlocks", "MixedMLP", "block_outputs"]
 
@@ -29,18 +25,13 @@ class InputBlocks:
     the first, times k/√(k − 1): of variance one if levels are equally frequent, so that penalties
     treat levels as they treat standardised numbers. All blocks are padded by zeros to the longest.
 
-    Attributes
-    ----------
-    levels
-        Number of levels of each variable; 0 for numbers.
-
     Examples
     --------
     >>> InputBlocks((0, 3)).of(np.array([[0.5, 2.0]])).round(2).tolist()
     [[[0.5, 0.0], [0.0, 2.12]]]
     """
 
-    levels: tuple[int, ...]
+    levels: tuple[int, ...]  # of each variable; 0 for numbers
 
     @property
     def width(self) -> int:
@@ -89,25 +80,18 @@ def block_outputs(
 
 
 @dataclass(frozen=True)
-class MixedMLP:
+class MixedMLP(Mechanism):
     """Each variable is a perceptron of its parents: blocks of inputs, and several outputs.
 
     W_uv· = H_uv· S_uv holds the weights from all inputs of u to the hidden units of f_v, so that an
     arc has one orientation however many levels its ends have. The outputs of f_v are a number, or
     the utilities of all levels but the first; the loss determines which of them count.
-
-    Attributes
-    ----------
-    hidden, activation, arc_strength
-        As for `cosmodag.model.mechanism.MLP`; a strength is over all inputs of a variable.
-    levels
-        Number of levels of each variable; 0 for numbers.
     """
 
     hidden: tuple[int, ...]
     activation: str
-    arc_strength: str
-    levels: tuple[int, ...]
+    arc_strength: str  # over all inputs of a variable
+    levels: tuple[int, ...]  # of each variable; 0 for numbers
     takes_numpy: ClassVar[bool] = True
 
     @property
@@ -128,10 +112,6 @@ class MixedMLP:
         """(B, d, o): outputs of all networks, the first layers masked by W."""
         activation = ACTIVATIONS[self.activation][0]
         return block_outputs(self.blocks.of(x), weights, functions, activation)
-
-    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """W itself."""
-        return weights
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """One number per arc, from the weights of all inputs to all hidden units."""

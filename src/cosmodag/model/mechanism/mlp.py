@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from cosmodag.later import jax, jnp
 from cosmodag.model.draws import split, uniform
+from cosmodag.model.mechanism.base import Mechanism
 
 __all__ = [
     "ACTIVATIONS",
@@ -48,18 +49,10 @@ ARC_STRENGTHS: dict[str, Callable[[Any], Any]] = {"norm": norms, "sum": sums}
 
 
 def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]) -> Any:
-    """x̂ of k networks, for JAX and NumPy arrays alike.
+    """(B, k): x̂ of k networks, for JAX and NumPy arrays alike.
 
-    Parameters
-    ----------
-    x, weights, activation
-        As for :func:`hidden_units`.
-    functions : dict
-        Likewise, and ``output`` with ``weights`` (k, in) and ``biases`` (k,).
-
-    Returns
-    -------
-    (B, k) array
+    The parameters are those of :func:`hidden_units`; `functions` also has ``output`` with
+    ``weights`` (k, in) and ``biases`` (k,).
     """
     output = functions["output"]
     units = hidden_units(x, weights, functions, activation)
@@ -67,7 +60,7 @@ def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], An
 
 
 def hidden_units(x: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]) -> Any:
-    """Last hidden layers of k networks, for JAX and NumPy arrays alike.
+    """(B, k, h): last hidden layers of k networks, for JAX and NumPy arrays alike.
 
     All first layers are one matrix product, (B × d)·(d × k·h), because k small products would be
     dominated by overhead; later layers are locally connected.
@@ -81,10 +74,6 @@ def hidden_units(x: Any, weights: Any, functions: Any, activation: Callable[[Any
         ``biases`` (k, h) of that layer; ``hidden``, further layers with ``weights`` (k, in, out)
         and ``biases`` (k, out).
     activation : callable
-
-    Returns
-    -------
-    (B, k, h) array
     """
     d, k, h = weights.shape
     units = (x @ weights.reshape(d, k * h)).reshape(x.shape[0], k, h) + functions["biases"]
@@ -124,26 +113,17 @@ def start_functions(
 
 
 @dataclass(frozen=True)
-class MLP:
+class MLP(Mechanism):
     """Each variable is a perceptron of its parents; its first layer masks all other inputs.
 
     With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uvi + b_vi) + c_v: the non-linear extension
     in the paper's appendix, where W_uv· = H_uv· S_uv masks the weights from u to the hidden units i
     of f_v. If W_uv· = 0, f_v does not depend on x_u.
-
-    Attributes
-    ----------
-    hidden
-        Units in each hidden layer of each network.
-    activation
-        A name in `ACTIVATIONS`.
-    arc_strength
-        A name in `ARC_STRENGTHS`.
     """
 
-    hidden: tuple[int, ...] = (10,)
-    activation: str = "sigmoid"
-    arc_strength: str = "norm"
+    hidden: tuple[int, ...] = (10,)  # units in each hidden layer of each network
+    activation: str = "sigmoid"  # a name in `ACTIVATIONS`
+    arc_strength: str = "norm"  # a name in `ARC_STRENGTHS`
     takes_numpy: ClassVar[bool] = True
 
     def start(self, key: Any, d: int) -> tuple[Any, Any]:
@@ -157,10 +137,6 @@ class MLP:
         """x̂_v = f_v(x), the first layer masked by W."""
         layer, activation = self.first_layer(weights, functions), ACTIVATIONS[self.activation][0]
         return forward(x, layer, functions, activation)
-
-    def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """W itself."""
-        return weights
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """One number per arc, from its weights to all hidden units."""

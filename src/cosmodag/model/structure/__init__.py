@@ -10,11 +10,4 @@ from cosmodag.model.structure.free import Free
 from cosmodag.model.structure.potential import Potential
 from cosmodag.model.structure.priority import Priority
 
-__all__ = [
-    "Free",
-    "Parameters",
-    "Potential",
-    "Priority",
-    "Settings",
-    "Structure",
-]
+__all__ = ["Free", "Parameters", "Potential", "Priority", "Settings", "Structure"]

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cosmodag.later import jax, jnp
 from cosmodag.model.structure.base import Parameters, Settings, spread
 
@@ -16,18 +13,12 @@ __all__ = ["Free"]
 
 @dataclass(frozen=True)
 class Free:
-    """The structure of NOTEARS and DAGMA: one weight per arc, and no order.
+    """The structure of NOTEARS and DAGMA: one weight per arc, and no order."""
 
-    Attributes
-    ----------
-    masked
-        Whether the diagonal is fixed at zero. If it is free, W = I has zero loss, and only the
-        constraint prevents this solution.
-    from_zero
-        Whether weights start at zero, or at the mechanism's suggestion.
-    """
-
+    # Whether the diagonal is fixed at zero. If it is free, W = I has zero loss, and only the
+    # constraint prevents this solution.
     masked: bool = True
+    # Whether weights start at zero, or at the mechanism's suggestion.
     from_zero: bool = True
     needs: ClassVar[frozenset[str]] = frozenset()
 
@@ -50,11 +41,3 @@ class Free:
 
     def order_of(self, parameters: Parameters) -> None:
         """Return None: the order follows from the weights."""
-
-    def gain(self, d: int, order: NDArray[np.floating]) -> NDArray[np.float64]:
-        """G in W = arcs ∘ G, in NumPy."""
-        return 1 - np.eye(d) if self.masked else np.ones((d, d))
-
-    def from_gained(self, arcs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return all arcs from those where G is not zero; the others are zero."""
-        return arcs

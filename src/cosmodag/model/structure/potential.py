@@ -22,14 +22,9 @@ class Potential:
     An arc u → v has weight only if the potential rises, φ_v > φ_u, so W is a DAG at every step. K
     is skew-symmetric: one number for each pair of variables, which changes sign with the order of
     the pair. Only the entries of K below the diagonal are parameters.
-
-    Attributes
-    ----------
-    from_zero
-        Whether K starts at zero, or from N(0, 1).
     """
 
-    from_zero: bool = False
+    from_zero: bool = False  # whether K starts at zero, or from N(0, 1)
     needs: ClassVar[frozenset[str]] = frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
@@ -53,11 +48,3 @@ class Potential:
     def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
         """Rising potentials."""
         return order_of(np.asarray(parameters["order"], np.float64))
-
-    def gain(self, d: int, order: NDArray[np.floating]) -> NDArray[np.float64]:
-        """G in W = K ∘ G, in NumPy: ReLU(φ_v − φ_u)."""
-        return np.maximum(order - order[:, None], 0.0).astype(np.float64)
-
-    def from_gained(self, arcs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """K from its entries where G is not zero, one of each pair: K_vu = −K_uv."""
-        return arcs - arcs.T

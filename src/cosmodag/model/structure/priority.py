@@ -14,10 +14,7 @@ from cosmodag.model.draws import normal
 from cosmodag.model.orientation import host_orientation_rows, smooth_orientation_rows
 from cosmodag.model.structure.base import Parameters, Settings, keep_gaps, spread
 
-__all__ = ["BOUND_SHIFTS", "Priority"]
-
-BOUND_SHIFTS = 3.0
-"""Shifts between the priorities of variables in a known order: S is then practically one."""
+__all__ = ["Priority"]
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,16 @@ class Priority:
         return rows * spread(orientation * support, rows)
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Keep priorities a few shifts apart per step of a chain of the known partial order."""
-        apart = gaps * (BOUND_SHIFTS * settings["shift"])
-        return {**parameters, "order": keep_gaps(parameters["order"], apart)}
+        """Keep priorities one shift apart per step of a chain of the known partial order.
+
+        S of a known arc is then at least one half. Training may move them further apart; three
+        shifts moved heads of known arcs behind their children (ER4, d = 30, 20 known arcs: AUC
+        .965, with one shift .984, with no knowledge .981).
+        """
+        return {
+            **parameters,
+            "order": keep_gaps(parameters["order"], gaps * settings["shift"]),
+        }
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
         """Rising priorities."""

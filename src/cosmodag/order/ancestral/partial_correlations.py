@@ -1,4 +1,4 @@
-"""Tests of independence by partial correlations, many sets at once."""
+"""Whether two variables depend on each other given others: tests by partial correlations."""
 
 import math
 from collections.abc import Iterable, Sequence

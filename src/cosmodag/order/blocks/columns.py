@@ -92,9 +92,7 @@ def choose_blocks(
     while True:
         best, to, gain, reached = -1, 0, 0.0, now
         for u in range(d):
-            has, width = found[0, u], starts[u + 1] - starts[u]
-            is_needed = roles[u] == REQUIRED and has == 0
-            if is_needed:
+            if roles[u] == REQUIRED and found[0, u] == 0:
                 best, to, gain = u, max(layout[2, u], 1), np.inf
                 _nested(space, starts[u], NOTHING, to, first, count)
                 reached = left[to]
@@ -211,13 +209,8 @@ def _shrink(
 ) -> float:
     """Drop parents, or their last columns, while that raises the score; give the score."""
     d, half = len(roles), settings[0]
-    small, left, table, places, block = (
-        space.small,
-        space.left,
-        space.table,
-        space.places,
-        space.block,
-    )
+    small, left, block = space.small, space.left, space.block
+    table, places = space.table, space.places
     starts, first, count = layout[0], layout[0, v], layout[1, v]
     price, arc = settings[3] * count, settings[4]
     for a in range(count):

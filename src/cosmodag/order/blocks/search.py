@@ -11,6 +11,7 @@ from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
 from cosmodag.order.blocks.records import ParentRecords, Records
 from cosmodag.order.order_search import search
 from cosmodag.order.parents import check_order, choose_parents
+from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.restarts import perturbed
 
 __all__ = ["choose_block_parents", "search_blocks"]
@@ -38,16 +39,8 @@ def choose_block_parents(problem: BlockProblem, order: ArrayLike) -> FoundBlocks
     """
     checked = check_order(order, problem.variables, problem.precedence)
     if problem.are_columns:
-        graph = choose_parents(
-            problem.moments,
-            checked,
-            penalty=problem.penalty + problem.arc_penalty,
-            support=problem.support,
-            required=problem.required,
-        )
-        total = float(graph.scores.sum())
-        widths = graph.adjacency().toarray().astype(np.int64)
-        return FoundBlocks(checked, widths, graph.scores, total, total)
+        graph = choose_parents(problem.moments, checked, **_of_columns(problem))
+        return _found(checked, graph)
     return Records(problem).found(checked.tolist())
 
 
@@ -89,23 +82,31 @@ def search_blocks(
     checked = check_order(start, d, problem.precedence)
     limit = min(50, 2000 // max(d, 1)) if restarts is None else restarts
     if problem.are_columns and records is None:
-        return _of_columns(
-            problem,
+        columns = search(
+            problem.moments,
             checked,
+            before=problem.before,
             random=random,
             restarts=limit,
             patience=patience,
             should_stop=should_stop,
             on_progress=on_progress,
+            **_of_columns(problem),
+        )
+        return replace(
+            _found(columns.order, columns.graph),
+            score=columns.score,
+            start_score=columns.start_score,
+            restarts=columns.restarts,
+            ended_early=columns.ended_early,
         )
     records = Records(problem) if records is None else records
     climb = _Climb(problem, records, should_stop or (lambda: False))
     best = climb.improved(checked.tolist(), random)
     total, made, idle = records.total(best), 0, 0
-    none = np.zeros((0, 0), np.uint8)
-    closed = none if problem.before is None else np.asarray(problem.before, np.uint8)
+    bound = climb.bound.astype(np.uint8)
     while made < limit and idle < patience and not climb.was_stopped:
-        order = climb.improved(perturbed(np.array(best), random, closed).tolist(), random)
+        order = climb.improved(perturbed(np.array(best), random, bound).tolist(), random)
         made, idle = made + 1, idle + 1
         reached = records.total(order)
         if reached > total + LEAST_IMPROVEMENT:
@@ -118,25 +119,16 @@ def search_blocks(
     return replace(found, start_score=begun.score, restarts=made, ended_early=climb.was_stopped)
 
 
-def _of_columns(problem: BlockProblem, start: NDArray[np.int64], **options: Any) -> FoundBlocks:
-    found = search(
-        problem.moments,
-        start,
-        penalty=problem.penalty + problem.arc_penalty,
-        support=problem.support,
-        required=problem.required,
-        before=problem.before,
-        **options,
-    )
-    return FoundBlocks(
-        found.order,
-        found.graph.adjacency().toarray().astype(np.int64),
-        found.graph.scores,
-        found.score,
-        found.start_score,
-        found.restarts,
-        found.ended_early,
-    )
+def _of_columns(problem: BlockProblem) -> dict[str, Any]:
+    """Give the price and the arcs of a search in which every variable is one column."""
+    penalty = problem.penalty + problem.arc_penalty
+    return {"penalty": penalty, "support": problem.support, "required": problem.required}
+
+
+def _found(order: NDArray[np.int64], graph: RegressionGraph) -> FoundBlocks:
+    total = float(graph.scores.sum())
+    widths = graph.adjacency().toarray().astype(np.int64)
+    return FoundBlocks(order, widths, graph.scores, total, total)
 
 
 class _Climb:

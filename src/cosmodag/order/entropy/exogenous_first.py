@@ -72,14 +72,7 @@ def exogenous_first_order(
                 order[place:] = _allowed_order(np.flatnonzero(remaining), before)
                 return order
             found = _most_exogenous(
-                residuals,
-                last_seen,
-                negentropy,
-                evidence,
-                compared,
-                ones,
-                difference,
-                _AT_ONCE,
+                residuals, last_seen, negentropy, evidence, compared, ones, difference, _AT_ONCE
             )
         order[place] = found
         remaining[found] = False

@@ -30,58 +30,44 @@ _LEVEL = 0.005
 SMALLEST_DEVIATION = 1e-6
 
 _SMALLEST_EXPONENT = -40.0  # e^{−40} is negligible beside 1
-_SQUARINGS = 64.0  # exp(x) = exp(x / 64)^64: six squarings
+_SQUARED = 64.0  # exp(x) = exp(x / 64)^64: six squarings
 
 
-def _powers(function: Any, start: float, end: float, degree: int) -> tuple[float, ...]:
-    """Coefficients, lowest first, of the interpolating polynomial at Chebyshev's points."""
+def _powers(function: Any, start: float, end: float, degree: int) -> NDArray[np.float64]:
+    """Coefficients, highest first, of the interpolating polynomial at Chebyshev's points."""
     series = Chebyshev.interpolate(function, degree, domain=[start, end])
-    return tuple(series.convert(kind=Polynomial).coef.tolist())
+    return np.ascontiguousarray(series.convert(kind=Polynomial).coef[::-1])
 
 
 # Polynomials, because a loop that calls the library's exp and log does not vectorise.
-_EXP = _powers(np.exp, _SMALLEST_EXPONENT / _SQUARINGS, 0.0, 9)
+_EXP = _powers(np.exp, _SMALLEST_EXPONENT / _SQUARED, 0.0, 9)
 _ARTANH = _powers(  # artanh(√z) / √z
     lambda z: np.arctanh(np.sqrt(z)) / np.sqrt(z), 1e-12, 1.0 / 9.0, 8
 )
 
 
 @inlined
+def _polynomial(powers: Any, x: float) -> Any:
+    """Horner's rule; the compiler unrolls the loop, so that loops around it vectorise."""
+    value = powers[0]
+    for i in range(1, len(powers)):
+        value = value * x + powers[i]
+    return value
+
+
+@inlined
 def _exp_of_negative(x: float) -> float:
-    y = max(x, _SMALLEST_EXPONENT) / _SQUARINGS
-    value = _EXP[9]
-    value = value * y + _EXP[8]
-    value = value * y + _EXP[7]
-    value = value * y + _EXP[6]
-    value = value * y + _EXP[5]
-    value = value * y + _EXP[4]
-    value = value * y + _EXP[3]
-    value = value * y + _EXP[2]
-    value = value * y + _EXP[1]
-    value = value * y + _EXP[0]
-    value *= value
-    value *= value
-    value *= value
-    value *= value
-    value *= value
-    return value * value
+    value = _polynomial(_EXP, max(x, _SMALLEST_EXPONENT) / _SQUARED)
+    for _ in range(6):
+        value *= value
+    return value
 
 
 @inlined
 def _log_of_one_plus(x: float) -> float:
     """log(1 + x) = 2 artanh(x / (2 + x)) for 0 ≤ x ≤ 1."""
     root = x / (2.0 + x)
-    z = root * root
-    value = _ARTANH[8]
-    value = value * z + _ARTANH[7]
-    value = value * z + _ARTANH[6]
-    value = value * z + _ARTANH[5]
-    value = value * z + _ARTANH[4]
-    value = value * z + _ARTANH[3]
-    value = value * z + _ARTANH[2]
-    value = value * z + _ARTANH[1]
-    value = value * z + _ARTANH[0]
-    return 2.0 * root * value
+    return 2.0 * root * _polynomial(_ARTANH, root * root)
 
 
 @borrowing

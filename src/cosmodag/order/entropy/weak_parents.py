@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cosmodag.order.chooser import NO_CHANGE, Change, change_best
 from cosmodag.order.moments import Moments
 from cosmodag.order.regression_graph import RegressionGraph
 
@@ -78,20 +79,24 @@ def _with_more(
     rows = counted > 0
     columns, roots = moments.table[: moments.variables, rows], np.sqrt(counted[rows])
     y, total = columns[child], float(moments.own_rows[child])
-    while len(parents) < max(1, moments.rows.min() // 3):
+    most = max(1, moments.rows.min() // 3)
+
+    def best() -> Change:
         others = candidates[~np.isin(candidates, parents)]
-        if not len(others):
-            break
+        if len(parents) >= most or not len(others):
+            return NO_CHANGE
         # Rows are weighted by their roots, so that least squares count each as often as it counts.
-        base = np.column_stack([roots, columns[parents].T * roots[:, None]])
-        basis = np.linalg.qr(base)[0]
+        basis = np.linalg.qr(np.column_stack([roots, columns[parents].T * roots[:, None]]))[0]
         left = (y * roots - basis @ (basis.T @ (y * roots))) / roots
         scores = scores_of(left, counted[rows]) * roots
         gains = _gains(basis, scores, columns[others].T * roots[:, None])
-        best = int(np.argmax(gains))
-        if not gains[best] * total > penalty:
-            break
-        parents = np.append(parents, others[best])
+        return total * gains.max(), int(others[np.argmax(gains)])
+
+    def add(u: int) -> None:
+        nonlocal parents
+        parents = np.append(parents, u)
+
+    change_best(best, add, penalty)
     return parents
 
 
@@ -114,7 +119,7 @@ def _fitted(moments: Moments, child: int, parents: NDArray[np.int64]) -> NDArray
     group = moments.group[child]
     correlations, scales = moments.correlations[group], moments.scales[group]
     products, with_child = correlations[np.ix_(parents, parents)], correlations[parents, child]
-    weights = np.linalg.lstsq(products, with_child, rcond=1e-10)[0]
+    weights = np.linalg.lstsq(products * moments.unit, with_child * moments.unit, rcond=1e-10)[0]
     return np.asarray(weights * scales[child] / np.where(scales > 0, scales, 1.0)[parents])
 
 

@@ -61,6 +61,7 @@ def extend(work: Any, k: int, best: int, count: int, left: Any, along: Any) -> f
 @part
 def grow(
     correlations: Any,
+    unit: float,
     v: int,
     forced: int,
     before: int,
@@ -77,7 +78,7 @@ def grow(
     columns that may be added; up to place ``everyone`` columns that come after v in the order.
     Those of the last group that a step would have preferred (blockers) are marked in ``ints[1]``.
     The path, as places in that list, is written to ``ints[2]``; the last four rows of ``work`` are
-    left, along, b and the gains.
+    left, along, b and the gains. Correlations are given in units of ``unit``.
     """
     columns, marks, path = ints[0], ints[1], ints[2]
     room = work.shape[0] - 4
@@ -85,8 +86,8 @@ def grow(
     row = correlations[v]
     for t in range(everyone):
         j = columns[t]
-        left[t] = correlations[j, j]
-        along[t] = row[j]
+        left[t] = correlations[j, j] * unit
+        along[t] = row[j] * unit
         marks[t] = 0
     k, variance = 0, 1.0
     must = 0
@@ -118,7 +119,7 @@ def grow(
         new, own = work[k], factor[k]
         source = correlations[columns[best]]
         for t in range(everyone):
-            new[t] = source[columns[t]]
+            new[t] = source[columns[t]] * unit
         for i in range(k):
             own[i] = work[i, best]
         own[k] = np.sqrt(left[best])

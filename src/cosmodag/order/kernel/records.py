@@ -108,6 +108,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     everyone += key[j] > at
             k, variance = grow(
                 state.correlations[wide(settings[6, v])],
+                settings[7, v],
                 v,
                 forced,
                 count,

@@ -1,6 +1,6 @@
 """State of an order search: the arrays of compiled code, and the layout of records in them."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,9 @@ class State(NamedTuple):
     its own part of the pool.
     """
 
-    correlations: NDArray[np.float64]  # (groups, d, d)
-    settings: NDArray[np.float64]  # (7, d): half rows, least share of a gain, least share of a
-    # rise, penalty, precision (negative: scale-free), longest path, group
+    correlations: NDArray[Any]  # (groups, d, d): float64, or int32 in units of their own
+    settings: NDArray[np.float64]  # (8, d): half rows, least share of a gain, least share of a
+    # rise, penalty, precision (negative: scale-free), longest path, group, unit of correlations
     rules: NDArray[np.uint8]  # (d, d) or empty: [v, x] 0 if x → v is forbidden, 2 required, else 1
     before: NDArray[np.uint8]  # (d, d) or empty: [x, v] whether x must come before v
     notes: NDArray[np.int32]  # pool of records: integers

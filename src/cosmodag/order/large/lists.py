@@ -20,6 +20,8 @@ TOP = 16
 MOST = 1024
 # Variables scanned by one task of a thread.
 TOGETHER = 64
+# Parts in which lists are extended by the neighbours of neighbours.
+PARTS = 32
 
 
 class Lists:
@@ -48,7 +50,7 @@ class Lists:
         self.run = run
         self.should_stop = should_stop
         d = problem.variables
-        self.listed = sparse.csr_array((d, d), dtype=np.int8)
+        self.listed = sparse.csr_array((d, d), dtype=np.bool_)
 
     def extended(self, order: NDArray[np.int64]) -> Problem:
         """Add what matters on an order; give the problem restricted to the lists."""
@@ -59,16 +61,14 @@ class Lists:
         parts = self.run(lambda some: self._scanned(key, some), blocks)
         heads, tails, first = (np.concatenate([part[i] for part in parts]) for i in range(3))
         near = _symmetric(heads[first], tails[first], d)
-        far = near @ near
-        far.setdiag(0)
-        together = self.listed + _symmetric(heads, tails, d) + near + far.astype(np.bool_)
-        together.eliminate_zeros()
-        together.data[:] = 1
-        together.sort_indices()
-        self.listed = together.astype(np.int8)
-        starts = together.indptr.astype(np.int32) + np.int32(d + 1)
+        self.listed += _symmetric(heads, tails, d)
+        # Some rows at a time: all products together would take as much memory as all lists.
+        rows = range(0, d, max(1, d // PARTS))
+        grown = [_with_second(self.listed, near, i, i + rows.step) for i in rows]
+        self.listed = sparse.vstack(grown, format="csr")
+        starts = self.listed.indptr.astype(np.int32) + np.int32(d + 1)
         return replace(
-            self.problem, near=np.concatenate([starts, together.indices.astype(np.int32)])
+            self.problem, near=np.concatenate([starts, self.listed.indices.astype(np.int32)])
         )
 
     def _scanned(
@@ -97,6 +97,15 @@ class Lists:
         filled = np.arange(lists.shape[2]) < counts[:, None]
         heads = np.repeat(some.astype(np.int32), counts)
         return heads, lists[0][filled], lists[1][filled] == 1
+
+
+def _with_second(listed: Any, near: Any, first: int, last: int) -> Any:
+    """Rows first … last − 1 of the lists, with the neighbours of neighbours in them."""
+    grown = listed[first:last] + near[first:last] @ near
+    grown.setdiag(False, k=first)
+    grown.eliminate_zeros()
+    grown.sort_indices()
+    return grown
 
 
 def _symmetric(heads: NDArray[np.int32], tails: NDArray[np.int32], d: int) -> Any:

@@ -37,11 +37,11 @@ def scan(
     for place in range(len(some)):
         v = some[place]
         at, matrix = key[v], correlations[wide(settings[6, v])]
-        share, limit = settings[1, v], wide(settings[5, v])
+        share, limit, unit = settings[1, v], wide(settings[5, v]), settings[7, v]
         row = matrix[v]
         for j in range(d):
-            left[j] = matrix[j, j]
-            along[j] = row[j]
+            left[j] = matrix[j, j] * unit
+            along[j] = row[j] * unit
             ahead[j] = 1.0 if key[j] < at else 0.0
         left[v], along[v] = 0.0, 0.0
         if len(rules):
@@ -94,7 +94,7 @@ def scan(
                 return place
             new, source = work[k], matrix[best]
             for j in range(d):
-                new[j] = source[j]
+                new[j] = source[j] * unit
             b = extend(work, k, best, d, left, along)
             variance = max(variance - b * b, NEGLIGIBLE)
             k += 1
@@ -127,6 +127,7 @@ def explain_some(
         rise = settings[2, v]
         k, variance = grow(
             correlations[wide(settings[6, v])],
+            settings[7, v],
             v,
             wide(0),
             count,

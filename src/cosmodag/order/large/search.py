@@ -13,7 +13,7 @@ from cosmodag.order.large.scan import explain_some
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.moments import Moments
 from cosmodag.order.order_search import Found, common_precision
-from cosmodag.order.parents import check_order, choose_parents
+from cosmodag.order.parents import check_order, choose_parents, with_required
 from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
 from cosmodag.order.restarts import Climb
 from cosmodag.order.scores import score_for
@@ -71,6 +71,7 @@ def search_large(
     """
     aim = score_for(moments, score)
     first = check_order(start, moments.variables, before, required)
+    before = with_required(before, required)
     choose = partial(
         choose_parents,
         moments,
@@ -132,6 +133,7 @@ class _LargeSearch:
         self.should_stop = should_stop
         self.lists = Lists(problem, run, should_stop)
         self.residuals: NDArray[np.float64] = np.ones(problem.variables)
+        self.local: LocalSearch | None = None
         self.moves = 0
         self.restarts = 0
         self.improved: list[tuple[int, float]] = []
@@ -154,6 +156,7 @@ class _LargeSearch:
         for _ in range(ROUNDS):
             if self.should_stop():
                 raise Stopped
+            self.local = None  # its memory is needed
             listed = self.lists.extended(self.order)
             local = LocalSearch(listed, self.order, self.run, self.threads, self.should_stop)
             if equal is not None:
@@ -171,6 +174,7 @@ class _LargeSearch:
                 on_progress(0, local.total)
             if not moves:
                 break
+            del local
 
     def _improved(self, local: LocalSearch, slack: float) -> int:
         """Make moves until none helps, or the search is stopped; give how many."""
@@ -185,6 +189,7 @@ class _LargeSearch:
     def restart(self, limit: int, on_progress: Callable[[int, float], None] | None) -> None:
         """Restart from perturbed copies of the best order, on the present lists."""
         climb = Climb(self.run, self.threads, self.random, self.should_stop, on_progress, np.inf)
+        assert self.local is not None
         climb.best, climb.total = self.order, self.local.total
         climb.restart(self.local, limit)
         self.order, self.ended_early = climb.best, climb.ended_early

@@ -1,8 +1,10 @@
 """Two graphs with their equations, compared on held-out rows: lines or curves, added or joint."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,8 @@ _MOST_ROWS = 2000
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Folds = NDArray[np.int_]
+Widths = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,7 @@ class JointGain(HeldOutGain):
 
 
 def curve_gain(
-    table: BlockTable,
-    lines: NDArray[np.integer],
-    curves: NDArray[np.integer],
-    random: np.random.Generator,
+    table: BlockTable, lines: Widths, curves: Widths, random: np.random.Generator
 ) -> CurveGain:
     """Compare two graphs, one of lines and one of curves, by cross-validation.
 
@@ -84,25 +85,19 @@ def curve_gain(
         Draws the folds.
     """
     n = len(table.X)
-    folds = random.permutation(n) % _FOLDS
-    gains = np.zeros(n)
-    changed = np.flatnonzero(np.any(lines != curves, axis=0)).tolist()
-    for v in changed:
+    folds, gains = random.permutation(n) % _FOLDS, np.zeros(n)
+    for v in _changed(lines, curves):
         gains += _held_out(table, v, curves[:, v], folds) - _held_out(table, v, lines[:, v], folds)
     return CurveGain(float(gains.mean()), float(gains.std() / math.sqrt(n)))
 
 
 def joint_gain(
-    table: BlockTable,
-    added: FoundBlocks,
-    joint: FoundBlocks,
-    random: np.random.Generator,
+    table: BlockTable, added: FoundBlocks, joint: FoundBlocks, random: np.random.Generator
 ) -> JointGain:
     """Compare two graphs of categories as `curve_gain` does: effects added up, and joint ones."""
     n, is_joint = len(table.X), joint.joint
     assert is_joint is not None
-    folds = random.permutation(n) % _FOLDS
-    gains = np.zeros(n)
+    folds, gains = random.permutation(n) % _FOLDS, np.zeros(n)
     changed = np.any(added.widths != joint.widths, axis=0) | is_joint
     for v in np.flatnonzero(changed).tolist():
         held_out = _held_out_jointly if is_joint[v] else _held_out
@@ -111,32 +106,8 @@ def joint_gain(
     return JointGain(float(gains.mean()), float(gains.std() / math.sqrt(n)))
 
 
-def _held_out_jointly(
-    table: BlockTable, v: int, widths: NDArray[np.integer], folds: NDArray[np.int_]
-) -> Floats:
-    """Log-likelihood of a category in each row, by the counts of the other folds."""
-    embedding, parents = table.embedding, np.flatnonzero(widths)
-    counted = np.ones(len(folds), bool) if table.counted is None else table.counted[:, v] > 0
-    columns = [embedding.levels_of(table.X[:, u], int(u)) for u in parents]
-    counts = embedding.widths[parents] + 1
-    states, levels = (
-        states_of(np.column_stack(columns), counts),
-        embedding.levels_of(table.X[:, v], v),
-    )
-    shape = (math.prod(counts.tolist()), int(embedding.widths[v]) + 1)
-    likelihoods = np.zeros(len(states))
-    for fold in range(_FOLDS):
-        seen, held = (folds != fold) & counted, (folds == fold) & counted
-        shares = shares_of(states[seen], levels[seen], shape)
-        likelihoods[held] = np.log(shares[states[held], levels[held]])
-    return likelihoods
-
-
 def entropy_gain(
-    table: BlockTable,
-    lines: NDArray[np.integer],
-    curves: NDArray[np.integer],
-    random: np.random.Generator,
+    table: BlockTable, lines: Widths, curves: Widths, random: np.random.Generator
 ) -> CurveGain:
     """Compare two graphs of numbers as `curve_gain` does, by the entropies of their residuals.
 
@@ -146,7 +117,7 @@ def entropy_gain(
     does. The error is that of the mean over the folds.
     """
     folds = random.permutation(len(table.X)) % _FOLDS
-    changed = np.flatnonzero(np.any(lines != curves, axis=0)).tolist()
+    changed = _changed(lines, curves)
     if not changed:
         return CurveGain(0.0, 0.0)
     straight, bent = (
@@ -160,37 +131,50 @@ def entropy_gain(
     return CurveGain(float(np.mean(gains)), float(np.std(gains, ddof=1) / math.sqrt(_FOLDS)))
 
 
-def _left_over(
-    table: BlockTable, v: int, widths: NDArray[np.integer], folds: NDArray[np.int_]
-) -> Floats:
-    """Residuals of one number in each row, by the equation of the other folds."""
-    design = _design(table, widths)
-    residuals = np.zeros(len(design))
+def _changed(plain: Widths, wider: Widths) -> list[int]:
+    """Variables whose equations differ."""
+    return np.flatnonzero(np.any(plain != wider, axis=0)).tolist()
+
+
+def _by_folds(folds: Folds, rows: Any, of_rows: Callable[[Bools, Bools], Floats]) -> Floats:
+    """Values of each of some rows by the equation of the other folds; 0 in the others.
+
+    ``of_rows`` fits the equation to the rows that it is given first.
+    """
+    values, counted = np.zeros(len(folds)), np.zeros(len(folds), bool)
+    counted[rows] = True
     for fold in range(_FOLDS):
-        seen, held = folds != fold, folds == fold
-        residuals[held], _ = _unexplained(table, v, design, seen, held)
-    return residuals
+        held = (folds == fold) & counted
+        values[held] = of_rows((folds != fold) & counted, held)
+    return values
 
 
-def _held_out(
-    table: BlockTable, v: int, widths: NDArray[np.integer], folds: NDArray[np.int_]
-) -> Floats:
-    """Log-likelihood of one variable in each row, by the equation of the other folds."""
-    counts = np.ones(len(folds), bool) if table.counted is None else table.counted[:, v] > 0
-    design = _design(table, widths)
+def _held_out(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
+    """Log-likelihood of one variable in each row."""
     of_rows = _of_levels if table.embedding.is_levels(v) else _of_number
-    likelihoods = np.zeros(len(design))
-    for fold in range(_FOLDS):
-        seen, held = (folds != fold) & counts, (folds == fold) & counts
-        likelihoods[held] = of_rows(table, v, design, seen, held)
-    return likelihoods
+    return _by_folds(folds, table.rows_of(v), partial(of_rows, table, v, table.design(widths)))
 
 
-def _design(table: BlockTable, widths: NDArray[np.integer]) -> Floats:
-    """(n, p): a constant, and the columns of the parents that an equation uses."""
-    starts, columns = table.embedding.starts, table.columns
-    places = [starts[u] + k for u in np.flatnonzero(widths) for k in range(widths[u])]
-    return np.column_stack([np.ones(len(columns)), columns[:, places]])
+def _held_out_jointly(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
+    """Log-likelihood of a category in each row, by counts of combinations of levels."""
+    embedding, parents = table.embedding, np.flatnonzero(widths)
+    columns = [embedding.levels_of(table.X[:, u], int(u)) for u in parents]
+    counts = embedding.widths[parents] + 1
+    states = states_of(np.column_stack(columns), counts)
+    levels = embedding.levels_of(table.X[:, v], v)
+    shape = (math.prod(counts.tolist()), int(embedding.widths[v]) + 1)
+
+    def of_rows(seen: Bools, held: Bools) -> Floats:
+        shares = shares_of(states[seen], levels[seen], shape)
+        return np.asarray(np.log(shares[states[held], levels[held]]))
+
+    return _by_folds(folds, table.rows_of(v), of_rows)
+
+
+def _left_over(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
+    """Residuals of one number in each row."""
+    of_rows = partial(_unexplained, table, v, table.design(widths))
+    return _by_folds(folds, slice(None), lambda *rows: of_rows(*rows)[0])
 
 
 def _of_number(table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools) -> Floats:

@@ -112,8 +112,7 @@ class _LocalScores:
     def __init__(self, table: BlockTable, problem: BlockProblem, records: Records) -> None:
         self.table, self.problem, self.records = table, problem, records
         self.known: dict[tuple[int, frozenset[int]], tuple[float, Widths]] = {}
-        self.fits: dict[tuple[int, bytes], float] = {}
-        self.alone: dict[int, float] = {}
+        self.fitted: dict[tuple[int, bytes], float] = {}
 
     def at(self, v: int, parents: frozenset[int]) -> float:
         """Score of v."""
@@ -150,24 +149,20 @@ class _LocalScores:
 
     def _levels(self, v: int, widths: Widths) -> float:
         """Penalised gain of the multinomial likelihood of a category over no parents."""
-        key = (v, widths.tobytes())
-        if key not in self.fits:
-            count = int(self.table.embedding.widths[v])
-            if v not in self.alone:
-                self.alone[v] = self._likelihood(v, np.zeros_like(widths))
-            gain = self._likelihood(v, widths) - self.alone[v]
-            price = self.problem.penalty * count * widths.sum()
-            self.fits[key] = gain - price - self.problem.arc_penalty * np.count_nonzero(widths)
-        return self.fits[key]
+        gain = self._likelihood(v, widths) - self._likelihood(v, np.zeros_like(widths))
+        price = self.problem.penalty * int(self.table.embedding.widths[v]) * widths.sum()
+        return float(gain - price - self.problem.arc_penalty * np.count_nonzero(widths))
 
     def _likelihood(self, v: int, widths: Widths) -> float:
         """Log-likelihood of a category, of all rows if these are few."""
-        table = self.table
-        starts, rows = table.embedding.starts, np.arange(len(table.X))[table.rows_of(v)]
-        some = rows[:: -(-len(rows) // ROWS_OF_LEVELS)]
-        places = [starts[u] + k for u in np.flatnonzero(widths) for k in range(widths[u])]
-        design = np.column_stack([np.ones(len(some)), table.columns[np.ix_(some, places)]])
-        levels = table.embedding.levels_of(table.X[some, v], v)
-        _, likelihood = fit_levels(design, levels, int(table.embedding.widths[v]) + 1)
-        counting = 2.0 * self.records.settings[v, 0]  # rows, as the search counts them
-        return float(likelihood * counting / len(some))
+        key = (v, widths.tobytes())
+        if key not in self.fitted:
+            table = self.table
+            rows = np.arange(len(table.X))[table.rows_of(v)]
+            some = rows[:: -(-len(rows) // ROWS_OF_LEVELS)]
+            levels = table.embedding.levels_of(table.X[some, v], v)
+            count = int(table.embedding.widths[v]) + 1
+            _, likelihood = fit_levels(table.design(widths, some), levels, count)
+            counting = 2.0 * self.records.settings[v, 0]  # rows, as the search counts them
+            self.fitted[key] = float(likelihood * counting / len(some))
+        return self.fitted[key]

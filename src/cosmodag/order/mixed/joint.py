@@ -6,6 +6,7 @@ combination of levels, so that the number of parents is limited by the rows.
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from scipy.special import gammaln, logsumexp
 from cosmodag.order.bits import as_bits, members
 from cosmodag.order.blocks import BlockProblem, FoundBlocks, ParentRecords, Record
 from cosmodag.order.blocks.columns import CANDIDATE, REQUIRED
+from cosmodag.order.chooser import Change, best_of, grow_and_shrink
 from cosmodag.order.mixed.table import BlockTable
 
 __all__ = ["JointRecords", "shares_of", "states_of"]
@@ -86,32 +88,12 @@ class JointRecords(ParentRecords):
         self.scored: list[dict[int, float]] = [{} for _ in range(d)]
 
     def choose(self, v: int, earlier: int) -> Record:
-        """Add the parent that raises the score most while one does, then drop those that do not."""
-        candidates, must = self.candidates[v], self.required[v]
-        chosen, later, now = must, 0, self.score(v, must)
-        while True:
-            best, gain, others = -1, _LEAST_GAIN, []
-            for u in candidates:
-                if not chosen >> u & 1:
-                    more = self.score(v, chosen | 1 << u) - now
-                    if not earlier >> u & 1:
-                        others.append((u, more))
-                    elif more > gain:
-                        best, gain = u, more
-            later |= as_bits([u for u, more in others if more > gain])
-            if best < 0:
-                break
-            chosen, now = chosen | 1 << best, now + gain
-        path = chosen & ~must
-        while chosen != must:
-            kept = [chosen & ~(1 << u) for u in members(chosen & ~must)]
-            fewer = max(kept, key=lambda parents: self.score(v, parents))
-            if self.score(v, fewer) < self.score(v, chosen):
-                break
-            chosen = fewer
-        widths, parents = np.zeros(len(self.counts), np.int64), members(chosen)
+        """Grow and shrink the parents of a variable after those whose bits are set."""
+        found = _JointParents(self, v, earlier)
+        grow_and_shrink(found, _LEAST_GAIN, 0.0)
+        widths, parents = np.zeros(len(self.counts), np.int64), members(found.chosen)
         widths[parents] = self.counts[parents] - 1
-        return Record(path, later, widths, self.score(v, chosen))
+        return Record(found.path, found.later, widths, self.score(v, found.chosen))
 
     def score(self, v: int, parents: int) -> float:
         """Score of a variable with certain parents, given as bits, relative to none."""
@@ -141,6 +123,45 @@ class JointRecords(ParentRecords):
         """Graph on an order; with one parent, effects that add up are joint ones."""
         found = super().found(order)
         return replace(found, joint=np.count_nonzero(found.widths, axis=0) > 1)
+
+
+class _JointParents:
+    """Joint parents of one variable while they are chosen; sets of variables are bits.
+
+    ``path`` are those that were added, ``later`` those after the variable in the order that a step
+    would have preferred.
+    """
+
+    def __init__(self, records: JointRecords, v: int, earlier: int) -> None:
+        self.score, self.candidates = partial(records.score, v), records.candidates[v]
+        self.earlier, self.required = earlier, records.required[v]
+        self.chosen, self.path, self.later = self.required, 0, 0
+
+    def best_addition(self) -> Change:
+        """Candidate before the variable that gains most."""
+        free = [u for u in self.candidates if not self.chosen >> u & 1]
+        gains = [(self._gain(self.chosen | 1 << u), u) for u in free]
+        best = best_of(one for one in gains if self.earlier >> one[1] & 1)
+        needed = max(best[0], _LEAST_GAIN)
+        self.later |= as_bits(u for gain, u in gains if gain > needed)
+        return best
+
+    def best_drop(self) -> Change:
+        """Parent that is not required and is worth least."""
+        free = members(self.chosen & ~self.required)
+        return best_of((self._gain(self.chosen & ~(1 << u)), u) for u in free)
+
+    def _gain(self, parents: int) -> float:
+        return self.score(parents) - self.score(self.chosen)
+
+    def add(self, u: int) -> None:
+        """Add a parent."""
+        self.chosen |= 1 << u
+        self.path |= 1 << u
+
+    def drop(self, u: int) -> None:
+        """Leave out a parent."""
+        self.chosen &= ~(1 << u)
 
 
 class _Normalisers:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fit_levels", "probabilities"]
+__all__ = ["fit_levels", "level_cost", "probabilities"]
 
 _STEPS = 30
 _SETTLED = 1e-3  # gain of log-likelihood below which a fit has ended
@@ -66,6 +66,30 @@ def fit_levels(
         before, reached = weights, penalised
         weights = before + _newton_step(design, hits - shares[:, 1:], shares[:, 1:], before)
     return before, float(np.log(_own(probabilities(design, before), levels)).sum())
+
+
+def level_cost(levels: NDArray[np.int64], means: NDArray[np.float64]) -> float:
+    """Compute minus the log-likelihood of levels, in nats, from predictions of their indicators.
+
+    Means of indicators are no probabilities: a logistic regression on them gives these.
+
+    Parameters
+    ----------
+    levels : (n,) array of int
+    means : (n, m) array
+        Predicted combinations of indicators, each row from other rows.
+
+    Examples
+    --------
+    >>> levels = np.arange(90) % 3
+    >>> round(level_cost(levels, np.zeros((90, 2))) / 90, 3)  # log 3
+    1.099
+    """
+    present, numbers = np.unique(levels, return_inverse=True)
+    if len(present) == 1:
+        return 0.0
+    design = np.column_stack([np.ones(len(levels)), means])
+    return -fit_levels(design, numbers, len(present))[1]
 
 
 def _own(shares: NDArray[np.float64], levels: NDArray[np.integer]) -> NDArray[np.float64]:

@@ -118,10 +118,8 @@ def _turned(
     order: NDArray[np.int64], before: NDArray[np.bool_], u: int, v: int
 ) -> list[NDArray[np.int64]]:
     """Give orders near a given one in which v comes before u: u moved back, or v moved forward."""
-    rest = [w for w in order.tolist() if w not in (u, v)]
-    place = {w: k for k, w in enumerate(order.tolist())}
-    front = [w for w in rest if place[w] < place[u]]
-    middle = [w for w in rest if place[u] < place[w] < place[v]]
-    end = [w for w in rest if place[w] > place[v]]
+    listed = order.tolist()
+    first, last = listed.index(u), listed.index(v)
+    front, middle, end = listed[:first], listed[first + 1 : last], listed[last + 1 :]
     choices = ([*front, v, u, *middle, *end], [*front, *middle, v, u, *end])
     return [respecting(choice, before) for choice in choices]

@@ -70,6 +70,15 @@ class BlockTable:
         """Rows that count in the equation of a variable."""
         return slice(None) if self.counted is None else self.counted[:, v] > 0
 
+    def design(
+        self, widths: NDArray[np.integer], rows: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float64]:
+        """(n, p): a constant, and the columns of the parents that an equation uses."""
+        starts = self.embedding.starts
+        places = [starts[u] + k for u in np.flatnonzero(widths) for k in range(widths[u])]
+        used = self.columns[:, places] if rows is None else self.columns[np.ix_(rows, places)]
+        return np.column_stack([np.ones(len(used)), used])
+
     def problem(
         self,
         support: Bools | None = None,

@@ -5,16 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.networks.evidence import (
-    NO_INPUTS,
-    Floats,
-    ProcessKernel,
-    cost,
-    left_out_means,
-)
-from cosmodag.order.networks.inputs import promising_inputs
+from cosmodag.order.chooser import NO_CHANGE, Change, best_of, grow_and_shrink
+from cosmodag.order.mixed.multinomial import level_cost
+from cosmodag.order.networks.evidence import NO_INPUTS, ProcessKernel, cost, left_out_means
+from cosmodag.order.networks.inputs import offered_inputs
 from cosmodag.order.networks.kernel_fit import fit_kernel
-from cosmodag.order.networks.level_cost import level_cost
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 
 __all__ = ["Families", "Family", "SearchEffort", "arcs_of"]
@@ -66,7 +61,7 @@ class Family(NamedTuple):
 # An input is tried as relevant as the median of the others, and less so.
 _RELEVANCES = (1.0, 0.2)
 # Without refitting, the loss of an input is overestimated: inputs with a loss up to this multiple
-# of the price are left out with a refit.
+# of the price are left out on trial, with a refit.
 _DOUBTFUL = 4.0
 
 
@@ -84,7 +79,7 @@ class Families:
 
     def of(self, adjacency: Arcs) -> list[Family]:
         """Fit the families of a graph."""
-        fitted = (self._fitted(v, np.flatnonzero(adjacency[:, v])) for v in range(self.problem.d))
+        fitted = (self.fitted(v, np.flatnonzero(adjacency[:, v])) for v in range(self.problem.d))
         return [self._judged(v, one) for v, one in enumerate(fitted)]
 
     def total(self, families: list[Family]) -> float:
@@ -97,17 +92,21 @@ class Families:
         if key not in self._grown:
             kept = allowed[family.inputs]
             if not kept.all():
-                family = self._fitted(v, family.inputs[kept], family.kernel.only(kept))
-            grown = self._shrunk(v, self._extended(v, family, allowed))
-            self._grown[key] = self._judged(v, grown)
+                family = self.fitted(v, family.inputs[kept], family.kernel.only(kept))
+            self._grown[key] = self._chosen(v, family, allowed)
         return self._grown[key]
 
     def carried_over(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
         """Choose the inputs of a child on these rows, from a family of other rows."""
         allowed = allowed & self.problem.support[:, v]
         start = family.kernel if len(family.inputs) else None
-        refitted = self._fitted(v, family.inputs, start)
-        return self._judged(v, self._shrunk(v, self._extended(v, refitted, allowed)))
+        return self._chosen(v, self.fitted(v, family.inputs, start), allowed)
+
+    def _chosen(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
+        """Grow and shrink the inputs of a child."""
+        changing, price = _ChangingFamily(self, v, family, allowed), self.effort.price
+        grow_and_shrink(changing, 0.5 * price, -(_DOUBTFUL - 1) * price)
+        return self._judged(v, changing.family)
 
     def losses(self, v: int, family: Family) -> list[float]:
         """Nats lost without each input, less its price, without refitting."""
@@ -118,24 +117,16 @@ class Families:
         self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
     ) -> list[tuple[float, int]]:
         """Nats won by single further inputs, without refitting; the best first."""
-        key = (v, family.inputs.tobytes(), family.cost, allowed.tobytes(), tries)
-        if key not in self._gains:
-            self._gains[key] = self._found_gains(v, family, allowed, tries)
-        return self._gains[key]
-
-    def _found_gains(
-        self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
-    ) -> list[tuple[float, int]]:
-        data, kernel = self._data[v], family.kernel
+        data = self._data[v]
         if data is None:
             return []
-        joined = [kernel.joined_by(kernel.usual_relevance * share) for share in _RELEVANCES]
-        found = []
-        for u in promising_inputs(data, family.inputs, kernel, allowed, tries)[1]:
-            columns = data.columns[:, [*family.inputs, u]]
-            costs = [cost(columns, data.target, one) for one in joined]
-            found.append((family.cost - min(costs), u))
-        return sorted(found, reverse=True)
+        key = (v, family.inputs.tobytes(), family.cost, allowed.tobytes(), tries)
+        if key not in self._gains:
+            inputs, kernel = family.inputs, family.kernel
+            _, offers = offered_inputs(data, inputs, kernel, allowed, tries, _RELEVANCES)
+            gains = ((family.cost - reached, u) for reached, u in offers)
+            self._gains[key] = sorted(gains, reverse=True)
+        return self._gains[key]
 
     def loss_without(self, v: int, family: Family, left_out: NDArray[np.bool_]) -> float:
         """Nats lost without some inputs, less their price, without refitting."""
@@ -145,19 +136,20 @@ class Families:
         key = (v, family.inputs.tobytes(), family.cost, left_out.tobytes())
         if key not in self._losses:
             kept = ~left_out
-            columns = _inputs(data.columns, family.inputs[kept])
+            columns = data.inputs(family.inputs[kept])
             without = cost(columns, data.target, family.kernel.only(kept))
             price = self.effort.price * float(left_out.sum())
             self._losses[key] = without - family.cost - price
         return self._losses[key]
 
-    def _fitted(
+    def fitted(
         self, v: int, inputs: NDArray[np.intp], start: ProcessKernel | None = None
     ) -> Family:
+        """Fit a family, from the kernel of another."""
         data = self._data[v]
         if data is None:
             return Family(inputs[self.problem.required[inputs, v]], NO_INPUTS, 0.0, 0.0)
-        columns = _inputs(data.columns, inputs)
+        columns = data.inputs(inputs)
         kernel = NO_INPUTS
         if len(inputs):
             kernel = fit_kernel(columns, data.target, steps=self.effort.steps, start=start)
@@ -169,43 +161,53 @@ class Families:
         data = self._data[v]
         if data is None or data.levels is None:
             return family
-        columns = _inputs(data.columns, family.inputs)
+        columns = data.inputs(family.inputs)
         means = left_out_means(columns, data.target, family.kernel)
         return family._replace(judged=level_cost(data.levels, means))
 
-    def _extended(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
-        """Add inputs, the best first, while one is worth its price."""
-        allowed = allowed.copy()
-        missing = np.flatnonzero(self.problem.required[:, v])
-        missing = missing[~np.isin(missing, family.inputs)]
-        if len(missing):
-            family = self._fitted(v, np.union1d(family.inputs, missing))
-        while offers := self.gains(v, family, allowed, self.effort.tries):
-            gain, u = offers[0]
-            if gain < 0.5 * self.effort.price:
-                break
-            start = family.kernel.joined_by(family.kernel.usual_relevance)
-            joined = self._fitted(v, np.append(family.inputs, u), start)
-            if family.cost - joined.cost > self.effort.price:
-                family = joined
-            allowed[u] = False
-        return family
 
-    def _shrunk(self, v: int, family: Family) -> Family:
-        """Leave inputs out, the least useful first, while each is not worth its price."""
-        while True:
-            free = np.flatnonzero(~self.problem.required[family.inputs, v])
-            if not len(free) or self._data[v] is None:
-                return family
-            losses = np.array(self.losses(v, family))[free]
-            least = int(np.argmin(losses))
-            if losses[least] > (_DOUBTFUL - 1) * self.effort.price:
-                return family
-            kept = np.arange(len(family.inputs)) != free[least]
-            without = self._fitted(v, family.inputs[kept], family.kernel.only(kept))
-            if without.cost - family.cost > self.effort.price:
-                return family
-            family = without
+class _ChangingFamily:
+    """A family whose inputs are chosen: offers are judged without a refit, and decided by one."""
+
+    def __init__(
+        self, families: Families, v: int, family: Family, allowed: NDArray[np.bool_]
+    ) -> None:
+        self.families, self.v, self.allowed = families, v, allowed.copy()
+        self.is_required, self.price = families.problem.required[:, v], families.effort.price
+        missing = np.setdiff1d(np.flatnonzero(self.is_required), family.inputs)
+        if len(missing):
+            family = families.fitted(v, np.union1d(family.inputs, missing))
+        self.family, self.is_shrunk = family, False
+
+    def best_addition(self) -> Change:
+        """Input that wins most nats, of those that were not tried yet."""
+        tries = self.families.effort.tries
+        offers = self.families.gains(self.v, self.family, self.allowed, tries)
+        return offers[0] if offers else NO_CHANGE
+
+    def best_drop(self) -> Change:
+        """Input that is not required and whose loss, less its price, is the smallest."""
+        if self.is_shrunk:
+            return NO_CHANGE
+        losses = zip(self.families.losses(self.v, self.family), self.family.inputs, strict=True)
+        return best_of((-loss, int(u)) for loss, u in losses if not self.is_required[u])
+
+    def add(self, u: int) -> None:
+        """Add an input if it is worth its price; it is not tried again."""
+        kernel = self.family.kernel.joined_by(self.family.kernel.usual_relevance)
+        joined = self.families.fitted(self.v, np.append(self.family.inputs, u), kernel)
+        if self.family.cost - joined.cost > self.price:
+            self.family = joined
+        self.allowed[u] = False
+
+    def drop(self, u: int) -> None:
+        """Leave out an input unless it is worth its price; then the others are worth theirs."""
+        kept = self.family.inputs != u
+        kernel = self.family.kernel.only(kept)
+        without = self.families.fitted(self.v, self.family.inputs[kept], kernel)
+        self.is_shrunk = without.cost - self.family.cost > self.price
+        if not self.is_shrunk:
+            self.family = without
 
 
 def arcs_of(families: list[Family]) -> Arcs:
@@ -214,7 +216,3 @@ def arcs_of(families: list[Family]) -> Arcs:
     for v, family in enumerate(families):
         arcs[family.inputs, v] = True
     return arcs
-
-
-def _inputs(columns: Floats, chosen: NDArray[np.intp]) -> Floats:
-    return np.ascontiguousarray(columns[:, chosen])

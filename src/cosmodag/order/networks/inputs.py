@@ -1,6 +1,6 @@
 """Which inputs a child needs, by the evidence of a Gaussian process on few rows, then on all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ __all__ = [
     "Needed",
     "Offer",
     "needed_inputs",
-    "promising_inputs",
+    "offered_inputs",
     "useful_inputs",
     "without_evidence",
 ]
@@ -79,6 +79,10 @@ class ChildData(NamedTuple):
     columns: Floats
     target: Floats
     levels: NDArray[np.int64] | None = None
+
+    def inputs(self, chosen: NDArray[np.intp]) -> Floats:
+        """Return some of the inputs."""
+        return np.ascontiguousarray(self.columns[:, chosen])
 
     def first(self, rows: int) -> "ChildData":
         """Return the first rows, the target centred on them."""
@@ -164,15 +168,12 @@ def _costs(
     data: ChildData, candidates: NDArray[np.intp], kernel: ProcessKernel
 ) -> Callable[[NDArray[np.bool_]], float]:
     """Return the cost as a function of the candidates that are kept, with a given kernel."""
-    inputs = np.ascontiguousarray(data.columns[:, candidates])
+    inputs = data.inputs(candidates)
     return lambda kept: cost(inputs[:, kept], data.target, kernel.only(kept))
 
 
 def _eliminate(
-    indices: list[int],
-    cost_with: Callable[[NDArray[np.bool_]], float],
-    gains: Numbers,
-    nats: float,
+    indices: list[int], cost_with: Callable[[NDArray[np.bool_]], float], gains: Numbers, nats: float
 ) -> NDArray[np.bool_]:
     """Leave out, in this order, inputs with a small loss; record the losses of the others.
 
@@ -197,26 +198,34 @@ def _eliminate(
     return kept
 
 
-def promising_inputs(
+def offered_inputs(
     data: ChildData,
     inputs: NDArray[np.intp],
     kernel: ProcessKernel,
     allowed: NDArray[np.bool_],
     most: int,
-) -> tuple[float, list[int]]:
-    """Return the cost of a child now, and a few further inputs that promise to lower it.
+    shares: Sequence[float] = (1.0,),
+) -> tuple[float, list[tuple[float, int]]]:
+    """Return the cost of a child now, and with each of a few further inputs, without refitting.
 
-    Slopes of the cost at relevance zero, for all columns from one inverse, select them; the most
-    promising come first.
+    Slopes of the cost at relevance zero, for all columns from one inverse, select the inputs that
+    promise most. Each is tried with these shares of the relevance that the others have; the lowest
+    cost counts.
     """
     # At relevance zero a column acts linearly only; its square represents curvature.
     shapes = np.hstack([data.columns, curved(data.columns)])
+    usual = kernel.usual_relevance
     now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
-    promised = -now.relevances.reshape(2, -1).min(axis=0) * kernel.usual_relevance
+    promised = -now.relevances.reshape(2, -1).min(axis=0) * usual
     promised = np.where(allowed, promised, 0.0)
     promised[inputs] = 0.0
-    first = np.argsort(-promised, kind="stable")[:most].tolist()
-    return now.cost, [u for u in first if promised[u] > _LEAST_PROMISE]
+    joined = [kernel.joined_by(usual * share) for share in shares]
+    offers = []
+    for u in np.argsort(-promised, kind="stable")[:most].tolist():
+        if promised[u] > _LEAST_PROMISE:
+            columns = data.columns[:, [*inputs, u]]
+            offers.append((min(cost(columns, data.target, one) for one in joined), u))
+    return now.cost, offers
 
 
 def useful_inputs(
@@ -224,11 +233,6 @@ def useful_inputs(
 ) -> list[Offer]:
     """Find inputs, beside those needed, that would increase the evidence of a child."""
     data = data.first(effort.mend_rows)
-    inputs, kernel, _ = needed
-    now, tried = promising_inputs(data, inputs, kernel, allowed, effort.mend_tries)
-    joined = kernel.joined_by(kernel.usual_relevance)
-    offers = [
-        Offer(now - cost(data.columns[:, [*inputs, u]], data.target, joined), u, child)
-        for u in tried
-    ]
-    return [offer for offer in offers if offer.gain > effort.new_nats]
+    now, offers = offered_inputs(data, *needed[:2], allowed, effort.mend_tries)
+    found = [Offer(now - reached, u, child) for reached, u in offers]
+    return [offer for offer in found if offer.gain > effort.new_nats]

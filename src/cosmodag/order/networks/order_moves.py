@@ -202,8 +202,8 @@ class _Search:
                 self.gains[u, v] = max(0.0, gain - price)
         moves = []
         for v in range(d):
-            moves += self._earlier(v, places)
-            moves += self._later(v, places)
+            moves += self._past_others(v, places, -1)
+            moves += self._past_others(v, places, 1)
         promising = [move for move in moves if move.promise > _LEAST_PROMISE]
         return sorted(promising, reverse=True)
 
@@ -211,40 +211,29 @@ class _Search:
         later = (places > places[v]) & self.problem.support[:, v]
         return self.families.gains(v, self.state.families[v], later, _INPUTS_TRIED)
 
-    def _earlier(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
-        """List moves of v to earlier places: variables that it passes may become its children.
+    def _past_others(self, v: int, places: NDArray[np.intp], step: int) -> list[_Move]:
+        """List moves of v to earlier places (step −1) or to later ones (step 1).
 
-        They can no longer be its inputs.
+        Of v and each variable that it passes, the first of the new order may become an input of the
+        second, and can no longer have it as an input.
         """
         order, families, _ = self.state
-        moves, gain, loss = [], 0.0, 0.0
-        inputs = families[v].inputs
-        left_out = np.zeros(len(inputs), dtype=bool)
-        for place in range(int(places[v]) - 1, -1, -1):
+        moves: list[_Move] = []
+        gain, left_out, losses = 0.0, dict[int, NDArray[np.bool_]](), dict[int, float]()
+        for place in range(int(places[v]) + step, -1 if step < 0 else self.problem.d, step):
             u = order[place]
-            if self.problem.before[u, v]:
+            first, second = (v, u) if step < 0 else (u, v)
+            if self.problem.before[second, first]:
                 break
-            if (inputs == u).any():
-                left_out |= inputs == u
-                loss = max(0.0, self.families.loss_without(v, families[v], left_out))
-            gain += self.gains[v, u]
-            if self.gains[v, u] > 0:
-                moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place, gain))
-        return moves
-
-    def _later(self, v: int, places: NDArray[np.intp]) -> list[_Move]:
-        """List moves of v towards the effects: it may use what it passes, which loses it."""
-        order, families, _ = self.state
-        moves, gain, loss = [], 0.0, 0.0
-        for place in range(int(places[v]) + 1, self.problem.d):
-            u = order[place]
-            if self.problem.before[v, u]:
-                break
-            lost = families[u].inputs == v
-            loss += max(0.0, self.families.loss_without(u, families[u], lost))
-            gain += self.gains[u, v]
-            if self.gains[u, v] > 0:
-                moves.append(_Move(gain - _SHARE_OF_LOSS * loss, v, place, gain))
+            lost = families[first].inputs == second
+            if lost.any():
+                left_out[first] = lost | left_out.get(first, lost)
+                loss = self.families.loss_without(first, families[first], left_out[first])
+                losses[first] = max(0.0, loss)
+            gain += self.gains[first, second]
+            if self.gains[first, second] > 0:
+                promise = gain - _SHARE_OF_LOSS * sum(losses.values())
+                moves.append(_Move(promise, v, place, gain))
         return moves
 
     def _after(self, move: _Move) -> _State:

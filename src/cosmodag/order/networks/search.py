@@ -1,4 +1,4 @@
-"""Networks whose order is searched: several starts, the best by evidence, and a search near it."""
+"""A better order of networks than the learnt one: the best of several starts, searched further."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

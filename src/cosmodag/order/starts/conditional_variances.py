@@ -75,7 +75,7 @@ def _exact(
     scales = moments.own_scales
     d = len(scales)
     correlations = moments.correlations[0]
-    left = np.diag(correlations).copy()
+    left = np.diag(correlations) * moments.unit
     whitened = np.empty((d, d))
     order, used = [], 0
     placed = np.zeros(d, bool)
@@ -91,7 +91,7 @@ def _exact(
             waiting -= before[v]
         if left[v] > NEGLIGIBLE:
             column = whitened[:used, v].copy()
-            row = correlations[v] - column @ whitened[:used]
+            row = correlations[v] * moments.unit - column @ whitened[:used]
             row /= np.sqrt(left[v])
             whitened[used] = row
             used += 1
@@ -108,6 +108,7 @@ def _sparse(
         order = np.empty(d, np.int64)
         done = _order_from_the_top(
             moments.correlations,
+            moments.unit,
             moments.group,
             -np.expm1(-2.0 * penalty / moments.rows),
             np.expm1(2.0 * penalty / moments.rows),
@@ -134,6 +135,7 @@ def _sparse(
 @borrowing
 def _order_from_the_top(
     correlations: Any,
+    unit: float,
     group: Any,
     gain_share: Any,
     rise_share: Any,
@@ -175,6 +177,7 @@ def _order_from_the_top(
                 continue
             if not _join(
                 correlations[g],
+                unit,
                 v,
                 chosen,
                 gain_share[g],
@@ -189,6 +192,7 @@ def _order_from_the_top(
             if length[v] >= tidy_at[v] or length[v] == path.shape[1]:
                 _tidy(
                     correlations[g],
+                    unit,
                     v,
                     rise_share[g],
                     path[v],
@@ -210,6 +214,7 @@ def _order_from_the_top(
 @part
 def _join(
     correlations: Any,
+    unit: float,
     v: int,
     x: int,
     share: float,
@@ -222,9 +227,9 @@ def _join(
 ) -> bool:
     """Put x at the end of v's list if it explains enough; tell whether it does."""
     k, first = length[v], 0
-    along, left = correlations[v, x], correlations[x, x]
+    along, left = correlations[v, x] * unit, correlations[x, x] * unit
     for i in range(k):
-        w = correlations[x, path[i]]
+        w = correlations[x, path[i]] * unit
         for j in range(i):
             w -= factor[first + j] * projection[j]
         w /= factor[first + i]
@@ -248,6 +253,7 @@ def _join(
 @part
 def _tidy(
     correlations: Any,
+    unit: float,
     v: int,
     share: float,
     path: Any,
@@ -275,4 +281,6 @@ def _tidy(
     length[v] = 0
     variance[v] = 1.0
     for i in range(kept):
-        _join(correlations, v, path[i], 0.0, path, factor, loading, length, variance, projection)
+        _join(
+            correlations, unit, v, path[i], 0.0, path, factor, loading, length, variance, projection
+        )

@@ -18,9 +18,9 @@ from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import default_penalty, growing_penalty
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.lanes import Queue, advance, begin
-from cosmodag.solve.cost import available_bytes
 from cosmodag.solve.machine.devices import Host, device_named, jax_device
 from cosmodag.solve.machine.forks import refuse_after_fork
+from cosmodag.solve.machine.memory import available_bytes
 from cosmodag.solve.machine.threads import available_threads, mapper
 
 __all__ = ["prune_in_tiles", "tiles_are_better"]
@@ -278,7 +278,7 @@ def _finish_some(
             small[i, i] = 1.0
         for i in range(m):
             ints[0, i] = i
-        k, variance = grow(small, m, wide(0), m, m, share, m, work, factor, ints)
+        k, variance = grow(small, 1.0, m, wide(0), m, m, share, m, work, factor, ints)
         count, variance = shrink(k, wide(0), variance, rise_share, work, factor, ints)
         for i in range(k):
             if keep[i]:

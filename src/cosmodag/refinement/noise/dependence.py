@@ -75,9 +75,7 @@ class Dependence:
 
 
 def noise_dependence(
-    X: NDArray[np.float64],
-    weights: sparse.csr_array,
-    counted: NDArray[np.float64] | None = None,
+    X: NDArray[np.float64], weights: sparse.csr_array, counted: NDArray[np.float64] | None = None
 ) -> Dependence:
     """Test for each arc of a graph whether the residual of its head depends on its tail.
 

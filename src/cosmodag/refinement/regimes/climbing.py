@@ -1,4 +1,4 @@
-"""Single changes of a graph, compared by the score that finds targets as well."""
+"""A graph improved by single changes, each judged together with the targets that it needs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cosmodag._version import __version__
 from cosmodag.io.files import write_text
+from cosmodag.io.graphs.formats.cyjs_text import cyjs_elements
 from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
@@ -40,27 +41,17 @@ def write_cytoscape(
     ['0']
     """
     edges, layout = model.edges_, layered_layout(model.edges_)
-    nodes = [
-        {
-            "data": {"id": str(number), "name": str(name)},
-            "position": {"x": float(x * _ACROSS), "y": float(layer * _DOWN)},
-        }
-        for number, (name, x, layer) in enumerate(
-            zip(model.names_, layout.x, layout.layer, strict=True)
-        )
-    ]
     table = (model.arcs_ if arcs is None else arcs).sort_index()
     renamed = table.rename(columns={"basis": "interaction"})
     facts = renamed[["weight", "standardised", "interaction", "class"]].to_dict("records")
-    lines = [
-        {"data": {"id": f"{u}-{v}", "source": str(u), "target": str(v), **fact}}
-        for u, v, fact in zip(edges.row, edges.col, facts, strict=True)
-    ]
+    elements = cyjs_elements([str(name) for name in model.names_], edges.row, edges.col, facts)
+    for node, x, layer in zip(elements["nodes"], layout.x, layout.layer, strict=True):
+        node["position"] = {"x": float(x * _ACROSS), "y": float(layer * _DOWN)}
     document = {
         "format_version": "1.0",
         "generated_by": f"cosmodag-{__version__}",
         "target_cytoscapejs_version": "~3.0",
         "data": {"name": type(model).__name__},
-        "elements": {"nodes": nodes, "edges": lines},
+        "elements": elements,
     }
     write_text(path, json.dumps(document, ensure_ascii=False) + "\n")

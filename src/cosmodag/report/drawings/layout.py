@@ -23,12 +23,8 @@ _ASPECT = 1.2  # ratio of width to height of a drawing, in nodes
 class Layout:
     """Positions of the nodes of a DAG.
 
-    Attributes
-    ----------
-    x
-        (d,) positions from left to right; neighbours in a layer are at least 1 apart.
-    layer
-        (d,) layers from the top, 0, 1, …; every arc leads to a later one.
+    ``x`` is from left to right, neighbours in a layer at least 1 apart; ``layer`` counts from the
+    top, 0, 1, …, and every arc leads to a later one.
     """
 
     x: NDArray[np.float64]
@@ -42,15 +38,6 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     that pass a layer take some width in it. Within layers, nodes are moved to the mean of their
     neighbours, from the top and from the bottom in turn, but never closer than 1 (the least-squares
     solution of that is an isotonic regression). Nodes without arcs come last.
-
-    Parameters
-    ----------
-    edges : (d, d) sparse array
-        A DAG: the arc ``row`` → ``col`` for each entry.
-
-    Returns
-    -------
-    Layout
 
     Examples
     --------
@@ -86,10 +73,7 @@ def _with_bends(
 ) -> tuple[sparse.csr_array, NDArray[np.intp]]:
     """Split arcs that pass layers by a bend in each, so that every arc leads to the next layer.
 
-    Returns
-    -------
-    arcs, layers
-        First of the nodes, then of the bends.
+    Returns the arcs, and the layers, first of the nodes, then of the bends.
     """
     d = len(layer)
     passed = layer[edges.col] - layer[edges.row] - 1

@@ -11,7 +11,7 @@ from cosmodag.report.drawings.layout import layered_layout
 if TYPE_CHECKING:
     from cosmodag.fit.fitted import FittedGraph
 
-__all__ = ["thumbnail"]
+__all__ = ["COLOURS", "thumbnail"]
 
 _MOST = 60  # largest number of variables for a legible picture
 _DASHES = {
@@ -21,7 +21,8 @@ _DASHES = {
     FREE: "2 3",
     WEAK: "8 3",
 }
-_COLOURS = {
+# Colours that readers with any kind of colour vision can tell apart (Okabe and Ito).
+COLOURS = {
     SHAPE: "#0072B2",
     WEAK: "#56B4E9",
     TIME: "#332288",
@@ -30,8 +31,8 @@ _COLOURS = {
     "non-Gaussianity": "#B87A00",
     "equal variances": "#D55E00",
     SCALE: "#8C5A3C",
+    FREE: "#767676",
 }
-_GREY = "#767676"
 _ROW = 62
 
 
@@ -94,7 +95,7 @@ def _arc(x1: float, y1: float, x2: float, y2: float, basis: str) -> str:
 
     It has no arrow head if its direction is a free choice.
     """
-    colour = _COLOURS.get(basis, _GREY)
+    colour = COLOURS.get(basis, COLOURS[FREE])
     y1, y2 = y1 + 13, y2 - 13
     bend = (y2 - y1) * 0.45
     dash = f' stroke-dasharray="{_DASHES[basis]}"' if basis in _DASHES else ""

@@ -11,13 +11,7 @@ __all__ = ["backends_for"]
 
 
 def backends_for(platform: str) -> tuple[Backend, ...]:
-    """Return the backends for a kind of device, the preferred ones first.
-
-    Parameters
-    ----------
-    platform : str
-        ``"cpu"``, ``"gpu"`` …
-    """
+    """Return the backends for a kind of device, the preferred ones first."""
     if platform == "cpu":
         return (*cpu.BACKENDS, REFERENCE)
     from cosmodag.solve.kernels import gpu  # which imports JAX

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.later import jax
 
-__all__ = ["HOST", "Host", "device_named", "jax_device"]
+__all__ = ["HOST", "Host", "device_named", "jax_device", "precision_of"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,14 @@ def device_named(name: str) -> Host | jax.Device:
 def jax_device(device: Host | jax.Device) -> jax.Device:
     """Return the JAX device that computes for a device."""
     return jax.devices("cpu")[0] if isinstance(device, Host) else device
+
+
+@contextmanager
+def precision_of(parameters: dict[str, Any], device: Host | jax.Device) -> Iterator[None]:
+    """Context in which JAX uses a device and the precision of the parameters of a problem."""
+    is_double = parameters["arcs"].dtype == np.float64
+    with jax.enable_x64(is_double), jax.default_device(jax_device(device)):
+        yield
 
 
 def _may_have_accelerators() -> bool:

@@ -5,17 +5,57 @@ limits of all parent groups apply too. Inside a container, the group's path may 
 it: the files are then at the top of the mount.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["main_memory", "memory_left"]
+from cosmodag.errors import ResourceError
+from cosmodag.later import jax
+from cosmodag.solve.machine.devices import Host
+
+__all__ = ["available_bytes", "check_fits", "lanes_that_fit", "main_memory", "memory_left"]
+
+# Share of memory that can be used: allocators round up, and other processes need some.
+_USABLE = 0.85
 
 _MOUNT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 
 # Version 1 writes "no limit" as the largest possible number.
 _NO_LIMIT = 2**60
+
+
+def available_bytes(device: Host | jax.Device) -> int | None:
+    """Bytes available on a device; None if unknown."""
+    if isinstance(device, Host):
+        return main_memory()
+    statistics = device.memory_stats() or {}
+    if "bytes_limit" not in statistics:
+        return None
+    return int(statistics["bytes_limit"] - statistics["bytes_in_use"])
+
+
+def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | None:
+    """Return how many problems fit beside fixed memory; None without a limit, 0 if none fits."""
+    if available is None:
+        return None
+    return max(0, int((_USABLE * available - fixed) // per_lane))
+
+
+def check_fits(
+    needed: int,
+    available: int | None,
+    what: str,
+    remedy: str = "use fewer columns, or a device with more memory",
+) -> None:
+    """Refuse work that needs more memory than available, before anything is allocated."""
+    if available is not None and needed > _USABLE * available:
+        raise ResourceError(
+            f"{what} needs about {needed / 2**30:,.1f} GiB, but only "
+            f"{_USABLE * available / 2**30:,.1f} GiB can be used here: {remedy}."
+        )
 
 
 def main_memory() -> int | None:

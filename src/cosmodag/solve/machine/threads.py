@@ -14,14 +14,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = [
-    "as_completed",
-    "available_threads",
-    "blas_threads",
-    "cores",
-    "mapper",
-    "threads_worth",
-]
+__all__ = ["as_completed", "available_threads", "blas_threads", "cores", "mapper", "threads_worth"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -154,24 +147,18 @@ def _set_from_any_thread(library: Any, threads: int) -> None:
 _LIMIT = _SharedLimit()
 
 
-class _Entered(threading.local):
-    """Limits of the contexts that a thread is in."""
-
-    def __init__(self) -> None:
-        self.limits: list[int] = []
-
-
-_ENTERED = _Entered()
+# Limits of the contexts that each thread is in.
+_ENTERED = threading.local()
 
 
 @contextmanager
 def blas_threads(limit: int) -> Iterator[None]:
     """Context in which linear algebra uses at most `limit` threads, and no more than before.
 
-    Inside a context of the same thread that limits as much already, nothing is set: a fit sets the
-    limit once, whatever its parts ask for.
+    Inside a context of the same thread with the same or a lower limit, nothing is set: a fit sets
+    the limit once.
     """
-    entered = _ENTERED.limits
+    entered = vars(_ENTERED).setdefault("limits", [])
     if min(entered, default=limit + 1) <= limit:
         yield
         return

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosmodag.solve.methods.one_recipe import OneRecipe
 from cosmodag.solve.methods.progress import Progress, replace_where
+from cosmodag.solve.methods.sequential import Sequential
+from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
+from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
 __all__ = ["CentralPath", "Stage"]
@@ -22,7 +24,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class CentralPath(OneRecipe):
+class CentralPath(Sequential):
     """Minimise loss + λ₁‖W‖₁ subject to W being a DAG (Bello, Aragam and Ravikumar, 2022).
 
     Each stage minimises μ (loss + λ₁‖W‖₁) + h_s(W), h_s(W) = −log det(sI − W∘W) + d log s, from
@@ -30,27 +32,21 @@ class CentralPath(OneRecipe):
     M-matrix. A stage that leaves this domain, or whose objective is no longer finite, restarts with
     half the learning rate and s increased by 0.1. After too many attempts the problem ends: as
     diverged if it is still not finite, otherwise at the last accepted stage, not converged.
-
-    Attributes
-    ----------
-    stages
-        The path.
-    attempts
-        Largest number of attempts per stage.
     """
 
+    recipe: Recipe
+    minimisers: tuple[Minimiser, ...]
     stages: tuple[Stage, ...]
-    attempts: int = 20
+    attempts: int = 20  # per stage
 
     @property
     def needs(self) -> frozenset[str]:
         """Settings of the recipe and its minimiser, except those that the stages set."""
-        read = self.recipe.needs | self.minimiser.needs | {"learning_rate"}
-        return read - {"score_weight", "radius", "rounds"}
+        return (self.settings_read | {"learning_rate"}) - {"score_weight", "radius", "rounds"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape, each at its own stage."""
-        reached = Progress.of(batch)
+        reached = Progress(batch)
         weights, radii, rounds = (
             np.array([getattr(stage, name) for stage in (*self.stages, self.stages[-1])])
             for name in ("score_weight", "radius", "rounds")
@@ -64,10 +60,7 @@ class CentralPath(OneRecipe):
                 rounds=rounds[stage],
                 learning_rate=batch.settings["learning_rate"] * 0.5**attempt,
             )
-            found = self.minimiser.minimise(
-                now, reached.parameters, reached.active, reached.iterations, watch
-            )
-            not_finite = reached.count(found)
+            found, not_finite = reached.minimise(self.minimiser_of(self.recipe), now, watch)
             accepted = reached.active & ~found.refused & ~not_finite
             reached.record(
                 loss=found.loss,

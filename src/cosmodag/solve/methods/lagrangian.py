@@ -12,13 +12,20 @@ from cosmodag.errors import SettingsError
 from cosmodag.graph.constraint import Constraint
 from cosmodag.model.objective import Objective, arc_squares
 from cosmodag.model.structure import Parameters, Settings, Structure
-from cosmodag.solve.methods.one_recipe import OneRecipe
-from cosmodag.solve.methods.progress import Progress, exactly, of_each, replace_where
-from cosmodag.solve.minimisers.base import Mask
+from cosmodag.solve.machine.devices import precision_of
+from cosmodag.solve.methods.progress import Progress, replace_where
+from cosmodag.solve.methods.sequential import Sequential
+from cosmodag.solve.minimisers.base import Mask, Minimiser
 from cosmodag.solve.problems import Batch, Solution
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
 __all__ = ["Lagrangian", "constraint_of"]
+
+# The fraction to which h must fall in a sub-problem, and the factor of ρ where it does not.
+_PROGRESS = 0.25
+_GROWTH = 10.0
 
 
 def constraint_of(objective: Objective) -> Constraint:
@@ -33,7 +40,7 @@ def constraint_of(objective: Objective) -> Constraint:
 
 
 @dataclass(frozen=True)
-class Lagrangian(OneRecipe):
+class Lagrangian(Sequential):
     """Minimise loss + λ₁‖W‖₁ subject to h(W) = 0 (Zheng et al., 2018).
 
     Each sub-problem minimises loss + λ₁‖W‖₁ + α h(W) + ½ρ h(W)² from the weights accepted last. If
@@ -41,52 +48,37 @@ class Lagrangian(OneRecipe):
     weights; otherwise the weights are accepted and α grows by ρ h(W). It ends once h is within the
     tolerance or, not converged, when ρ has reached its limit. Every problem of a batch has its own
     α and ρ, which start from the settings ``multiplier`` and ``penalty``.
-
-    Attributes
-    ----------
-    recipe
-        What is minimised; its objective contains h.
-    max_iter
-        Largest number of updates of α.
-    tolerance
-        h at or below this counts as zero.
-    keeps_last
-        Whether the weights of the last sub-problem are kept when ρ has reached its limit without
-        enough progress (as NOTEARS' authors do), or those accepted before it (as the COSMO paper
-        does).
-    progress, growth, limit
-        The fraction to which h must fall, the factor of ρ, and its limit.
     """
 
-    max_iter: int = 100
-    tolerance: float = 1e-8
+    recipe: Recipe
+    minimisers: tuple[Minimiser, ...]
+    max_iter: int = 100  # updates of α
+    tolerance: float = 1e-8  # h at or below it counts as zero
+    # Whether the weights of the last sub-problem are kept when ρ has reached its limit without
+    # enough progress (as NOTEARS' authors do), or those accepted before it (as the COSMO paper).
     keeps_last: bool = True
-    progress: float = 0.25
-    growth: float = 10.0
-    limit: float = 1e16
+    limit: float = 1e16  # of ρ
 
     @property
     def needs(self) -> frozenset[str]:
         """Settings of the recipe and its minimiser, and initial values of α and ρ."""
-        return self.recipe.needs | self.minimiser.needs | {"multiplier", "penalty"}
+        return self.settings_read | {"multiplier", "penalty"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape, sub-problem by sub-problem."""
-        reached = Progress.of(batch)
+        reached = Progress(batch)
         multiplier = batch.settings["multiplier"].astype(np.float64)
         penalty = batch.settings["penalty"].astype(np.float64)
         accepted_h = np.full(batch.size, np.inf)
         updates = np.zeros(batch.size, np.int64)
         while reached.goes_on:
             now = batch.with_settings(multiplier=multiplier, penalty=penalty)
-            found = self.minimiser.minimise(
-                now, reached.parameters, reached.active, reached.iterations, watch
-            )
-            reached.drop(reached.count(found))
+            found, not_finite = reached.minimise(self.minimiser_of(self.recipe), now, watch)
+            reached.drop(not_finite)
             h = acyclicity(now, found.parameters, reached.active)
             reached.record(loss=found.loss, acyclicity=h, multiplier=multiplier, penalty=penalty)
-            too_high = reached.active & ~(h <= self.progress * accepted_h)
-            penalty[too_high] *= self.growth
+            too_high = reached.active & ~(h <= _PROGRESS * accepted_h)
+            penalty[too_high] *= _GROWTH
             exhausted = too_high & (penalty >= self.limit)
             accepted = reached.active & ~too_high
             is_kept = accepted | (exhausted & self.keeps_last) | (found.stopped is not None)
@@ -105,24 +97,14 @@ class Lagrangian(OneRecipe):
 def acyclicity(batch: Batch, parameters: Parameters, active: Mask) -> NDArray[np.float64]:
     """Evaluate h for the active problems of a batch, at their precision; NaN for the others."""
     constraint = constraint_of(batch.recipe.objective)
-    own = of_each(parameters, batch.size)
     h = np.full(batch.size, np.nan)
     for lane in np.flatnonzero(active).tolist():
-        h[lane] = constraint.value(_lengths(batch, lane, own[lane]))
+        own, support = lane_of(parameters, lane), batch.of_lane("support", lane, 1.0)
+        with precision_of(own, batch.device):
+            settings = batch.settings_of(lane)
+            squares = _squared_lengths(batch.recipe.structure, own, settings, support)
+        h[lane] = constraint.value(np.sqrt(np.asarray(squares)))
     return h
-
-
-def _lengths(batch: Batch, lane: int, parameters: Parameters) -> NDArray[np.floating]:
-    """Norms of the weights of every arc of one problem, √A."""
-    support = batch.of_lane("support", lane)
-    with exactly(batch, parameters):
-        squares = _squared_lengths(
-            batch.recipe.structure,
-            parameters,
-            batch.settings_of(lane),
-            1.0 if support is None else np.asarray(support),
-        )
-        return np.sqrt(np.asarray(squares))
 
 
 @partial(jax.jit, static_argnums=0)

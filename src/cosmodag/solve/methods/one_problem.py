@@ -19,16 +19,10 @@ class OneProblem:
     COSMO minimises L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ over H and p, with W = H ∘ S_{t,ε}(p), while
     its schedule lowers the temperature t (Section 4.2), and with it the bound of Theorem 2 on the
     distance of S from acyclicity. There is no constraint, and acyclicity is never evaluated.
-
-    Attributes
-    ----------
-    recipe
-        What is minimised.
-    checkpoint
-        Folder in which runs save their state, or None.
     """
 
     recipe: Recipe
+    # Folder in which runs save their state.
     checkpoint: Checkpoint | None = field(default=None, compare=False)
 
     @property

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,13 +9,13 @@ from numpy.typing import NDArray
 
 from cosmodag.later import jax
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.machine.devices import jax_device
-from cosmodag.solve.minimisers.base import Mask, Minimised
+from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of
+from cosmodag.solve.watch import Watch
 
-__all__ = ["Progress", "exactly", "of_each", "replace_where"]
+__all__ = ["Progress", "replace_where"]
 
 
 def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
@@ -30,19 +27,6 @@ def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
     return jax.tree.map(pick, new, old)
 
 
-def of_each(parameters: Parameters, k: int) -> list[Parameters]:
-    """Split stacked parameters into those of k problems."""
-    return [lane_of(parameters, lane) for lane in range(k)]
-
-
-@contextmanager
-def exactly(batch: Batch, parameters: Parameters) -> Iterator[None]:
-    """Context in which JAX uses the device of a batch and the precision of its parameters."""
-    is_double = parameters["arcs"].dtype == np.float64
-    with jax.enable_x64(is_double), jax.default_device(jax_device(batch.device)):
-        yield
-
-
 def _finite(found: Minimised) -> Mask:
     """Mark problems with finite parameters and, if they ended, a finite objective."""
     finite = np.isfinite(found.loss) | (found.stopped is not None)
@@ -51,70 +35,37 @@ def _finite(found: Minimised) -> Mask:
     return np.asarray(finite)
 
 
-@dataclass
 class Progress:
-    """State of every problem of a batch between sub-problems.
+    """State of every problem of a batch between sub-problems."""
 
-    Attributes
-    ----------
-    parameters
-        Accepted parameters, stacked, in NumPy.
-    active
-        Which problems are not finished.
-    converged
-        Which of the finished problems converged.
-    cut_short
-        Which problems were active when the run was stopped.
-    rounds_per_pass
-        Rounds of training per pass over the data.
-    iterations
-        Rounds (or iterations) run in all sub-problems so far.
-    stopped
-        Why the run ended early, or None; applies to the problems active then.
-    diverged_at
-        (k,) iterations at the start of the sub-problem in which a problem diverged, −1 for the
-        others.
-    histories
-        One record for each sub-problem of each problem.
-    """
-
-    parameters: Parameters
-    active: Mask
-    converged: Mask
-    cut_short: Mask
-    rounds_per_pass: int = 1
-    iterations: int = 0
-    stopped: str | None = None
-    diverged_at: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    histories: list[list[dict[str, float]]] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, batch: Batch) -> Progress:
-        """Create the initial progress of all problems, in the precision of their data."""
+    def __init__(self, batch: Batch) -> None:
         started = batch.start().parameters
-        parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
-        k = batch.size
-        return cls(
-            parameters,
-            active=np.ones(k, bool),
-            converged=np.zeros(k, bool),
-            cut_short=np.zeros(k, bool),
-            rounds_per_pass=batch.passes.rounds,
-            diverged_at=np.full(k, -1, np.int64),
-            histories=[[] for _ in range(k)],
-        )
+        # Accepted parameters, stacked, in NumPy, in the precision of the data.
+        self.parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
+        # Which problems are not finished, which of the others converged, and which were active when
+        # the run was stopped.
+        self.active: Mask = np.ones(batch.size, bool)
+        self.converged: Mask = np.zeros(batch.size, bool)
+        self.cut_short: Mask = np.zeros(batch.size, bool)
+        # Iterations of all sub-problems so far, and at the divergence of each problem (−1: none).
+        self.iterations = 0
+        self.diverged_at = np.full(batch.size, -1, np.int64)
+        self.stopped: str | None = None
+        self.histories: list[list[dict[str, float]]] = [[] for _ in range(batch.size)]
+        self._rounds_per_pass = batch.passes.rounds
 
     @property
     def goes_on(self) -> bool:
         """Whether a problem is active and the run was not stopped."""
         return bool(self.active.any()) and self.stopped is None
 
-    def count(self, found: Minimised) -> Mask:
-        """Add the iterations of a sub-problem; return the active problems that are not finite."""
+    def minimise(self, minimiser: Minimiser, batch: Batch, watch: Watch) -> tuple[Minimised, Mask]:
+        """Solve a sub-problem; return its result, and the active problems that are not finite."""
+        found = minimiser.minimise(batch, self.parameters, self.active, self.iterations, watch)
         self.iterations += found.iterations
         self.stopped = found.stopped
         self.cut_short = self.active & (found.stopped is not None)
-        return self.active & ~_finite(found)
+        return found, self.active & ~_finite(found)
 
     def drop(self, diverged: Mask) -> None:
         """End problems that diverged; they keep their last good parameters."""
@@ -126,7 +77,7 @@ class Progress:
         k = len(self.active)
         for lane in np.flatnonzero(self.active):
             self.histories[lane].append(
-                {"round": self.iterations, "epoch": self.iterations / self.rounds_per_pass}
+                {"round": self.iterations, "epoch": self.iterations / self._rounds_per_pass}
                 | {name: float(np.broadcast_to(v, k)[lane]) for name, v in values.items()}
             )
 
@@ -134,7 +85,7 @@ class Progress:
         """Split the batch into solutions; `recipe` describes their parameters."""
         return [
             Solution(
-                parameters=parameters,
+                parameters=lane_of(self.parameters, lane),
                 recipe=recipe,
                 iterations=self.iterations,
                 stopped=self.stopped if self.cut_short[lane] else None,
@@ -142,5 +93,5 @@ class Progress:
                 history=self.histories[lane],
                 converged=bool(self.converged[lane] and not self.cut_short[lane]),
             )
-            for lane, parameters in enumerate(of_each(self.parameters, len(self.active)))
+            for lane in range(len(self.active))
         ]

@@ -16,7 +16,7 @@ from cosmodag.model.objective import half_squared_error as half_squared_error_of
 from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
-from cosmodag.solve.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
+from cosmodag.solve.minimisers.each_lane import APART, Arcs, Ended, arcs_of, each_lane
 from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
@@ -24,13 +24,7 @@ from cosmodag.solve.training.adam import EPSILON
 from cosmodag.solve.training.guards import NARROW, Inside
 from cosmodag.solve.watch import Watch
 
-__all__ = [
-    "DESCENT_SETTINGS",
-    "Arcs",
-    "LinearDescent",
-    "StageSettings",
-    "descend",
-]
+__all__ = ["DESCENT_SETTINGS", "LinearDescent", "StageSettings", "descend"]
 
 Float64 = NDArray[np.float64]
 
@@ -41,6 +35,14 @@ _RECIPES = [
 ]
 
 _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
+
+# Iterations between checks of the objective.
+_LOOK_EVERY = 1000
+
+# Relative change at the last check below which a stage counts as converged although it reached its
+# iteration limit: with a constant step length the objective fluctuates by 1e-5 to 3e-4 (ER4, d = 20
+# and 30), so whether the tolerance is met is a matter of chance.
+_SETTLED = 1e-3
 
 DESCENT_SETTINGS = frozenset({"learning_rate", "beta1", "beta2", "rounds"})
 """Adam's settings, and the largest number of iterations."""
@@ -56,13 +58,6 @@ class StageSettings(NamedTuple):
     beta2: float
 
 
-class Arcs(NamedTuple):
-    """Support and prices of arcs, (d, d) each: one where an arc may exist, and its μλ₁."""
-
-    support: Float64
-    price: Float64
-
-
 @dataclass(frozen=True)
 class LinearDescent:
     """Minimise μ (‖X − XW‖_F²/2n + λ₁‖W‖₁) − log det(sI − W∘W) + d log s, the diagonal zero.
@@ -70,22 +65,10 @@ class LinearDescent:
     Every iteration computes the inverse of sI − W∘W for the gradient, which also shows whether W is
     in the domain. A step that leaves the domain is halved until it stays inside; if s ≤ 0.9, or in
     the first iteration, the stage is refused instead.
-
-    Attributes
-    ----------
-    tolerance
-        Relative change of the objective between two checks that ends a stage.
-    look_every
-        Iterations between checks.
-    settled
-        Relative change at the last check below which a stage counts as converged although it
-        reached its iteration limit: with a constant step length the objective fluctuates by 1e-5
-        to 3e-4 (ER4, d = 20 and 30), so whether the tolerance is met is a matter of chance.
     """
 
+    # Relative change of the objective between two checks that ends a stage.
     tolerance: float = 1e-6
-    look_every: int = 1000
-    settled: float = 1e-3
     trains: ClassVar[bool] = False
     working_copies: ClassVar[int] = 8
     needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS
@@ -105,10 +88,9 @@ class LinearDescent:
         settings = batch.settings_of(lane)
         stage = StageSettings(*(settings[name] for name in StageSettings._fields))
         covariances = covariances_of(batch, lane)
-        gain = Free().gain(batch.variables, start["order"])
         price = stage.score_weight * settings["lambda1"]
-        arcs = Arcs(*gains_and_prices(batch, lane, gain, price))
-        weights = start["arcs"] * arcs.support
+        arcs = arcs_of(batch, lane, 1 - np.eye(batch.variables), price)
+        weights = start["arcs"] * arcs.gain
         mean, square, move = np.zeros((3, *weights.shape))
         limit, done = int(settings["rounds"]), 0
         rate, status = stage.learning_rate, _GOES_ON
@@ -116,7 +98,7 @@ class LinearDescent:
         while (
             done < limit and status == _GOES_ON and change > self.tolerance and watch.stop is None
         ):
-            look = min(done - done % self.look_every + self.look_every, limit)
+            look = min(done - done % _LOOK_EVERY + _LOOK_EVERY, limit)
             first, begin = done, time.perf_counter()
             done, rate, status = descend(
                 *(covariances, arcs, weights, mean, square, move, stage, rate, done),
@@ -131,7 +113,7 @@ class LinearDescent:
             parameters={**start, "arcs": weights},
             loss=value,
             iterations=done,
-            converged=change <= self.settled or status == _AT_REST,
+            converged=change <= _SETTLED or status == _AT_REST,
             refused=status == _LEFT_THE_DOMAIN,
         )
 
@@ -204,7 +186,7 @@ def descend(
                 g += 2.0 * w * inverse[v, u]
                 mean[u, v] = keep1 * mean[u, v] + (1.0 - keep1) * g
                 square[u, v] = keep2 * square[u, v] + (1.0 - keep2) * g * g
-                move[u, v] = arcs.support[u, v] * (
+                move[u, v] = arcs.gain[u, v] * (
                     (mean[u, v] * mean_scale) / (np.sqrt(square[u, v] * square_scale) + EPSILON)
                 )
                 weights[u, v] = w - rate * move[u, v]

@@ -13,7 +13,6 @@ backward pass are those of `cosmodag.solve.kernels.cpu.mlp`.
 import time
 from typing import Any, ClassVar, NamedTuple
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,14 +25,14 @@ from cosmodag.solve.kernels.cpu.mlp_arrays import gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS
 from cosmodag.solve.minimisers.base import Mask, Minimised
-from cosmodag.solve.minimisers.each_lane import Ended, each_lane, gains_and_prices
+from cosmodag.solve.minimisers.each_lane import Ended, arcs_of, each_lane
 from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.training.adam import host_states
 from cosmodag.solve.training.guards import Inside
 from cosmodag.solve.training.schedules import Constant
-from cosmodag.solve.trees import lane_of
+from cosmodag.solve.trees import lane_of, map_arrays
 from cosmodag.solve.watch import Watch
 
 __all__ = ["NetworkDescent", "descend"]
@@ -56,20 +55,12 @@ class _StageSettings(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """Input arrays of one problem, float32.
-
-    Attributes
-    ----------
-    data, counted
-        (n, d): the table, and the weights of its entries, without rows if all are one.
-    support, lambda1
-        (d, d): one where an arc may exist, and its λ₁.
-    """
+    """Input arrays of one problem, float32."""
 
     data: Float32
-    counted: Float32
-    support: Float32
-    lambda1: Float32
+    counted: Float32  # (n, d) weights of entries; (0, d) if all are one
+    support: Float32  # one where an arc may exist
+    lambda1: Float32  # of each arc
 
 
 class _AdamStep(NamedTuple):
@@ -109,7 +100,7 @@ class NetworkDescent:
             given = _given(batch, lane, settings["lambda1"])
             stage = _StageSettings(*(settings[name] for name in _StageSettings._fields))
             start["arcs"] *= given.support[..., None]
-            state = _before_the_first_step(start)
+            state = host_states(map_arrays(lambda leaf: leaf[None].copy(), start))
             arrays = gather(state, 0)
             work = workspace(arrays)
             done, inside, value, piece = 0, True, np.nan, 1
@@ -131,20 +122,11 @@ class NetworkDescent:
 
 def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
     d = batch.variables
-    counted = batch.of_lane("counted", lane)
-    if counted is None:
-        counted = np.empty((0, d))
+    counted = batch.of_lane("counted", lane, np.empty((0, d)))
     counted = np.broadcast_to(counted, (len(counted), d))
-    arcs = gains_and_prices(batch, lane, 1 - np.eye(d), lambda1)
+    arcs = arcs_of(batch, lane, 1 - np.eye(d), lambda1)
     arrays = (batch.of_lane("data", lane), counted, *arcs)
     return _Given(*(np.ascontiguousarray(array, np.float32) for array in arrays))
-
-
-def _before_the_first_step(parameters: Parameters) -> AdamState:
-    """State of a batch of one problem."""
-    stacked = jax.tree.map(lambda leaf: leaf[None].copy(), parameters)
-    mean, square = (jax.tree.map(np.zeros_like, stacked) for _ in range(2))
-    return AdamState(stacked, mean, square, 0, np.nan, -1)
 
 
 @inlined

@@ -20,51 +20,29 @@ Mask = NDArray[np.bool_]
 class Minimised(NamedTuple):
     """Result of one sub-problem for every problem of a batch.
 
-    Attributes
-    ----------
-    parameters
-        Final parameters of each problem, stacked, in NumPy.
-    loss
-        (k,) final objective; not finite if the problem diverged.
-    iterations
-        Number of rounds or iterations: the maximum over problems.
-    refused
-        (k,) whether a problem left the domain of its objective and must be solved again with
-        other settings.
-    converged
-        (k,) whether it converged rather than reached a limit.
-    stopped
-        Why the run ended early, or None.
+    A problem is refused if it left the domain of its objective and must be solved again with other
+    settings.
     """
 
-    parameters: Parameters
-    loss: NDArray[np.floating]
-    iterations: int
+    parameters: Parameters  # of all problems, stacked, in NumPy
+    loss: NDArray[np.floating]  # (k,) final objective; not finite if the problem diverged
+    iterations: int  # maximum over problems
     refused: Mask
-    converged: Mask
-    stopped: str | None
+    converged: Mask  # False where a limit was reached
+    stopped: str | None  # why the run ended early
 
 
 class Minimiser(Protocol):
     """A way to minimise the objective of a batch's recipe, under its present settings.
 
     It declares the recipes that it implements, matched by equality of their parts, and supports all
-    optional inputs of problems.
-
-    Attributes
-    ----------
-    trains
-        Whether it trains by the reference loop or a kernel, which the plan must choose.
-    working_copies
-        Number of parameter-sized arrays beside the parameters, for minimisers that do not train.
-    needs
-        Names of the settings that it reads in addition to the recipe's; `rounds` is the limit on
-        rounds of training, or on iterations over all rows.
+    optional inputs of problems. The setting `rounds` is the limit on rounds of training, or on
+    iterations over all rows.
     """
 
-    trains: ClassVar[bool]
-    working_copies: ClassVar[int]
-    needs: ClassVar[frozenset[str]]
+    trains: ClassVar[bool]  # by the reference loop or a kernel, which the plan must choose
+    working_copies: ClassVar[int]  # parameter-sized arrays beside the parameters, without training
+    needs: ClassVar[frozenset[str]]  # settings that it reads in addition to the recipe's
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether it can minimise a recipe."""
@@ -74,18 +52,8 @@ class Minimiser(Protocol):
     ) -> Minimised:
         """Solve the sub-problems of the active lanes; results of other lanes are not used.
 
-        Parameters
-        ----------
-        batch : Batch
-            The problems.
-        parameters : dict
-            Initial parameters, stacked.
-        active : (k,) bool
-            Which problems to solve.
-        first : int
-            Number of the first round; gives every sub-problem another order of rows.
-        watch : Watch
-            Shows progress and may end it early.
+        They start from the stacked `parameters`. `first` is the number of the first round; it
+        gives every sub-problem another order of rows.
         """
 
 

@@ -18,29 +18,19 @@ class Covariances(NamedTuple):
     With c_iv the weight of entry (i, v) and N = Σ c / d, the equation of v depends on the table
     only through C_v = Σ_i c_iv x_i x_iᵀ / N. Variables learnt from the same rows share one matrix;
     if all rows count for all variables, there is only XᵀX / n.
-
-    Attributes
-    ----------
-    matrices
-        (g, d, d): one for each group of variables.
-    members, bounds
-        (d,) and (g + 1,): group k is ``members[bounds[k] : bounds[k + 1]]``.
-    own
-        (d, d): column v of C_v for each v, the covariances of v with all others.
     """
 
-    matrices: Float64
-    members: NDArray[np.intp]
+    matrices: Float64  # (g, d, d): one for each group of variables
+    members: NDArray[np.intp]  # group k is members[bounds[k] : bounds[k + 1]]
     bounds: NDArray[np.intp]
-    own: Float64
+    own: Float64  # (d, d): column v of C_v for each v, the covariances of v with all others
 
 
 def covariances_of(batch: Batch, lane: int) -> Covariances:
     """Second moments of a lane's centred data, in float64."""
     data = np.asarray(batch.of_lane("data", lane), np.float64)
     n, d = data.shape
-    counted = batch.of_lane("counted", lane)
-    counted = np.ones((n, 1)) if counted is None else np.asarray(counted, np.float64)
+    counted = np.asarray(batch.of_lane("counted", lane, np.ones((n, 1))), np.float64)
     distinct, group = counted, np.zeros(d, np.intp)
     if counted.shape[1] > 1:
         distinct, group = np.unique(counted, axis=1, return_inverse=True)

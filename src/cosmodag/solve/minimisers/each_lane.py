@@ -17,28 +17,14 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
-__all__ = ["APART", "Ended", "each_lane", "gains_and_prices"]
+__all__ = ["APART", "Arcs", "Ended", "arcs_of", "each_lane"]
 
 APART = 1000
 """Number of variables from which one matrix product or inverse can delay the reply to Ctrl-C."""
 
 
 class Ended(NamedTuple):
-    """Result of the minimisation of one problem.
-
-    Attributes
-    ----------
-    parameters
-        Parameters of this problem, in NumPy.
-    loss
-        Final objective.
-    iterations
-        Number of iterations.
-    converged
-        Whether it converged rather than reached a limit.
-    refused
-        Whether it left the domain of its objective.
-    """
+    """Result of the minimisation of one problem; the fields are those of `Minimised`."""
 
     parameters: Parameters
     loss: float
@@ -58,17 +44,9 @@ def each_lane(
 ) -> Minimised:
     """Solve the active lanes one after another, in one precision, until the watch stops the run.
 
-    Parameters
-    ----------
-    batch, parameters, active, watch
-        As in `Minimiser.minimise`.
-    solve_one : callable
-        (lane, its parameters) → result; the parameters may be changed in place.
-    dtype : dtype
-        Precision of the parameters.
-    apart : bool
-        Whether to solve on another thread, for work that spends seconds outside Python: the main
-        thread can then respond to Ctrl-C, and the abandoned work ends by itself.
+    `solve_one` may change the parameters of its lane in place. With `apart`, it runs on another
+    thread, for work that spends seconds outside Python: the main thread can then respond to Ctrl-C,
+    and the abandoned work ends by itself.
     """
     found = jax.tree.map(lambda stacked: np.array(stacked, dtype), parameters)
     loss = np.full(batch.size, np.nan)
@@ -104,13 +82,15 @@ def _apart(work: Callable[[], Ended]) -> Ended:
     return future.result()
 
 
-def gains_and_prices(
-    batch: Batch, lane: int, gain: NDArray[np.float64], price: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """G of W = arcs ∘ G, zero outside the support, and λ₁ per arc, zero for required arcs."""
-    prices = np.full_like(gain, price)
-    if (support := batch.of_lane("support", lane)) is not None:
-        gain = gain * np.asarray(support, np.float64)
-    if (required := batch.of_lane("required", lane)) is not None:
-        prices = prices * (1 - np.asarray(required, np.float64))
-    return gain, prices
+class Arcs(NamedTuple):
+    """(d, d) each: G of W = arcs ∘ G, zero outside the support, and the price of each arc."""
+
+    gain: NDArray[np.float64]
+    price: NDArray[np.float64]
+
+
+def arcs_of(batch: Batch, lane: int, gain: NDArray[np.float64], price: float) -> Arcs:
+    """Restrict G to the support of a lane; its required arcs have no price, all others `price`."""
+    support = np.asarray(batch.of_lane("support", lane, 1.0), np.float64)
+    required = np.asarray(batch.of_lane("required", lane, 0.0), np.float64)
+    return Arcs(gain * support, np.full_like(gain, price) * (1 - required))

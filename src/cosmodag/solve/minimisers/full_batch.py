@@ -34,14 +34,10 @@ class FullBatch:
     Everything except λ₁‖W‖₁ is differentiated automatically, for any mechanism and loss; the
     minimiser treats the one-norm. Arcs that may not exist, and a variable's own input, are not
     variables of the problem.
-
-    Attributes
-    ----------
-    tolerance
-        Relative decrease of the objective in one iteration that ends a sub-problem. Ending at 1e-9
-        instead took five times as long and found graphs no better (ER4, d = 20).
     """
 
+    # Relative decrease of the objective in one iteration that ends a sub-problem. Ending at 1e-9
+    # instead took five times as long and found graphs no better (ER4, d = 20).
     tolerance: float = 1e-6
     trains: ClassVar[bool] = False
     # Ten pairs of vectors, and the arrays of one step.
@@ -80,15 +76,14 @@ class _Problem:
     """One problem as a function of one vector: allowed arcs first, then all other layers."""
 
     def __init__(self, batch: Batch, lane: int, start: Parameters) -> None:
-        def of(name: str, otherwise: Float64) -> Float64:
-            given = batch.of_lane(name, lane)
-            return otherwise if given is None else np.asarray(given, np.float64)
+        def of(name: str, otherwise: Float64 | None = None) -> Float64:
+            return np.asarray(batch.of_lane(name, lane, otherwise), np.float64)
 
         d = batch.variables
         self._recipe = batch.recipe
         self._settings = batch.settings_of(lane)
         self._start = start
-        self._data = of("data", np.empty(0))
+        self._data = of("data")
         self._counted = of("counted", np.ones((batch.rows, 1)))
         self._support = of("support", np.ones((d, d)))
         self._prices = self._settings["lambda1"] * (1 - of("required", np.zeros((d, d))))

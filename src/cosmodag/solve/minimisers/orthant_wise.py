@@ -15,24 +15,18 @@ Smooth = Callable[[Float64], tuple[float, Float64]]
 _SUFFICIENT = 1e-4
 _SMALLEST_STEP = 1e-20
 
+# Steepest slope that ends a minimisation, and number of stored pairs of steps and gradient changes.
+_FLAT = 1e-5
+_MEMORY = 10
+
 
 class Minimum(NamedTuple):
-    """Result of a minimisation.
-
-    Attributes
-    ----------
-    x, value
-        The point and the objective there, with the one-norm.
-    iterations
-        Steps taken.
-    converged
-        Whether it converged, rather than reached a limit or was stopped.
-    """
+    """Result of a minimisation."""
 
     x: Float64
-    value: float
+    value: float  # of the objective, with the one-norm
     iterations: int
-    converged: bool
+    converged: bool  # False if it was stopped, or a limit was reached
 
 
 def minimise_orthant_wise(
@@ -42,8 +36,6 @@ def minimise_orthant_wise(
     *,
     max_iter: int = 15_000,
     tolerance: float = 2e-9,
-    slope_tolerance: float = 1e-5,
-    memory: int = 10,
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> Minimum:
     """Minimise f(x) + Σ cᵢ|xᵢ| by limited-memory BFGS within one orthant per step.
@@ -65,10 +57,6 @@ def minimise_orthant_wise(
         Largest number of steps.
     tolerance : float
         Relative decrease of the objective that ends it.
-    slope_tolerance : float
-        Steepest slope that ends it.
-    memory : int
-        Number of stored pairs of steps and gradient changes.
     is_stopped : callable
         Called before every step; True ends the minimisation.
 
@@ -83,11 +71,11 @@ def minimise_orthant_wise(
     x = start.copy()
     value, gradient = smooth(x)
     total = value + float(prices @ np.abs(x))
-    pairs: deque[tuple[Float64, Float64, float]] = deque(maxlen=memory)
+    pairs: deque[tuple[Float64, Float64, float]] = deque(maxlen=_MEMORY)
     iterations, converged = 0, False
     while not converged and iterations < max_iter and not is_stopped():
         slope = _steepest(x, gradient, prices)
-        if np.max(np.abs(slope), initial=0.0) <= slope_tolerance:
+        if np.max(np.abs(slope), initial=0.0) <= _FLAT:
             converged = True
             break
         step = _search(smooth, x, total, slope, prices, pairs)

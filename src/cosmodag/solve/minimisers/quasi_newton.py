@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from cosmodag.model.objective import half_squared_error as half_squared_error_of
 from cosmodag.model.structure import Free, Parameters, Potential
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
-from cosmodag.solve.minimisers.each_lane import APART, Ended, each_lane, gains_and_prices
+from cosmodag.solve.minimisers.each_lane import APART, Arcs, Ended, arcs_of, each_lane
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.schedules import Constant
@@ -28,14 +28,6 @@ Float64 = NDArray[np.float64]
 _STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=True))
 
 
-class _Arcs(NamedTuple):
-    """The arcs of one problem: W = arcs ∘ gain, at a price λ₁ each, and where they start."""
-
-    start: Float64
-    gain: Float64
-    price: Float64
-
-
 @dataclass(frozen=True)
 class QuasiNewton:
     """Minimise ‖X − XW‖_F²/2n + α h(W) + ½ρ h(W)² + λ₁‖W‖₁ over the arcs of a linear structure.
@@ -44,14 +36,9 @@ class QuasiNewton:
     potentials it is ReLU(φ_v − φ_u); G is zero outside the support. Arcs where G is zero are not
     variables. If λ₁ > 0, each arc is the difference of two non-negative variables, which makes
     ‖W‖₁ smooth.
-
-    Attributes
-    ----------
-    tolerance
-        Relative decrease of the objective below which a sub-problem is solved; None for SciPy's.
     """
 
-    tolerance: float | None = None
+    tolerance: float | None = None  # relative decrease that ends a sub-problem; None for SciPy's
     trains: ClassVar[bool] = False
     # L-BFGS-B keeps ten pairs of vectors and some more, each twice as long as the parameters.
     working_copies: ClassVar[int] = 80
@@ -76,30 +63,27 @@ class QuasiNewton:
         return each_lane(batch, parameters, active, watch, solve_one, apart=apart)
 
     def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
-        structure, objective = batch.recipe.structure, batch.recipe.objective
-        assert isinstance(structure, Free | Potential)
+        objective = batch.recipe.objective
         assert isinstance(objective, Penalised)
+        first, gain = start["arcs"], 1 - np.eye(batch.variables)
+        has_potential = isinstance(batch.recipe.structure, Potential)
+        if has_potential:
+            # K is skew-symmetric, and only its entries below the diagonal count.
+            lower, order = np.tril(first, -1), start["order"]
+            first, gain = lower - lower.T, np.maximum(order - order[:, None], 0)
         settings = batch.settings_of(lane)
-        gain = structure.gain(batch.variables, start["order"])
-        gain, price = gains_and_prices(batch, lane, gain, settings["lambda1"])
+        arcs = arcs_of(batch, lane, gain, settings["lambda1"])
         smooth = smooth_part(covariances_of(batch, lane), objective.constraint, settings)
-        arcs = _Arcs(_lower_first(start["arcs"], structure), gain, price)
-        limit = int(settings["rounds"])
-        found, result = _solve(smooth, arcs, limit, self.tolerance, watch)
+        options: dict[str, float] = {"maxiter": int(settings["rounds"]), "maxfun": 10**9}
+        if self.tolerance is not None:
+            options["ftol"] = self.tolerance
+        found, result = _solve(smooth, arcs, first, options, watch)
         return Ended(
-            parameters={**start, "arcs": structure.from_gained(found)},
+            parameters={**start, "arcs": found - found.T if has_potential else found},
             loss=float(result.fun),
             iterations=int(result.nit),
             converged=bool(result.success),
         )
-
-
-def _lower_first(arcs: Float64, structure: Free | Potential) -> Float64:
-    """Arcs as the structure uses them: of K only the entries below the diagonal count."""
-    if isinstance(structure, Free):
-        return arcs
-    lower = np.tril(arcs, -1)
-    return lower - lower.T
 
 
 def smooth_part(
@@ -121,7 +105,7 @@ def smooth_part(
 
 
 def _solve(
-    smooth: ValueAndGradient, arcs: _Arcs, limit: int, tolerance: float | None, watch: Watch
+    smooth: ValueAndGradient, arcs: Arcs, start: Float64, options: dict[str, float], watch: Watch
 ) -> tuple[Float64, OptimizeResult]:
     """Minimise smooth(W) + Σ price·|W|, W = arcs ∘ gain, over the arcs whose gain is not zero."""
     places = np.nonzero(arcs.gain)
@@ -150,12 +134,9 @@ def _solve(
         if watch.stop is not None:
             raise StopIteration
 
-    first = arcs.start[places]
+    first = start[places]
     if is_split:
         first = np.concatenate([np.maximum(first, 0), np.maximum(-first, 0)])
-    options: dict[str, float] = {"maxiter": limit, "maxfun": 10**9}
-    if tolerance is not None:
-        options["ftol"] = tolerance
     result = minimize(
         value_and_gradient,
         first,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.structure import Parameters, Settings
+from cosmodag.solve.trees import map_arrays
 
 __all__ = [
     "ADAM_SETTINGS",
@@ -15,6 +18,7 @@ __all__ = [
     "after_round",
     "fresh_state",
     "fresh_states",
+    "host_states",
 ]
 
 EPSILON = 1e-8
@@ -24,29 +28,18 @@ ADAM_SETTINGS = frozenset({"learning_rate", "priority_learning_rate", "beta1", "
 
 
 class AdamState(NamedTuple):
-    """State of the training of one problem.
+    """State of the training of one problem, or of a batch.
 
-    Attributes
-    ----------
-    parameters, mean, square
-        The parameters and Adam's running moments of their gradient.
-    step
-        Steps taken with these moments.
-    loss
-        Mean objective over the batches of the latest round.
-    diverged_at
-        First round in which the objective was not finite, −1 while there is none.
-    undone
-        If the recipe has a guard: number of rounds that it undid, and the first of them (−1 while
-        there is none).
+    `mean` and `square` are Adam's running moments of the gradient. If the recipe has a guard,
+    `undone` is the number of rounds that it undid, and the first of them (−1 while there is none).
     """
 
     parameters: Parameters
     mean: Parameters
     square: Parameters
-    step: Any
-    loss: Any
-    diverged_at: Any
+    step: Any  # steps taken with these moments
+    loss: Any  # mean objective over the batches of the latest round
+    diverged_at: Any  # first round in which the objective was not finite, −1 while there is none
     undone: Any = ()
 
 
@@ -62,6 +55,14 @@ def fresh_state(parameters: Parameters, guarded: bool = False) -> AdamState:
 def fresh_states(parameters: Parameters, guarded: bool = False) -> AdamState:
     """States of all problems of a batch before their first step, from stacked parameters."""
     return jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)
+
+
+def host_states(parameters: Parameters) -> AdamState:
+    """:func:`fresh_states` in NumPy, without a guard; the parameters are not copied."""
+    arcs, size = parameters["arcs"], len(parameters["arcs"])
+    mean, square = (map_arrays(np.zeros_like, parameters) for _ in range(2))
+    loss, never = np.full(size, np.nan, arcs.dtype), np.full(size, -1, np.int32)
+    return AdamState(parameters, mean, square, np.zeros(size, np.int32), loss, never)
 
 
 def after_round(state: AdamState, round: Any, loss: Any) -> AdamState:

@@ -28,25 +28,13 @@ SECONDS = 30.0
 
 
 class Trained(NamedTuple):
-    """A batch after some rounds of training.
+    """A batch after some rounds of training."""
 
-    Attributes
-    ----------
-    state
-        States of all problems.
-    rounds
-        Number of rounds run.
-    marks, losses
-        Rounds done at each record, and the loss of every problem there (records, k).
-    stopped
-        Why fewer rounds were run than requested, or None.
-    """
-
-    state: AdamState
-    rounds: int
-    marks: list[int]
-    losses: list[NDArray[Any]]
-    stopped: str | None = None
+    state: AdamState  # of all problems
+    rounds: int  # rounds run
+    marks: list[int]  # rounds done at each record
+    losses: list[NDArray[Any]]  # of every problem at each record
+    stopped: str | None = None  # why fewer rounds were run than requested
 
 
 class Checkpoint:
@@ -55,11 +43,7 @@ class Checkpoint:
     The name of a file is a digest of everything that the run depends on: data, settings, seeds,
     recipe, backend, version. A restarted run finds only its own file and continues bit for bit as
     if it had not been interrupted, because no random number depends on where a run was interrupted.
-
-    Parameters
-    ----------
-    folder : path
-        Created if it does not exist.
+    The folder is created if it does not exist.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

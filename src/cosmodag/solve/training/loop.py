@@ -39,24 +39,8 @@ def run_rounds(
     Every random choice is a function of the seed and the round, so the result does not depend on
     the pieces in which the rounds are run.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        The recipe to minimise.
-    state : AdamState
-        The current state.
-    given, which : dict
-        Input arrays of a batch, and the indices of those of this problem.
-    seed : uint32
-        Seed of the order of rows.
-    settings : mapping
-        The problem's hyper-parameters.
-    first, last : int
-        The rounds to run; they may be traced.
-
-    Returns
-    -------
-    AdamState
+    `given` are the input arrays of a batch, and `which` the indices of those of this problem. All
+    arguments but the recipe may be traced.
     """
     data = given["data"]
     n = data.shape[1]

@@ -20,17 +20,6 @@ LONGEST = 64
 class Passes(NamedTuple):
     """Division of passes over n rows into rounds.
 
-    Attributes
-    ----------
-    rows
-        n.
-    size
-        Rows per step.
-    steps
-        Steps per round; the last round of a pass may have fewer.
-    rounds
-        Rounds per pass.
-
     Examples
     --------
     >>> Passes.over(1000, 64)
@@ -39,10 +28,10 @@ class Passes(NamedTuple):
     Passes(rows=20000, size=64, steps=63, rounds=5)
     """
 
-    rows: int
-    size: int
-    steps: int
-    rounds: int
+    rows: int  # n
+    size: int  # rows per step
+    steps: int  # per round; the last round of a pass may have fewer
+    rounds: int  # per pass
 
     @classmethod
     def over(cls, rows: int, batch_size: int | None) -> "Passes":

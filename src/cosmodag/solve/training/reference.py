@@ -17,14 +17,7 @@ _run_many = jitted(static_argnums=0, donate_argnums=1)(run_many)
 def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
     with jax.default_device(jax_device(batch.device)):
         return _run_many(
-            batch.recipe,
-            state,
-            batch.given,
-            batch.which,
-            batch.seeds,
-            batch.settings,
-            first,
-            last,
+            batch.recipe, state, batch.given, batch.which, batch.seeds, batch.settings, first, last
         )
 
 

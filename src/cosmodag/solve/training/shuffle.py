@@ -43,20 +43,10 @@ _mix_numba = inlined(_mixer(np.uint32))
 
 
 def rows_at(seed: Any, epoch: Any, positions: Any, n: int) -> jax.Array:
-    """Rows that a pass visits at given positions: values of a permutation of 0 … n−1.
+    """Rows that a pass visits at given positions: int32 values of a permutation of 0 … n−1.
 
-    Parameters
-    ----------
-    seed, epoch : uint32 scalar
-        They determine the permutation.
-    positions : (m,) array of int
-        Positions beyond the last row count as the last.
-    n : int
-        Number of rows, below 2³¹.
-
-    Returns
-    -------
-    (m,) int32 array
+    The seed and the epoch, both uint32, determine the permutation. Positions beyond the last row
+    count as the last. There may be fewer than 2³¹ rows.
 
     Examples
     --------

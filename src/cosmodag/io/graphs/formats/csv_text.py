@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.io.columns.names import check_names
+from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 from cosmodag.io.tables.records import fields, find_separator, records_of
 
@@ -23,21 +23,13 @@ _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
 def dump_edges(graph: Graph) -> str:
     """Write ``source,target,weight``, one line per arc; an isolated node has its own line."""
     names = [_quoted(name) for name in graph.names]
-    sources, targets, values = graph.arcs()
-    isolated = np.ones(len(names), dtype=bool)
-    isolated[sources] = isolated[targets] = False
-    lines = [
-        "source,target,weight",
-        *[
-            f"{names[row]},{names[column]},{value!r}"
-            for row, column, value in zip(
-                sources.tolist(), targets.tolist(), values.tolist(), strict=True
-            )
-        ],
-        *[f"{names[node]},," for node in np.flatnonzero(isolated)],
-        "",
+    rows, columns, values = (part.tolist() for part in graph.arcs())
+    arcs = [
+        f"{names[row]},{names[column]},{value!r}"
+        for row, column, value in zip(rows, columns, values, strict=True)
     ]
-    return "\n".join(lines)
+    alone = sorted(set(range(len(names))).difference(rows, columns))
+    return "\n".join(["source,target,weight", *arcs, *[f"{names[v]},," for v in alone], ""])
 
 
 def adjacency_lines(graph: Graph) -> Iterator[str]:
@@ -145,7 +137,7 @@ def parse_adjacency(text: str, source: str) -> Graph:
     """
     header, *rows = _rows(text, source)
     if len(rows) + 1 == len(header) and _are_numbers(header):
-        header, rows = [f"x{index}" for index in range(len(header))], [header, *rows]
+        header, rows = numbered_names(len(header)), [header, *rows]
     labelled = len(rows) == len(header) - 1
     names = header[1:] if labelled else header
     if len(rows) != len(names):

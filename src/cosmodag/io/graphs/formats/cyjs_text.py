@@ -1,24 +1,32 @@
 """Cytoscape JSON (``.cyjs``), which Cytoscape and Cytoscape.js open."""
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cosmodag.errors import DataError
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 
-__all__ = ["dump_cyjs", "parse_cyjs"]
+__all__ = ["cyjs_elements", "dump_cyjs", "parse_cyjs"]
 
 
 def dump_cyjs(graph: Graph) -> str:
     """Write a graph as Cytoscape JSON: nodes with ``name``, arcs with ``weight``."""
     rows, columns, weights = (part.tolist() for part in graph.arcs())
-    nodes = [{"data": {"id": str(place), "name": name}} for place, name in enumerate(graph.names)]
+    elements = cyjs_elements(graph.names, rows, columns, [{"weight": one} for one in weights])
+    return json.dumps({"format_version": "1.0", "elements": elements}, ensure_ascii=False) + "\n"
+
+
+def cyjs_elements(
+    names: Sequence[str], tails: Iterable[int], heads: Iterable[int], facts: Iterable[Any]
+) -> dict[str, list[Any]]:
+    """Nodes and arcs in the form of Cytoscape; ``facts`` are the attributes of each arc."""
+    nodes = [{"data": {"id": str(place), "name": name}} for place, name in enumerate(names)]
     arcs = [
-        {"data": {"id": f"{u}-{v}", "source": str(u), "target": str(v), "weight": weight}}
-        for u, v, weight in zip(rows, columns, weights, strict=True)
+        {"data": {"id": f"{u}-{v}", "source": str(u), "target": str(v), **fact}}
+        for u, v, fact in zip(tails, heads, facts, strict=True)
     ]
-    document = {"format_version": "1.0", "elements": {"nodes": nodes, "edges": arcs}}
-    return json.dumps(document, ensure_ascii=False) + "\n"
+    return {"nodes": nodes, "edges": arcs}
 
 
 def parse_cyjs(text: str, source: str) -> Graph:
@@ -35,9 +43,5 @@ def parse_cyjs(text: str, source: str) -> Graph:
             f"{source} is not a graph of Cytoscape: it needs 'elements' with 'nodes' and 'edges', "
             "each with 'data'."
         ) from error
-    weighted = [(start, end, _weight(weight, source)) for start, end, weight in ends]
+    weighted = [(start, end, number(str(weight), source)) for start, end, weight in ends]
     return graph_from_names(ids, weighted, source, names)
-
-
-def _weight(value: Any, source: str) -> float:
-    return number(str(value), source)

@@ -98,9 +98,8 @@ class _Reader:
 
     def graph(self) -> Graph:
         self._header()
-        while self.now.value != "}" or self.now.kind != "mark":
+        while not self._skip("}"):
             self._statement()
-        self.position += 1
         if self.now.kind != "end":
             raise self._unexpected()
         return graph_from_names(list(self.nodes), self.arcs, self.source)
@@ -113,8 +112,11 @@ class _Reader:
         self.position += 1
         return self.tokens[self.position - 1]
 
-    def _at(self, *marks: str) -> bool:
-        return self.now.kind == "mark" and self.now.value in marks
+    def _skip(self, *marks: str) -> bool:
+        """Return whether one of these marks is next; if so, move past it."""
+        is_next = self.now.kind == "mark" and self.now.value in marks
+        self.position += is_next
+        return is_next
 
     def _unexpected(self) -> DataError:
         where = "at its end" if self.now.kind == "end" else f"from {self.now.value!r}"
@@ -136,13 +138,11 @@ class _Reader:
             raise DataError(f"{self.source} does not start with 'digraph' or 'dag': check it.")
         if self.now.kind in ("word", "quoted"):
             self.position += 1
-        if not self._at("{"):
+        if not self._skip("{"):
             raise self._unexpected()
-        self.position += 1
 
     def _statement(self) -> None:
-        if self._at(";", ","):
-            self.position += 1
+        if self._skip(";", ","):
             return
         following = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         if self.now.kind in ("word", "quoted") and following.kind == "mark":
@@ -192,17 +192,13 @@ class _Reader:
 
     def _ends(self) -> list[str]:
         """Read one node, or several in braces."""
-        if not self._at("{"):
+        if not self._skip("{"):
             names = [self._identifier()]
         else:
-            self.position += 1
             names = []
-            while not self._at("}"):
-                if self._at(",", ";"):
-                    self.position += 1
-                else:
+            while not self._skip("}"):
+                if not self._skip(",", ";"):
                     names.append(self._identifier())
-            self.position += 1
             if not names:
                 raise self._unexpected()
         self.nodes.update(dict.fromkeys(names))
@@ -215,18 +211,11 @@ class _Reader:
 
     def _attributes(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        while self._at("["):
-            self.position += 1
-            while not self._at("]"):
-                if self._at(",", ";"):
-                    self.position += 1
-                    continue
-                key = self._identifier()
-                found[key] = ""
-                if self._at("="):
-                    self.position += 1
-                    found[key] = self._identifier()
-            self.position += 1
+        while self._skip("["):
+            while not self._skip("]"):
+                if not self._skip(",", ";"):
+                    key = self._identifier()
+                    found[key] = self._identifier() if self._skip("=") else ""
         return found
 
 

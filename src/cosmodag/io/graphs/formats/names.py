@@ -2,9 +2,10 @@
 
 import re
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import cast, get_args
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import GraphFormat
 
 __all__ = [
     "MARKED",
@@ -14,24 +15,6 @@ __all__ = [
     "format_of_path",
     "format_of_text",
     "graph_suffix",
-]
-
-GraphFormat = Literal[
-    "graphml",
-    "gml",
-    "dot",
-    "dagitty",
-    "edges",
-    "adjacency",
-    "json",
-    "cyjs",
-    "bif",
-    "tetrad",
-    "cpdag",
-    "pag",
-    "pdf",
-    "svg",
-    "png",
 ]
 
 MARKED = ("cpdag", "pag")

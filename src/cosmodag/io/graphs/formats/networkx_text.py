@@ -12,10 +12,10 @@ import reprlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
+from xml.sax.saxutils import escape
 
 from cosmodag.errors import DataError
-from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
-from cosmodag.io.graphs.networkx_graphs import networkx_of
+from cosmodag.io.graphs.digraph import Graph, graph_from_names, networkx_of, number
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,23 +24,15 @@ __all__ = ["dump_gml", "dump_graphml", "dump_json", "parse_gml", "parse_graphml"
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"} | {
-    # XML parsers replace these by a space within an attribute, unless escaped.
-    character: f"&#{ord(character)};"
-    for character in "\t\n\r"
-}
-_TO_ESCAPE = re.compile('[&<>"\t\n\r]')
+# XML parsers replace blanks other than a space within an attribute, unless they are escaped.
+_ESCAPES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def dump_graphml(graph: Graph, attributes: Mapping[str, Sequence[Any]] | None = None) -> str:
     """Write a graph as GraphML, node names as ids and weights as the edge attribute ``weight``.
 
-    Parameters
-    ----------
-    graph : Graph
-    attributes : mapping, optional
-        Further attributes of the arcs by name, numbers or text, in the order of ``graph.arcs()``;
-        a number that is not finite is left out.
+    ``attributes`` are further attributes of the arcs by name, numbers or text, in the order of
+    ``graph.arcs()``; a number that is not finite is left out.
     """
     nodes = [_attribute(name) for name in graph.names]
     rows, columns, weights = (part.tolist() for part in graph.arcs())
@@ -82,7 +74,7 @@ def _attribute(name: str) -> str:
             f"the node name {name!r} has a control character, which GraphML excludes: rename it, "
             "or write JSON."
         )
-    return _TO_ESCAPE.sub(lambda match: _ESCAPES[match.group()], name)
+    return escape(name, _ESCAPES)
 
 
 def dump_gml(graph: Graph) -> str:

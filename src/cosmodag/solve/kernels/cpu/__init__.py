@@ -1,5 +1,6 @@
 """Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -28,28 +29,44 @@ def is_plain_network(mechanism: Mechanism) -> bool:
     )
 
 
-def _is_cosmo(task: Task, loss: Loss) -> bool:
-    """Whether a task is COSMO on a CPU, for any mechanism, with features that kernels support."""
-    cosmo = Recipe(
-        Priority(),
-        task.recipe.mechanism,
-        AnnealedObjective(loss),
-        CosineAnnealing(),
+def _backend(
+    name: str,
+    fits: Callable[[Mechanism], bool],
+    loss: Loss,
+    kernel: Kernel,
+    working_copies: int,
+    entries: Callable[[Task], int],
+) -> Backend:
+    """Backend of COSMO in single precision, for the mechanisms that fit and one loss."""
+
+    def implements(task: Task) -> bool:
+        mechanism = task.recipe.mechanism
+        cosmo = Recipe(Priority(), mechanism, AnnealedObjective(loss), CosineAnnealing())
+        return (
+            fits(mechanism)
+            and task.recipe.is_like(cosmo)
+            and task.features <= FEATURES
+            and task.dtype == np.float32
+            and task.platform == "cpu"
+        )
+
+    return Backend(
+        name,
+        implements,
+        kernel.advance,
+        working_copies,
+        start=kernel.start,
+        entries=entries,
+        limited=limited,
     )
-    return (
-        task.recipe.is_like(cosmo)
-        and task.features <= FEATURES
-        and task.dtype == np.float32
-        and task.platform == "cpu"
-    )
 
 
-def _is_linear_cosmo(task: Task) -> bool:
-    return _is_cosmo(task, mean_squared_error) and task.recipe.mechanism == Linear()
-
-
-def _is_network_cosmo(task: Task, *, loss: Loss) -> bool:
-    return _is_cosmo(task, loss) and is_plain_network(task.recipe.mechanism)
+def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
+    """Backend of networks, for one of two losses."""
+    prepared = partial(mlp_arrays.workspace, has_own_variances=has_own_variances)
+    kernel = Kernel(mlp_arrays.gather, prepared, mlp.run, mlp_arrays.scatter, has_one_program=True)
+    # Five copies: three in its own layout, W and the gradient.
+    return _backend(name, is_plain_network, loss, kernel, 5, _network_entries)
 
 
 def _network_entries(task: Task) -> int:
@@ -58,32 +75,14 @@ def _network_entries(task: Task) -> int:
     return int(d * (d * h + 1 + 2 * h + 1))
 
 
-def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
-    """Kernel of networks, for one of two losses."""
-    prepared = partial(mlp_arrays.workspace, has_own_variances=has_own_variances)
-    kernel = Kernel(mlp_arrays.gather, mlp_arrays.scatter, prepared, mlp.run, has_one_program=True)
-    return Backend(
-        name,
-        partial(_is_network_cosmo, loss=loss),
-        kernel.advance,
-        working_copies=5,  # three in its own layout, W and the gradient
-        start=kernel.start,
-        entries=_network_entries,
-        limited=limited,
-    )
-
-
-_LINEAR = Kernel(linear.gather, linear.scatter, linear.workspace, linear.run)
-
 BACKENDS: tuple[Backend, ...] = (
-    Backend(
+    _backend(
         "numba-linear",
-        _is_linear_cosmo,
-        _LINEAR.advance,
+        lambda mechanism: mechanism == Linear(),
+        mean_squared_error,
+        Kernel(linear.gather, linear.workspace, linear.run),
         working_copies=3,  # S, W and the gradient
-        start=_LINEAR.start,
         entries=lambda task: task.variables * (task.variables + 1),
-        limited=limited,
     ),
     _networks("numba-mlp", mean_squared_error, has_own_variances=False),
     _networks("numba-mlp-likelihood", log_residual_variances, has_own_variances=True),

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from cosmodag.model.draws import HostKey
-from cosmodag.model.structure import Parameters
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.training.adam import AdamState, host_states
 from cosmodag.solve.trees import map_arrays
 
 __all__ = ["FEATURES", "Kernel", "limited"]
@@ -29,48 +28,32 @@ _NOTHING = np.empty((0, 0), np.float32)
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled loop over the rounds of one problem, for one mechanism.
+    """A compiled loop over the rounds of one problem, for one mechanism."""
 
-    Attributes
-    ----------
-    gather
-        (state, lane) → the arrays of one problem in the layout of the loop.
-    scatter
-        (arrays, state, lane): write them back, unless they are views.
-    workspace
-        arrays → arrays that steps overwrite.
-    run
-        The loop; it changes the arrays in place; its results are those of `run_rounds`.
-    has_one_program
-        Whether problems without optional inputs run the program for those with some. A program
-        without them compiles faster; but where a fit has problems of both kinds, as networks are
-        trained again on the arcs found, one program compiles faster than two.
-    """
-
+    # (state, lane) → the arrays of one problem in the layout of the loop.
     gather: Callable[[AdamState, int], Any]
-    scatter: Callable[[Any, AdamState, int], None]
+    # arrays → arrays that steps overwrite.
     workspace: Callable[[Any], Any]
+    # The loop; it changes the arrays in place; its results are those of `run_rounds`.
     run: Callable[..., tuple[int, float, int]]
+    # (arrays, state, lane): write the arrays back; views need not be written.
+    scatter: Callable[[Any, AdamState, int], None] = lambda arrays, state, lane: None
+    # Whether problems without optional inputs run the program for those with some. A program
+    # without them compiles faster; but where a fit has problems of both kinds, as networks are
+    # trained again on the arcs found, one program compiles faster than two.
     has_one_program: bool = False
 
     def start(self, batch: Batch) -> AdamState:
         """Draw the initial states of all problems, or use their given start parameters."""
         parameters = batch.starts
         if parameters is None:
-            drawn = (self._drawn(batch, lane) for lane in range(batch.size))
+            keys = [HostKey.of(int(seed)) for seed in batch.seeds]
+            drawn = [
+                batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
+                for lane, key in enumerate(keys)
+            ]
             parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
-        return AdamState(
-            parameters=map_arrays(np.array, parameters),
-            mean=map_arrays(np.zeros_like, parameters),
-            square=map_arrays(np.zeros_like, parameters),
-            step=np.zeros(batch.size, np.int32),
-            loss=np.full(batch.size, np.nan, batch.dtype),
-            diverged_at=np.full(batch.size, -1, np.int32),
-        )
-
-    def _drawn(self, batch: Batch, lane: int) -> Parameters:
-        key = HostKey.of(int(batch.seeds[lane]))
-        return batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
+        return host_states(map_arrays(np.array, parameters))
 
     def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         """Run rounds first … last − 1 of every problem of a batch, within `limited`."""
@@ -86,13 +69,13 @@ class Kernel:
         settings = batch.settings_of(lane)
         arrays = self.gather(state, lane)
         extras = None
-        if batch.features or self.has_one_program:
-            extras = Extras(*(_given(batch, name, lane) for name in Extras._fields))
+        if batch.given.keys() > {"data"} or self.has_one_program:
+            extras = Extras(*(batch.of_lane(name, lane, _NOTHING) for name in Extras._fields))
         taken = int(state.step[lane])
         seed, (_, size, steps, rounds) = batch.seeds[lane], batch.passes
         stretch = Stretch(seed, size, steps, rounds, taken, first, last)
         numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
-        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.features
+        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.given
         buffers = Buffers.of(batch.variables, arrays.arcs.shape[1], size, steps, is_weighted)
         work = self.workspace(arrays)
         found = self.run(data, extras, arrays, buffers, work, stretch, numbers)
@@ -103,14 +86,9 @@ class Kernel:
 
 
 def limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
-    """Context with the BLAS threads that the products of one step are worth, problem by problem."""
+    """Context with the number of BLAS threads that suits the products of one step."""
     multiplications = batch.passes.size * state.parameters["arcs"][0].size
     return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
-
-
-def _given(batch: Batch, name: str, lane: int) -> Any:
-    array = batch.of_lane(name, lane)
-    return _NOTHING if array is None else array
 
 
 def _writable(array: Any) -> Any:

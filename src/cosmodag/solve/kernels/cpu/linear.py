@@ -17,17 +17,10 @@ from numpy.typing import NDArray
 from cosmodag.compiled import borrowing, inlined, part
 from cosmodag.solve.kernels.cpu.products import product, transposed_product
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
-from cosmodag.solve.kernels.cpu.steps import (
-    ONE,
-    ZERO,
-    KernelSettings,
-    adam,
-    exp,
-    sign_of,
-)
+from cosmodag.solve.kernels.cpu.steps import ONE, ZERO, KernelSettings, adam, exp, sign_of
 from cosmodag.solve.training.adam import AdamState
 
-__all__ = ["Arrays", "Workspace", "gather", "run", "scatter", "workspace"]
+__all__ = ["Arrays", "Workspace", "gather", "run", "workspace"]
 
 
 class Arrays(NamedTuple):
@@ -59,10 +52,6 @@ def gather(state: AdamState, lane: int) -> Arrays:
             for moment in (state.parameters, state.mean, state.square)
         )
     )
-
-
-def scatter(arrays: Arrays, state: AdamState, lane: int) -> None:
-    """Do nothing: views need not be written back."""
 
 
 @part

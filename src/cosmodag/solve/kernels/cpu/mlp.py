@@ -28,16 +28,7 @@ from cosmodag.model.objective import SMALLEST_VARIANCE
 from cosmodag.solve.kernels.cpu.mlp_arrays import Arrays, Workspace
 from cosmodag.solve.kernels.cpu.products import product, transposed_product
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
-from cosmodag.solve.kernels.cpu.steps import (
-    ONE,
-    ZERO,
-    KernelSettings,
-    adam,
-    exp,
-    move,
-    orient_row,
-    sign_of,
-)
+from cosmodag.solve.kernels.cpu.steps import ONE, ZERO, KernelSettings, adam, exp, move, sign_of
 
 __all__ = ["backward", "run"]
 
@@ -64,12 +55,18 @@ def _add_up(products: Any, totals: Any) -> None:
 @part
 def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
     """S and W = H ∘ S."""
-    for u in range(state.order.shape[0]):
-        orient_row(state.order, u, scalars, work.orientation[u])
+    d = state.order.shape[0]
+    inverse = ONE / scalars.temperature
+    for u in range(d):
+        threshold = state.order[u] + scalars.shift
+        for v in range(d):
+            s = ONE / (ONE + exp((threshold - state.order[v]) * inverse))
+            work.orientation[u, v] = s
+        work.orientation[u, u] = ZERO
         # The support is 0 or 1, so the gradient formulas hold with S ∘ support in place of S.
         if extras is not None:  # noqa: SIM102
             if extras.support.shape[0] > 0:
-                for v in range(state.order.shape[0]):
+                for v in range(d):
                     work.orientation[u, v] *= extras.support[u, v]
         _repeat(work.orientation[u], work.repeated)
         for k in range(work.repeated_row.shape[0]):

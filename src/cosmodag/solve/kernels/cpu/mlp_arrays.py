@@ -16,42 +16,23 @@ __all__ = ["Arrays", "Workspace", "gather", "scatter", "workspace"]
 
 
 class Arrays(NamedTuple):
-    """State of one problem, float32, changed in place.
+    """State of one problem, float32, changed in place."""
 
-    Attributes
-    ----------
-    arcs, arcs_mean, arcs_square
-        (d, h·d): H, unit first.
-    order, order_mean, order_square
-        (d,): p.
-    functions, functions_mean, functions_square
-        (2·h·d + d,): b and w, both unit first, then c.
-    """
-
-    arcs: NDArray[np.float32]
+    arcs: NDArray[np.float32]  # (d, h·d): H, unit first
     arcs_mean: NDArray[np.float32]
     arcs_square: NDArray[np.float32]
-    order: NDArray[np.float32]
+    order: NDArray[np.float32]  # (d,): p
     order_mean: NDArray[np.float32]
     order_square: NDArray[np.float32]
-    functions: NDArray[np.float32]
+    functions: NDArray[np.float32]  # (2·h·d + d,): b and w, both unit first, then c
     functions_mean: NDArray[np.float32]
     functions_square: NDArray[np.float32]
 
 
 class Workspace(NamedTuple):
-    """Arrays that every step overwrites, and the loss.
+    """Arrays that every step overwrites, and whether the loss is the likelihood.
 
-    Attributes
-    ----------
-    repeated, products
-        (h, d).
-    repeated_row, products_row
-        (h·d,): the same memory as one row.
-    squares, factors
-        (d,): Σ c r² of each network, and the factor of its gradients.
-    has_own_variances
-        Whether the loss is the likelihood with one variance per variable, not the squared error.
+    The likelihood has one variance per variable; otherwise the loss is the squared error.
     """
 
     orientation: NDArray[np.float32]
@@ -59,13 +40,13 @@ class Workspace(NamedTuple):
     gradient: NDArray[np.float32]
     order_gradient: NDArray[np.float32]
     functions_gradient: NDArray[np.float32]
-    repeated: NDArray[np.float32]
-    products: NDArray[np.float32]
-    repeated_row: NDArray[np.float32]
-    products_row: NDArray[np.float32]
+    repeated: NDArray[np.float32]  # (h, d)
+    products: NDArray[np.float32]  # (h, d)
+    repeated_row: NDArray[np.float32]  # (h·d,), the same memory
+    products_row: NDArray[np.float32]  # (h·d,), the same memory
     residual: NDArray[np.float32]
-    squares: NDArray[np.float32]
-    factors: NDArray[np.float32]
+    squares: NDArray[np.float32]  # (d,): Σ c r² of each network
+    factors: NDArray[np.float32]  # (d,): of the gradients of each network
     has_own_variances: bool
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import inlined, part
-from cosmodag.model.structure.priority import BOUND_SHIFTS
-from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of
+from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of, sum_of_squares
 from cosmodag.solve.training.shuffle import fill_rows
 
 __all__ = ["Buffers", "Extras", "Stretch", "run_rounds"]
@@ -31,50 +30,26 @@ class Extras(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A range of rounds to run: first … last − 1.
+    """A range of rounds to run: first … last − 1; sizes are those of `Passes`."""
 
-    Attributes
-    ----------
-    seed
-        Seed of the order of rows.
-    size, steps, rounds
-        Rows per step, steps per round and rounds per pass over the data, as in `Passes`.
-    taken
-        Steps taken before.
-    first, last
-        The rounds.
-    """
-
-    seed: np.uint32
+    seed: np.uint32  # of the order of rows
     size: int
     steps: int
     rounds: int
-    taken: int
+    taken: int  # steps taken before
     first: int
     last: int
 
 
 class Buffers(NamedTuple):
-    """Arrays that hold one batch of rows.
+    """Arrays that hold one batch of rows."""
 
-    Attributes
-    ----------
-    rows, counted
-        (size, d): the rows, and their weights; no weights if all are one.
-    outputs
-        (size, units): x W.
-    order
-        Rows of the round, in the order in which they are visited.
-    raised, lowered
-        (d,) of the projection to a known order.
-    """
-
-    rows: NDArray[np.float32]
-    counted: NDArray[np.float32]
-    outputs: NDArray[np.float32]
-    order: NDArray[np.uint32]
-    raised: NDArray[np.float32]
-    lowered: NDArray[np.float32]
+    rows: NDArray[np.float32]  # (size, d)
+    counted: NDArray[np.float32]  # (size, d), or (0, d) if all weights are one
+    outputs: NDArray[np.float32]  # (size, units): x W
+    order: NDArray[np.uint32]  # rows of the round, in the order in which they are visited
+    raised: NDArray[np.float32]  # (d,) of the projection to a known order
+    lowered: NDArray[np.float32]  # likewise
 
     @classmethod
     def of(cls, d: int, wide: int, size: int, steps: int, is_weighted: bool) -> "Buffers":
@@ -105,7 +80,7 @@ def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any
 @part
 def _keep_gaps(order: Any, gaps: Any, shift: Any, raised: Any, lowered: Any) -> None:
     """Move p to where p_v − p_u ≥ gap_uv, as `cosmodag.model.structure.base.keep_gaps` does."""
-    d, apart = order.shape[0], np.float32(BOUND_SHIFTS * shift)
+    d, apart = order.shape[0], np.float32(shift)
     for v in range(d):
         raised[v] = order[v]
         lowered[v] = order[v]
@@ -132,31 +107,21 @@ def run_rounds(
 ) -> Any:
     """Train one problem over a stretch of rounds, in place.
 
+    The result is the number of steps taken so far, the mean objective over the batches of the last
+    round, and the first round whose objective was not finite (−1 if there was none).
+
     Parameters
     ----------
     take_step : compiled function
         (buffers, count, extras, state, work, scalars) → loss and ‖H‖₁ before, and
         ‖H‖_F² after the step on the first `count` rows of the buffers. It moves all parameters but
         p, and adds the arcs' part to `work.order_gradient`.
-    data : array
-    extras : Extras or None
+    data, extras, stretch, settings
+        The table, `Extras` or None, `Stretch` and `KernelSettings`.
     state : NamedTuple of arrays
         With `arcs`, `order`, `order_mean`, `order_square`; changed.
-    buffers : Buffers
-        Overwritten.
-    work : NamedTuple of arrays
-        With `order_gradient`; overwritten.
-    stretch : Stretch
-    settings : KernelSettings
-
-    Returns
-    -------
-    steps : int
-        Steps taken so far.
-    loss : float
-        Mean objective over the batches of the last round.
-    diverged_at : int
-        First round whose objective was not finite, −1 if there was none.
+    buffers, work
+        `Buffers`, and arrays with `order_gradient`; overwritten.
     """
     n, d = data.shape
     order, size = buffers.order, stretch.size
@@ -188,10 +153,7 @@ def run_rounds(
                     entries = _take_weights(extras.counted, order, first, count, buffers.counted)
             step += 1
             frobenius = np.sqrt(squares)
-            order_squares = ZERO
-            for v in range(d):
-                order_squares += state.order[v] * state.order[v]
-            order_norm = np.sqrt(order_squares)
+            order_norm = np.sqrt(sum_of_squares(state.order))
             scalars = scalars_of(settings, temperature, step, entries, frobenius, order_norm)
             for v in range(d):
                 work.order_gradient[v] = scalars.pull * state.order[v]

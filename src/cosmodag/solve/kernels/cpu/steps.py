@@ -1,4 +1,4 @@
-"""Parts of a step that the compiled CPU loops share: scalars, orientation, Adam, e^x."""
+"""Parts of a step that the compiled CPU loops share: scalars, Adam, e^x."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,6 @@ __all__ = [
     "adam",
     "exp",
     "move",
-    "orient_row",
     "scalars_of",
     "sign_of",
     "sum_of_squares",
@@ -57,31 +56,19 @@ class KernelSettings(NamedTuple):
 
 
 class StepScalars(NamedTuple):
-    """Scalars of one step, in single precision.
-
-    Attributes
-    ----------
-    temperature, shift, lambda1, beta1, beta2
-        As in the settings in force.
-    ridge, pull
-        λ₂ / ‖H‖_F and λ_p / ‖p‖₂: factors of H and p in the gradients of these norms.
-    loss_scale
-        2 / Σ c: factor in the gradient of the mean squared error, c the weights of entries.
-    rate, order_rate, square_scale
-        Learning rates and scale of Adam's second moment, with bias correction.
-    """
+    """Scalars of one step, in single precision; rates and scales include bias correction."""
 
     temperature: np.float32
     shift: np.float32
     lambda1: np.float32
-    ridge: np.float32
-    pull: np.float32
-    loss_scale: np.float32
+    ridge: np.float32  # λ₂ / ‖H‖_F, the factor of H in the gradient of its norm
+    pull: np.float32  # λ_p / ‖p‖₂, likewise for p
+    loss_scale: np.float32  # 2 / Σ c in the gradient of the loss, c the weights of entries
     beta1: np.float32
     beta2: np.float32
     rate: np.float32
     order_rate: np.float32
-    square_scale: np.float32
+    square_scale: np.float32  # of Adam's second moment
 
 
 @inlined
@@ -103,16 +90,6 @@ def scalars_of(
         np.float32(settings.priority_learning_rate * mean_scale),
         np.float32(1 / (1 - settings.beta2**step)),
     )
-
-
-@inlined
-def orient_row(order: Any, u: Any, scalars: Any, row: Any) -> None:
-    """Write row u of S, zero on the diagonal."""
-    inverse = ONE / scalars.temperature
-    threshold = order[u] + scalars.shift
-    for v in range(row.shape[0]):
-        row[v] = ONE / (ONE + exp((threshold - order[v]) * inverse))
-    row[u] = ZERO
 
 
 @inlined

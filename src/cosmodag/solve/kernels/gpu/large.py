@@ -22,6 +22,7 @@ from cosmodag.solve.kernels.gpu.tiling import Tiling, padded
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.trees import lane_of
 
 __all__ = ["LARGE", "SMALLEST", "advance", "implements", "parameters", "start"]
 
@@ -47,17 +48,16 @@ def start(batch: Batch, moments: Any = jnp.float32) -> AdamState:
     The draws equal those of `Batch.start`: each number is computed from its position in H, without
     an intermediate array of random bits.
 
-    Parameters
-    ----------
-    batch : Batch
-        One problem.
-    moments : dtype
-        ``float32``, or ``bfloat16`` to use two thirds of the memory: moments are then rounded
-        stochastically, without bias.
+    Moments are ``float32``, or ``bfloat16`` to use two thirds of the memory: they are then rounded
+    stochastically, without bias.
     """
     with jax.default_device(batch.device):
         state = _start(
-            batch.recipe, batch.variables, jnp.dtype(moments), batch.seeds[0], _settings(batch)
+            batch.recipe,
+            batch.variables,
+            jnp.dtype(moments),
+            batch.seeds[0],
+            lane_of(batch.settings, 0),
         )
     # Committed to the device like every later state; otherwise JAX would compile another program.
     return jax.device_put(state, batch.device)
@@ -73,25 +73,9 @@ def advance(
 ) -> AdamState:
     """Train a batch of one problem over the rounds first … last − 1.
 
-    Products use TF32 unless JAX's default matmul precision is set otherwise.
-
-    Parameters
-    ----------
-    batch : Batch
-        One problem of linear COSMO.
-    state : AdamState
-        The current state; its memory is reused for the result. An unpadded state is copied.
-    first, last : int
-        The rounds to run.
-    tiling : Tiling, optional
-        Tile sizes.
-    interpret : bool
-        Whether to run the kernels without a GPU, slowly.
-
-    Returns
-    -------
-    AdamState
-        Padded.
+    Products use TF32 unless JAX's default matmul precision is set otherwise. The memory of the
+    state is reused for the result, which is padded; an unpadded state is copied. With `interpret`,
+    the kernels run without a GPU, slowly.
     """
     with jax.default_device(batch.device):
         return run_rounds(
@@ -100,9 +84,9 @@ def advance(
             interpret,
             _pad_state(state),
             batch.given,
-            {name: places[0] for name, places in batch.which.items()},
+            lane_of(batch.which, 0),
             batch.seeds[0],
-            _settings(batch),
+            lane_of(batch.settings, 0),
             first,
             last,
         )
@@ -112,10 +96,6 @@ def parameters(batch: Batch, state: AdamState) -> Parameters:
     """Remove the padding; this copies H."""
     d = batch.variables
     return {**state.parameters, "arcs": state.parameters["arcs"][..., :d, :d]}
-
-
-def _settings(batch: Batch) -> dict[str, Any]:
-    return {name: values[0] for name, values in batch.settings.items()}
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))

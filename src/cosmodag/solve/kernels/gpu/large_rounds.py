@@ -21,45 +21,24 @@ __all__ = ["on_groups", "run_rounds"]
 
 
 class _Table(NamedTuple):
-    """Input arrays of one problem, padded to the stored size of H.
+    """Input arrays of one problem, padded to the stored size of H."""
 
-    Attributes
-    ----------
-    data
-        (n, stored size).
-    counted
-        (n, 1) or (n, stored size), or None if every entry counts once.
-    support
-        (stored size, stored size) int8, or None if every arc may exist.
-    variables
-        d.
-    """
-
-    data: jax.Array
-    counted: jax.Array | None
-    support: jax.Array | None
-    variables: int
+    data: jax.Array  # (n, stored size)
+    counted: jax.Array | None  # (n, 1) or (n, stored size); None if every entry counts once
+    support: jax.Array | None  # int8, of the stored size; None if every arc may exist
+    variables: int  # d
 
 
 class _RoundRows(NamedTuple):
     """The rows of a round by batch, each padded to a multiple of the tiling's rows.
 
     A row of zeros has zero residuals and does not contribute to any product.
-
-    Attributes
-    ----------
-    rows, columns
-        (batches, b, stored size), and the same transposed.
-    counted
-        (batches, 1 or stored size, b), or None.
-    entries
-        (batches,): Σ c over the entries of each batch.
     """
 
-    rows: jax.Array
-    columns: jax.Array
-    counted: jax.Array | None
-    entries: jax.Array
+    rows: jax.Array  # (batches, b, stored size)
+    columns: jax.Array  # the same transposed
+    counted: jax.Array | None  # (batches, 1 or stored size, b)
+    entries: jax.Array  # (batches,): Σ c over the entries of each batch
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=3)

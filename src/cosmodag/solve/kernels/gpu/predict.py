@@ -47,8 +47,6 @@ def predict(
     support : (d, d) int8 array, or None
         Zero at arcs that may not exist, padded. Without it, a variant of the kernel reads one
         array less.
-    tiling : Tiling
-    interpret : bool
 
     Returns
     -------

@@ -52,15 +52,14 @@ def implements(task: Task) -> bool:
 
 def start(batch: Batch) -> AdamState:
     """Draw the initial state, each device its own columns."""
-    program = _starting(batch.recipe, batch.variables, _devices_of(batch))
-    return program(batch.seeds, batch.settings)
+    devices = devices_for(batch.variables, batch.device.platform)
+    return _starting(batch.recipe, batch.variables, devices)(batch.seeds, batch.settings)
 
 
 def advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
     """Train a batch of one problem over the rounds first … last − 1."""
-    devices = _devices_of(batch)
-    everywhere = NamedSharding(_mesh(devices), _Spec())
-    by_column = _columns(_mesh(devices))
+    devices = devices_for(batch.variables, batch.device.platform)
+    by_column, everywhere = _placements(devices)
     matrices = {"support", "required", "gaps"}
     given = {
         name: jax.device_put(array, by_column if name in matrices else everywhere)
@@ -73,39 +72,32 @@ def advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
 # Cached, because every call of `jax.jit` on a new function compiles a new program.
 @cache
 def _starting(recipe: Recipe, d: int, devices: _Devices) -> Callable[..., AdamState]:
-    mesh = _mesh(devices)
-    return jax.jit(lambda seeds, settings: _laid_out(start_many(recipe, seeds, d, settings), mesh))
+    return jax.jit(
+        lambda seeds, settings: _laid_out(start_many(recipe, seeds, d, settings), devices)
+    )
 
 
 @cache
 def _advancing(recipe: Recipe, devices: _Devices) -> Callable[..., AdamState]:
-    mesh = _mesh(devices)
-
     def advance(state: AdamState, *shared: Any) -> AdamState:
-        return _laid_out(run_many(recipe, state, *shared), mesh)
+        return _laid_out(run_many(recipe, state, *shared), devices)
 
     return jax.jit(advance, donate_argnums=0)
 
 
-def _laid_out(state: AdamState, mesh: Mesh) -> AdamState:
+def _laid_out(state: AdamState, devices: _Devices) -> AdamState:
     """Distribute matrices by column, and replicate everything else."""
-    columns, everywhere = _columns(mesh), NamedSharding(mesh, _Spec())
+    by_column, everywhere = _placements(devices)
     constrain: Any = jax.lax.with_sharding_constraint  # untyped in some versions of JAX
     return jax.tree.map(
-        lambda leaf: constrain(leaf, columns if leaf.ndim == 3 else everywhere), state
+        lambda leaf: constrain(leaf, by_column if leaf.ndim == 3 else everywhere), state
     )
 
 
-def _devices_of(batch: Batch) -> _Devices:
-    return devices_for(batch.variables, batch.device.platform)
-
-
-def _mesh(devices: _Devices) -> Mesh:
-    return Mesh(np.array(devices), ("columns",))
-
-
-def _columns(mesh: Mesh) -> NamedSharding:
-    return NamedSharding(mesh, _Spec(None, None, "columns"))
+def _placements(devices: _Devices) -> tuple[NamedSharding, NamedSharding]:
+    """Placement of matrices, by column, and of everything else."""
+    mesh = Mesh(np.array(devices), ("columns",))
+    return NamedSharding(mesh, _Spec(None, None, "columns")), NamedSharding(mesh, _Spec())
 
 
 # Five, as for the reference loop that it is.

@@ -47,18 +47,8 @@ def advance(
 ) -> AdamState:
     """Train a batch of small problems over the rounds first … last − 1.
 
-    Products use TF32 unless JAX's default matmul precision is set otherwise.
-
-    Parameters
-    ----------
-    batch : Batch
-        Problems of linear COSMO.
-    state : AdamState
-        The current state; its memory is reused for the result.
-    first, last : int
-        The rounds to run.
-    interpret : bool
-        Whether to run the kernel without a GPU, slowly.
+    Products use TF32 unless JAX's default matmul precision is set otherwise. The memory of the
+    state is reused for the result. With `interpret`, the kernel runs without a GPU, slowly.
     """
     with jax.default_device(batch.device):
         return _run_rounds(

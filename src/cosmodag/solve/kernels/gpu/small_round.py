@@ -190,7 +190,7 @@ def _round_kernel(
 
 
 def _at(array: Any, *indices: Any) -> Any:
-    """Entries of an array at indices of one shape, as Triton wants them."""
+    """Entries of an array at indices that are broadcast to one shape, as Triton requires."""
     shape = jnp.broadcast_shapes(*(jnp.shape(index) for index in indices))
     return array.at[tuple(jnp.broadcast_to(index, shape) for index in indices)]
 

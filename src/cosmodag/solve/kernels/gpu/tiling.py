@@ -13,64 +13,41 @@ UNIT = 64
 
 
 class Tiling(NamedTuple):
-    """Tile sizes; they change the speed, and results only by rounding.
+    """Tile sizes; they change the speed, and results only by rounding."""
 
-    Attributes
-    ----------
-    depth, width, splits, warps, stages
-        Of the product: tiles of W are depth × width, and the sum over variables is split into
-        `splits` parts that run in parallel.
-    tall, wide, move_warps
-        Of the update: tiles are tall × wide.
-    span, busy
-        Vertically adjacent tiles that one program of the update visits in turn, reusing their
-        common data; fewer if this would leave fewer than `busy` programs.
-    rows
-        Rows of data multiplied at a time.
-    """
-
+    # Of the product: tiles of W are depth × width, and the sum over variables is split into parts
+    # that run in parallel.
     depth: int = 32
     width: int = 64
     splits: int = 10
     warps: int = 4
     stages: int = 3
+    # Of the update: tiles are tall × wide.
     tall: int = 16
     wide: int = 64
     move_warps: int = 4
+    # Vertically adjacent tiles that one program of the update visits in turn, reusing their common
+    # data; fewer if this would leave fewer than `busy` programs.
     span: int = 16
     busy: int = 1000
-    rows: int = 64
+    rows: int = 64  # rows of data multiplied at a time
 
 
 class TileScalars(NamedTuple):
     """Scalars of one step, in the order in which the kernels read them.
 
-    Attributes
-    ----------
-    sharpness
-        log₂(e) / t, for powers of two in place of e.
-    shift
-        ε.
-    loss_scale
-        2 / Σ c, from the mean in the loss; Σ c = B d if every entry counts once.
-    lambda1, ridge
-        λ₁, and λ₂ / ‖H‖_F.
-    fresh1, fresh2
-        1 − β₁ and 1 − β₂, the shares of a new gradient in the moments.
-    root_scale, floor
-        With a = learning rate / (1 − β₁ᵏ): 1 / (a √(1 − β₂ᵏ)) and Adam's 10⁻⁸ / a, so that H moves
-        by mean / (√square · root_scale + floor).
+    With a = learning rate / (1 − β₁ᵏ), H moves by mean / (√square · root_scale + floor).
     """
 
-    sharpness: Any
-    shift: Any
-    loss_scale: Any
+    sharpness: Any  # log₂(e) / t, for powers of two in place of e
+    shift: Any  # ε
+    loss_scale: Any  # 2 / Σ c, from the mean in the loss; Σ c = B d if every entry counts once
     lambda1: Any
-    ridge: Any
-    fresh1: Any
-    fresh2: Any
-    root_scale: Any
-    floor: Any
+    ridge: Any  # λ₂ / ‖H‖_F
+    fresh1: Any  # 1 − β₁, the share of a new gradient in the moment
+    fresh2: Any  # 1 − β₂
+    root_scale: Any  # 1 / (a √(1 − β₂ᵏ))
+    floor: Any  # Adam's 10⁻⁸ / a
 
 
 def padded(d: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosmodag.later import jax, jnp
-from cosmodag.model.objective.losses import Predicted, mean_squared_residuals
+from cosmodag.model.objective import Predicted, mean_of_each, mean_squared_residuals
 
 __all__ = ["MixedLikelihood"]
 
@@ -19,23 +19,16 @@ class MixedLikelihood:
     A number adds log RSS_v, as in `log_residual_variances`; a category of k levels
     −2 mean log softmax(0, utilities 1, …, k − 1) of its level, so that two levels are a logistic
     regression. Both are on one scale, that of nats per row.
-
-    Attributes
-    ----------
-    levels
-        Number of levels of each variable; 0 for numbers.
     """
 
-    levels: tuple[int, ...]
+    levels: tuple[int, ...]  # of each variable; 0 for numbers
 
     def __call__(self, rows: Predicted) -> jax.Array:
         """Value on a batch whose predictions are (B, d, o), as `MixedMLP` makes them."""
         is_levels = np.array(self.levels) > 0
         variances = mean_squared_residuals(rows._replace(predicted=rows.predicted[..., 0]))
-        counted = jnp.broadcast_to(rows.counted, rows.x.shape)
-        losses = jnp.sum(counted * self._surprise(rows), axis=0)
-        losses = losses / jnp.maximum(jnp.sum(counted, axis=0), 1e-30)
-        return jnp.mean(jnp.where(is_levels, 2.0 * losses, jnp.log(variances)))
+        surprises = mean_of_each(self._surprise(rows), rows.counted)
+        return jnp.mean(jnp.where(is_levels, 2.0 * surprises, jnp.log(variances)))
 
     def _surprise(self, rows: Predicted) -> jax.Array:
         """(B, d): minus the log-probability of each level; meaningless for numbers."""
