@@ -15,6 +15,7 @@ import resource
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,8 +61,8 @@ class TimedPruning(CosmoMLP):
     def _refine(self, *given: Any) -> Any:
         begin = time.perf_counter()
         refined = super()._refine(*given)
-        self.pruning_seconds_ = time.perf_counter() - begin
-        return refined
+        seconds = time.perf_counter() - begin
+        return replace(refined, extra={**refined.extra, "pruning_seconds_": seconds})
 
 
 def megabytes() -> float:

@@ -46,12 +46,11 @@ import signal, sys
 from cosmodag.cli import program
 import cosmodag.learners.base as base
 signal.signal(signal.SIGINT, signal.default_int_handler)
-begin = base.StructureLearner._begin
-def announced(*arguments):
-    given = begin(*arguments)
+fit = base.fit_prepared
+def announced(tasks):
     print("begin", flush=True)
-    return given
-base.StructureLearner._begin = announced
+    return fit(tasks)
+base.fit_prepared = announced
 sys.argv[1:1] = ["fit"]
 program()
 """

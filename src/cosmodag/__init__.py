@@ -4,11 +4,11 @@ The names below are the public surface; they are imported when first used, so th
 package is cheap.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cosmodag import learners as _learners
 from cosmodag._version import __version__
+from cosmodag.later import names_from as _names_from
 
 if TYPE_CHECKING:
     from cosmodag import assess as assess
@@ -23,28 +23,17 @@ if TYPE_CHECKING:
     from cosmodag.report import plot_matrix as plot_matrix
     from cosmodag.report import plot_stability as plot_stability
 
-_PLOTS = ("plot_graph", "plot_history", "plot_matrix", "plot_stability")
 _MODULES = ("assess", "metrics", "selection", "simulate", "stability")
+_HOMES = {
+    "Knowledge": "data.knowledge",
+    **dict(zip(_MODULES, _MODULES, strict=True)),
+    **dict.fromkeys(("plot_graph", "plot_history", "plot_matrix", "plot_stability"), "report"),
+    **{name: "learners" for name in _learners.__all__ if name != "StructureLearner"},
+}
 
-__all__ = [
-    "Knowledge",
-    "__version__",
-    *_MODULES,
-    *_PLOTS,
-    *(name for name in _learners.__all__ if name != "StructureLearner"),
-]
+__all__ = ["__version__", *_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"cosmodag.{name}")
-    if name == "Knowledge":
-        return import_module("cosmodag.data.knowledge").Knowledge
-    if name in _PLOTS:
-        return getattr(import_module("cosmodag.report"), name)
-    if name in __all__:
-        return getattr(_learners, name)
-    raise AttributeError(f"module 'cosmodag' has no attribute {name!r}")
+__getattr__ = _names_from(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -1,11 +1,13 @@
-"""JAX, imported when it is first used: fits that only run compiled CPU loops do not need it.
+"""JAX, and names of packages, imported when they are first used.
+
+Fits that only run compiled CPU loops do not need JAX.
 
 Importing JAX and compiling its first program take about a second. Modules whose functions use JAX
 write ``from cosmodag.later import jax, jnp``; nothing is imported before an attribute of one is
 read. Annotations must be strings (``from __future__ import annotations``).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cosmodag.compilation.progress import begin_one, end_one
 from cosmodag.random_state import preserve_random_state
 
-__all__ = ["jax", "jitted", "jnp", "lax"]
+__all__ = ["jax", "jitted", "jnp", "lax", "names_from"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -50,6 +52,21 @@ if TYPE_CHECKING:
     from jax import lax as lax
 else:
     jax, jnp, lax = _Later("jax"), _Later("jax.numpy"), _Later("jax.lax")
+
+
+def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Make the ``__getattr__`` of a package whose names are imported when first used.
+
+    `homes` gives the module of each name, below ``cosmodag``; a name that is a module gives itself.
+    """
+
+    def read(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(f"cosmodag.{homes[name]}")
+        return module if homes[name] == name else getattr(module, name)
+
+    return read
 
 
 def jitted(**options: Any) -> Callable[[Function], Function]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from control_groups import run_limited
 
+import cosmodag.fit.pipeline as pipeline
 import cosmodag.fit.prepare as prepare
 import cosmodag.solve.machine.memory as memory
 from cosmodag import Cosmo, Dagma, EmptyGraph, EqualVariance, Notears, OrderSearch, VarianceSort
@@ -74,7 +75,7 @@ def test_what_cannot_fit_is_refused_with_both_figures(monkeypatch, learner, colu
     def never(*args, **kwargs):
         raise AssertionError("went on")
 
-    monkeypatch.setattr(type(learner), "finish", never)
+    monkeypatch.setattr(pipeline, "settled", never)
     table = np.random.default_rng(0).normal(size=(20, columns))
     with pytest.raises(ResourceError, match=r"needs about \d\.\d GiB, but only 0\.4 GiB"):
         learner.fit(table)

@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
+from cosmodag import Cosmo, CosmoMLP, OrderSearch, VarianceSort, simulate
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import prepare
@@ -29,25 +30,56 @@ class Stopped(Watch):
 
 
 def tasks_of(model) -> list[FitTask]:
-    return [FitTask(copy(model), prepare(model, table)) for table in TABLES]
+    given = [prepare(model, table) for table in TABLES]
+    return [FitTask(copy(model), one) for one in given]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
     "model",
-    [VarianceSort(), OrderSearch(random_state=0), Cosmo(epochs=50, random_state=0)],
+    [
+        VarianceSort(),
+        OrderSearch(random_state=0),
+        Cosmo(epochs=50, random_state=0),
+        CosmoMLP(epochs=5, random_state=0),
+    ],
     ids=lambda model: type(model).__name__,
 )
-def test_many_tables_give_what_each_gives_alone(model, threads):
+def test_many_tables_give_what_each_gives_alone_and_change_no_learner(model, threads):
     tasks = tasks_of(model)
+    before = [dict(vars(task.learner)) for task in tasks]
     with Watch(1, "", show=False) as watch:
         outcomes = list(fit_many(tasks, watch, threads=threads))
     assert sorted(outcome.place for outcome in outcomes) == [0, 1, 2]
-    for task, table in zip(tasks, TABLES, strict=True):
-        alone = copy(model).fit(table)
-        np.testing.assert_allclose(task.learner.weights_, alone.weights_, atol=1e-6)
-        np.testing.assert_allclose(task.learner.residuals_, alone.residuals_, atol=1e-5)
-        assert task.learner.causal_order_ == alone.causal_order_
+    assert [vars(task.learner) for task in tasks] == before
+    for outcome in outcomes:
+        alone, found = copy(model).fit(TABLES[outcome.place]), outcome.taken
+        np.testing.assert_allclose(found.dag.weights, alone.weights_, atol=1e-6)
+        np.testing.assert_allclose(found.dag.residuals, alone.residuals_, atol=1e-5)
+        assert found.dag.order.tolist() == alone.order_.tolist()
+        assert found.attributes.keys() | {"fitted_", "findings_", "stopped_"} == {
+            name for name in vars(alone) if name.endswith("_")
+        }
+
+
+def test_another_fit_leaves_nothing_of_the_one_before():
+    model = Cosmo(epochs=5, random_state=0).fit(pd.DataFrame(TABLES[0], columns=list("abcde")))
+    assert model.refine_report_
+    model.set_params(refine=None).fit(TABLES[1])
+    assert not hasattr(model, "refine_report_")
+    assert not hasattr(model, "feature_names_in_")
+
+
+class Counting(VarianceSort):
+    """A learner that keeps an attribute of its own while it learns."""
+
+    def _learn(self, given, watch):
+        self.rows_ = len(given.data)
+        return super()._learn(given, watch)
+
+
+def test_what_a_learner_sets_while_it_learns_stays():
+    assert Counting().fit(TABLES[0]).rows_ == 100
 
 
 def test_a_resample_is_settled_on_its_own_rows():
@@ -57,7 +89,7 @@ def test_a_resample_is_settled_on_its_own_rows():
         (outcome,) = fit_many([FitTask(model, given)], watch)
     assert outcome.error is None
     np.testing.assert_allclose(
-        model.training_data(), given.data[ROWS()].astype(np.float64), atol=1e-5
+        outcome.taken.dag.training_data(), given.data[ROWS()].astype(np.float64), atol=1e-5
     )
     assert given.row_counts.sum() == 100
 
@@ -68,7 +100,7 @@ def test_a_task_that_diverges_is_an_outcome_and_the_others_are_fitted():
     with Watch(1, "", show=False) as watch:
         found = {outcome.place: outcome for outcome in fit_many(tasks, watch)}
     assert isinstance(found[1].error, DivergenceError)
-    assert [hasattr(task.learner, "adjacency_") for task in tasks] == [True, False, True]
+    assert [found[place].taken is not None for place in range(3)] == [True, False, True]
 
 
 @pytest.mark.parametrize("model", [OrderSearch(), Cosmo(epochs=50)], ids=["search", "cosmo"])
@@ -77,23 +109,21 @@ def test_tasks_that_were_stopped_are_finished_only_on_request(model):
     with Stopped(1, "", show=False) as watch:
         outcomes = list(fit_many(tasks, watch))
     assert [outcome.stopped for outcome in outcomes] == ["time"] * 3
-    assert not any(hasattr(task.learner, "adjacency_") for task in tasks)
+    assert [outcome.taken for outcome in outcomes] == [None] * 3
     with Stopped(1, "", show=False) as watch:
-        list(fit_many(tasks, watch, finish_stopped=True))
-    assert all(task.learner.adjacency_.shape == (5, 5) for task in tasks)
+        outcomes = list(fit_many(tasks, watch, finish_stopped=True))
+    assert all(outcome.taken.dag.adjacency.shape == (5, 5) for outcome in outcomes)
 
 
 def test_what_is_taken_is_handed_out():
-    tasks = tasks_of(VarianceSort())
-
-    def take(place, learnt):
-        tasks[place].learner.forget()
-        return np.count_nonzero(learnt.raw_weights)
+    def take(place, result, learnt):
+        assert result.attributes["raw_weights_"] is not learnt.raw_weights
+        return place, np.count_nonzero(learnt.raw_weights)
 
     with Watch(1, "", show=False) as watch:
-        taken = [outcome.taken for outcome in fit_many(tasks, watch, take=take)]
-    assert min(taken) > 0
-    assert not any(hasattr(task.learner, "fitted_") for task in tasks)
+        outcomes = list(fit_many(tasks_of(VarianceSort()), watch, take=take))
+    assert [outcome.taken[0] for outcome in outcomes] == [outcome.place for outcome in outcomes]
+    assert min(outcome.taken[1] for outcome in outcomes) > 0
 
 
 def test_refinement_needs_no_graph_of_what_was_learnt():

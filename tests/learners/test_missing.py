@@ -1,6 +1,7 @@
 """Missing values: refused by name, dropped with their rows, or filled in from the graph."""
 
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, simulate
 from cosmodag.errors import DataError, DataWarning
+from cosmodag.fit import pipeline, prepare
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill, moments_of_gaps
 from cosmodag.stability import bootstrap
 from learner_catalogue import CATALOGUE, QUICK, chain_table, marks_of
@@ -253,6 +255,37 @@ def test_interventions_that_shift_means_do_not_shift_what_is_filled_in():
     errors = (filled - data.X)[ours] / data.X.std(axis=0)[np.nonzero(ours)[1]]
     assert np.median(np.abs(errors)) < 0.3
     assert metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["shd"] <= 1
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_turns_of_imputation_are_fits_that_neither_diagnose_nor_examine(monkeypatch):
+    calls = Counter()
+
+    def counted(module, name):
+        function = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda *given, **more: calls.update([name]) or function(*given, **more)
+        )
+
+    for module, name in (
+        (prepare, "before_fit"),
+        (prepare, "prepare_table"),
+        (pipeline, "settled"),
+        (pipeline, "examined"),
+    ):
+        counted(module, name)
+    data = simulate.interventional("n300_d6_ER2_gauss", rows=60, seed=1)
+    holed = np.where(np.random.default_rng(0).random(data.X.shape) < 0.1, np.nan, data.X)
+    model = OrderSearch(noise="gaussian", missing="impute", random_state=0)
+    model.fit(holed, interventions=data.targets)
+    turns = model.missing_report_["rounds"]
+    assert turns > 1
+    assert calls == {
+        "before_fit": 1,
+        "examined": 1,
+        "prepare_table": 1 + turns,
+        "settled": 1 + turns,
+    }
 
 
 def test_resamples_have_missing_values_too():

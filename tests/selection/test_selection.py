@@ -19,6 +19,7 @@ from cosmodag import (
 )
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.graph.dags import is_dag
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
@@ -37,12 +38,12 @@ def test_folds_are_fitted_together_as_they_are_alone():
 def test_held_out_rows_are_not_seen(monkeypatch):
     seen, asked = [], []
     module = sys.modules["cosmodag.selection.held_out"]
-    prepare, ask = module.prepare, OrderSearch.log_likelihoods
+    prepare, ask = module.prepare, FittedDAG.log_likelihoods
     monkeypatch.setattr(
         module, "prepare", lambda model, X, *more: seen.append(X.X) or prepare(model, X, *more)
     )
     monkeypatch.setattr(
-        OrderSearch, "log_likelihoods", lambda self, X: asked.append(X.X) or ask(self, X)
+        FittedDAG, "log_likelihoods", lambda self, X: asked.append(X.X) or ask(self, X)
     )
     scores = selection.held_out(OrderSearch(random_state=0), DATA.X, folds=4)
     assert scores.shape == (4,)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, simulate
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, InterruptedWarning
+from cosmodag.fit import pipeline
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import BootstrapResult, bootstrap, rows_of
@@ -88,9 +89,9 @@ def test_the_noise_is_decided_once_on_the_table(monkeypatch):
     X = gaussian_chain()
     assert OrderSearch(random_state=0).fit(X).noise_ == "gaussian"
     seen = []
-    finish = OrderSearch.finish
+    settled = pipeline.settled
     monkeypatch.setattr(
-        OrderSearch, "finish", lambda self, *rest: seen.append(self.noise) or finish(self, *rest)
+        pipeline, "settled", lambda one, *rest: seen.append(one.noise) or settled(one, *rest)
     )
     bootstrap(OrderSearch(), X, n=5, random_state=0)
     assert seen.count("auto") == 1
@@ -265,11 +266,11 @@ def test_knowledge_and_interventions_hold_in_every_resample(model, monkeypatch):
     names = list("abcdef")
     known = Knowledge(forbidden_edges=[(names[u], names[v])], required_edges=[(names[a], names[b])])
     seen = []
-    finish = type(model).finish
+    settled = pipeline.settled
     monkeypatch.setattr(
-        type(model),
-        "finish",
-        lambda self, given, *rest: seen.append(given.known.targets) or finish(self, given, *rest),
+        pipeline,
+        "settled",
+        lambda one, given, *rest: seen.append(given.known.targets) or settled(one, given, *rest),
     )
     targets = ["a" if row < 60 else "" for row in range(300)]
     frame = pd.DataFrame(DATA.X, columns=names)
@@ -301,7 +302,7 @@ def test_windows_are_drawn_in_blocks():
     learner = VarianceSort(lags=1)
     given, seen = prepare(learner, X), []
     with Watch(1, "", show=False) as watch:
-        take = lambda place, one: seen.append(one.residuals_[:, 3]) or place  # noqa: E731
+        take = lambda place, dag: seen.append(dag.residuals[:, 3]) or place  # noqa: E731
         assert list(fit_resamples(learner, given, [7], "bootstrap", watch, take)) == [0]
     expected = given.data[rows_of("bootstrap", 128, 7, block=5), 3]
     assert np.allclose(np.sort(seen[0]), np.sort(expected), atol=1e-5)

@@ -26,15 +26,15 @@ FAULTS = (
     Fault(
         "an arrow of free choice counts as directed",
         "stability/fits.py",
-        "[basis not in (FREE, SCALE) for basis in one.arrow_basis_]",
-        "[True for basis in one.arrow_basis_]",
+        "basis not in (FREE, SCALE) for basis in dag.arrow_basis",
+        "True for basis in dag.arrow_basis",
         (f"{BOOTSTRAP}::test_no_arrow_of_a_gaussian_chain_is_certified",),
     ),
     Fault(
         "an arrow that follows units counts as directed",
         "stability/fits.py",
-        "[basis not in (FREE, SCALE) for basis in one.arrow_basis_]",
-        "[basis not in (FREE,) for basis in one.arrow_basis_]",
+        "basis not in (FREE, SCALE) for basis in dag.arrow_basis",
+        "basis not in (FREE,) for basis in dag.arrow_basis",
         (f"{BOOTSTRAP}::test_an_arrow_that_follows_units_is_not_certified",),
     ),
     Fault(

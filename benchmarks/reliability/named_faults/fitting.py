@@ -225,8 +225,8 @@ FAULTS = (
     ),
     Fault(
         "score()'s targets are misaligned by a constant column",
-        "fit/fitted_dag.py",
-        "likelihoods = likelihoods[~targets[:, self.has_noise]]",
+        "fit/dag/rows.py",
+        "likelihoods = likelihoods[~targets[:, dag.has_noise]]",
         "likelihoods = likelihoods[~targets[:, : likelihoods.shape[1]]]",
         (f"{TOLD}::test_a_constant_column_moves_no_target_of_the_score",),
         was_missed=True,
@@ -272,16 +272,16 @@ FAULTS = (
     ),
     Fault(
         "a loaded model forgets target sets",
-        "fit/files/saved.py",
-        '*("noise_variances_", "deviations_", "target_sets_", "turning_losses_"),',
-        '*("noise_variances_", "deviations_", "turning_losses_"),',
+        "fit/files/dag.py",
+        '_ARRAYS = ("noise_variances", "deviations", "target_sets", "turning_losses")',
+        '_ARRAYS = ("noise_variances", "deviations", "turning_losses")',
         (f"{TOLD}::test_what_arrows_rest_on_survives_saving",),
     ),
     Fault(
         "a loaded model forgets names",
-        "fit/files/saved.py",
-        'if facts["names"] is not None:',
-        "if False:",
+        "fit/files/dag.py",
+        "columns=None if names is None else np.array(names, dtype=object),",
+        "columns=None,",
         (
             f"{CONTRACT}::test_what_is_fitted_survives_saving",
             f"{COMBINED}::test_a_loaded_model_answers_as_the_one_that_was_saved",

@@ -18,8 +18,9 @@ from cosmodag.bench.cell import Cell, CellBatch
 from cosmodag.bench.methods import METHODS
 from cosmodag.engines import Call, Failure, attempt
 from cosmodag.errors import CosmodagWarning
-from cosmodag.fit.pipeline import FitTask, Learnt, fit_many
+from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import prepare
+from cosmodag.fit.steps import FitResult, Learnt
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.metrics.counts import count, hamming_scores
@@ -143,11 +144,9 @@ def _fit_together(cells: Sequence[Cell], device: str, limit: float | None) -> li
     prepared = {id(table): prepare(learner, table.seen) for learner, table in pairs}
     tasks = [FitTask(learner, prepared[id(table)]) for learner, table in pairs]
 
-    def take(place: int, learnt: Learnt) -> Any:
-        """Score one fit, and delete it."""
-        outcome = attempt(partial(_as_optimised, tasks[place], learnt), tables[place])
-        tasks[place].learner.forget()
-        return outcome
+    def take(place: int, result: FitResult, learnt: Learnt) -> Any:
+        """Score one fit."""
+        return attempt(partial(_as_optimised, tasks[place], result, learnt), tables[place])
 
     outcomes: list[Any] = [None] * len(cells)
     with Watch(1, "", None if limit is None else limit * len(cells), show=False) as watch:
@@ -161,7 +160,7 @@ def _fit_together(cells: Sequence[Cell], device: str, limit: float | None) -> li
     return outcomes
 
 
-def _as_optimised(task: FitTask, learnt: Learnt, table: Drawn) -> Result:
+def _as_optimised(task: FitTask, result: FitResult, learnt: Learnt, table: Drawn) -> Result:
     """Score weights as optimised, cut at 0.3 as in the paper.
 
     The score is the mean Gaussian log-likelihood of held-out entries under the optimised equations
@@ -173,7 +172,7 @@ def _as_optimised(task: FitTask, learnt: Learnt, table: Drawn) -> Result:
     seen, unseen = np.split(squares, [len(given.data)])
     variances = np.maximum(seen.mean(axis=0), 1e-12)
     score = np.mean(-0.5 * (np.log(2 * np.pi * variances) + unseen / variances))
-    figures = scores(table.graph, task.learner.raw_weights_, 0.3, learnt.order)
+    figures = scores(table.graph, result.attributes["raw_weights_"], 0.3, learnt.order)
     return {**figures, "score": float(score)}
 
 

@@ -1,1 +1,1 @@
-"""The stations of a fit that all learners share: prepare, learn, refine, settle, save."""
+"""The steps of a fit that all learners share: prepare, learn, refine, settle, save."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.graph.equivalence import compelled, separated
+from cosmodag.graph.equivalence import compelled, essential_graph, separated
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
@@ -26,6 +26,7 @@ __all__ = [
     "are_in",
     "arrow_basis",
     "basis_of_fit",
+    "class_of_fit",
     "known_directions",
     "mask_of",
 ]
@@ -50,12 +51,12 @@ one arc, log n, so that with fewer than 150 rows hardly any shape is firm."""
 
 BASES = {
     TIME: "the cause comes before the effect in time",
-    KNOWLEDGE: "you said so: the reverse was excluded beforehand, directly or by what follows",
-    INTERVENTIONS: "interventions tell it from the reverse, directly or by what follows",
+    KNOWLEDGE: "knowledge excludes the reverse, directly or by what follows from it",
+    INTERVENTIONS: "interventions exclude the reverse, directly or by what follows from them",
     FOUND: "a regime changed one end and not the other; that it did was found in the data",
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
     WEAK: "the shape of this graph fixes it, but graphs without this arrow score nearly as well",
-    "non-Gaussianity": "the shape of the noise tells it from the reverse",
+    "non-Gaussianity": "the shape of the noise distinguishes it from the reverse",
     CURVES: "curves with independent noise fit in this direction only",
     "equal variances": "only the assumption of equal noise variances decides it; units matter",
     SCALE: "it follows the units of the columns, which may be an accident",
@@ -89,6 +90,15 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
         by_found,
         None if dag.window is None else dag.window.past[edges.row],
     )
+
+
+def class_of_fit(dag: "FittedDAG") -> Any:
+    """Equivalence class of a fit as a (d, d) matrix, sparse if its ``adjacency`` is."""
+    by_knowledge, by_interventions = known_directions(dag)
+    fixed = by_knowledge | by_interventions
+    known = mask_of(dag.edges.row[fixed], dag.edges.col[fixed], dag.d)
+    found: Any = essential_graph(dag.arcs, known if fixed.any() else None)
+    return found if sparse.issparse(dag.adjacency) else found.toarray()
 
 
 def known_directions(dag: "FittedDAG") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

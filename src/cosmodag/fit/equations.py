@@ -51,6 +51,10 @@ class FittedEquations(ABC):
         """Parameters as named arrays, for saving."""
         return {}
 
+    def facts(self) -> dict[str, Any]:
+        """Plain values that, with the arrays, determine the equations, for saving."""
+        return {}
+
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
         """(n, d): noise that `respond` turns into the data, given data less predictions."""
         return residuals

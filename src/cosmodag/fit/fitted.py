@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.fit.checks import refuse_lags
-from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.equations import FittedEquations
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
 from cosmodag.fit.view.attributes import OfDAG
@@ -85,11 +85,9 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
-        if "block_widths" in arrays:
-            from cosmodag.fit.mixed.equations import BlockEquations
+        from cosmodag.fit.files.equations import equations_from
 
-            return BlockEquations.from_arrays(arrays)
-        return LinearEquations()
+        return equations_from(arrays, {})
 
     @property
     def causal_order_(self) -> list[Any]:
@@ -225,7 +223,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         """Partial ancestral graph: what the data shows where causes may be hidden.
 
         Its edges are ``→`` (a cause), ``↔`` (a hidden common cause), ``∘→`` (one of both) and
-        ``∘–∘`` (open). Computed when first asked for, from the graph and the training data; see
+        ``∘–∘`` (open). Computed on first use, from the graph and the training data; see
         ``docs/hidden_causes.md``.
         """
         refuse_lags(self, "pag_", "cpdag_ gives the class, as if nothing were hidden")

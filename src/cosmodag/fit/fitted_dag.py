@@ -10,24 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.interventions import take_columns, targets_of
 from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import basis_of_fit, known_directions, mask_of
+from cosmodag.fit.basis import basis_of_fit, class_of_fit, mask_of
+from cosmodag.fit.dag import rows
 from cosmodag.fit.dag.hidden_causes import pag_of_fit
 from cosmodag.fit.dag.read_only import read_only
-from cosmodag.fit.dag.rows import drawn_noise, likelihoods_of, prepared_rows, with_constants
 from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.regimes.fitted import FittedRegimes
-from cosmodag.fit.time.unroll import as_windows
-from cosmodag.graph.equivalence import essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
+    import os
+
     from cosmodag.order.moments import Moments
 
 __all__ = ["FittedDAG"]
@@ -154,12 +153,7 @@ class FittedDAG:
 
     @cached_property
     def _class(self) -> Any:
-        edges = self.edges
-        by_knowledge, by_interventions = known_directions(self)
-        fixed = by_knowledge | by_interventions
-        known = mask_of(edges.row[fixed], edges.col[fixed], self.d)
-        found: Any = essential_graph(self.arcs, known if fixed.any() else None)
-        return found if sparse.issparse(self.adjacency) else found.toarray()
+        return class_of_fit(self)
 
     @cached_property
     def pag(self) -> PartialAncestralGraph:
@@ -177,11 +171,11 @@ class FittedDAG:
             Whether means may be moved if variables were set. The means that satisfy all equations
             are those of observations without interventions, even if the table has none.
         """
-        return with_constants(self, data, recentre)
+        return rows.with_constants(self, data, recentre)
 
     def prepared(self, X: Any) -> NDArray[np.float64]:
         """Check the columns of new data, and prepare it like the training data."""
-        return prepared_rows(self, X)
+        return rows.prepared_rows(self, X)
 
     @property
     def has_noise(self) -> NDArray[np.bool_]:
@@ -207,14 +201,7 @@ class FittedDAG:
 
     def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
         """Mean Gaussian log-likelihood, per row and variable, of entries that were not set."""
-        X, entries, labels = take_columns(X, interventions, regimes)
-        if self.window is not None:
-            X, entries = as_windows(self.window, X, entries)
-        likelihoods = self.log_likelihoods(X, labels)
-        targets = targets_of(entries, [str(name) for name in self.names], len(likelihoods))
-        if targets is not None:
-            likelihoods = likelihoods[~targets[:, self.has_noise]]
-        return float(np.mean(likelihoods)) if likelihoods.size else 0.0
+        return rows.score_of(self, X, interventions, regimes)
 
     def log_likelihoods(self, X: Any, regimes: Any = None) -> NDArray[np.float64]:
         """Log-likelihood of every entry of the columns that have noise.
@@ -222,7 +209,7 @@ class FittedDAG:
         Gaussian, unless the equations have another one, such as that of categories. If `regimes`
         gives the regime of each row, targets have their own equations.
         """
-        return likelihoods_of(self, self.prepared(X), regimes)
+        return rows.likelihoods_of(self, self.prepared(X), regimes)
 
     def sample(
         self,
@@ -248,7 +235,7 @@ class FittedDAG:
         It is drawn from the residuals of the training data; from normal distributions if these were
         not saved, or if `normal` is true.
         """
-        return drawn_noise(self, n, random, normal=normal)
+        return rows.drawn_noise(self, n, random, normal=normal)
 
     def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, NDArray[np.float64]]:
         """Convert values of some columns to prepared units."""
@@ -264,13 +251,7 @@ class FittedDAG:
 
         Columns that are `held` have the values given, and no noise.
         """
-        values = noise.copy()
-        for v in self.order:
-            if v in held:
-                values[:, v] = held[v]
-            elif not self.preparation.constant[v]:
-                values[:, v] = self.equations.respond(values, self.adjacency, v, noise[:, v])
-        return values
+        return rows.propagated_rows(self, noise, held)
 
     def training_data(self) -> NDArray[np.float64]:
         """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
@@ -280,3 +261,37 @@ class FittedDAG:
                 "save it with residuals=True, or fit again."
             )
         return self.propagated(self.residuals.astype(np.float64))
+
+    def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:
+        """Write the DAG to one file, without its learner; :meth:`load` reads it again.
+
+        Parameters
+        ----------
+        path : path
+        residuals : bool
+            Also save the residuals of the training data, which can then be reconstructed.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from cosmodag import FittedDAG, VarianceSort, simulate
+        >>> X = simulate.load("n200_d5_ER1_gauss", seed=0).X
+        >>> dag = VarianceSort().fit(X).fitted_
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "dag.safetensors"
+        >>> dag.save(path)
+        >>> FittedDAG.load(path).score(X) == dag.score(X)
+        True
+        """
+        from cosmodag.fit.files.dag import save_dag
+
+        save_dag(self, path, residuals=residuals)
+
+    @classmethod
+    def load(cls, path: "str | os.PathLike[str]") -> "FittedDAG":
+        """Read a DAG from a file of :meth:`save`, or that of a saved learner, or from its folder.
+
+        Nothing that is read can run code. The example is that of :meth:`save`.
+        """
+        from cosmodag.fit.files.dag import load_dag
+
+        return load_dag(path)

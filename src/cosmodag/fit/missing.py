@@ -167,14 +167,18 @@ def _by_graphs(
     """Impute a table with interventions, alternating with searches for a graph.
 
     A value that was set informs about its effects, but not about its causes, which needs a graph.
-    Every round uses the same random numbers, so that the rounds can converge.
+    Each search needs the values that were drawn on the graph before, so that searches cannot be one
+    list of tables. Every round uses the same random numbers, so that the rounds can converge.
     """
+    from cosmodag.fit.pipeline import FitTask, fit_prepared
+    from cosmodag.fit.prepare import check_memory, prepare_table
     from cosmodag.learners.order_search import OrderSearch
 
     (seed,) = seeds_from(model.random_state, 1)
     learner = OrderSearch(
         noise="gaussian", knowledge=model.knowledge, random_state=seed, verbose=False
     )
+    check_memory(learner, *X.shape)
     unknown = absent | targets
     numbers = np.zeros(X.shape)
     numbers[absent] = draws
@@ -183,8 +187,9 @@ def _by_graphs(
     rounds = 0
     with ignoring(CosmodagWarning):
         while rounds < _ROUNDS:
-            learner.fit(Table(filled, names), interventions=targets)
-            arcs = learner.fitted_.arcs.toarray()
+            given = prepare_table(learner, Table(filled, names), targets)
+            (found,) = fit_prepared([FitTask(learner, given)], examine=False)
+            arcs = found.dag.arcs.toarray()
             for _ in range(_REPEATS):
                 filled = fill(
                     X, absent, GaussianEquations.on(arcs, filled, targets), draws, targets

@@ -1,4 +1,4 @@
-"""The first station of a fit: check, complete, diagnose and scale a table."""
+"""The first step of a fit: check, complete, diagnose and scale a table."""
 
 import warnings
 from collections.abc import Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cosmodag.data.diagnose import Finding
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["Prepared", "prepare", "prepare_table"]
+__all__ = ["Prepared", "check_memory", "prepare", "prepare_table"]
 
 # Bytes that every machine has: below, the check of memory is omitted.
 _NO_MATTER = 2**27
@@ -63,6 +63,18 @@ class Prepared:
     # Function that draws the row numbers of a resample, with repetitions; None for the table
     # itself. They are drawn on demand, so that many resamples share the memory of one table.
     draw: Callable[[], NDArray[np.intp]] | None = None
+
+    @property
+    def columns(self) -> NDArray[Any] | None:
+        """Names of the columns; None where the table had none."""
+        return np.array(self.names, dtype=object) if self.is_named else None
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What a fitted learner shows of its table, by name."""
+        found = {"feature_names_in_": self.columns, "missing_report_": self.missing_report}
+        known = {name: value for name, value in found.items() if value is not None}
+        return {"n_features_in_": len(self.names), **known}
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
@@ -111,7 +123,7 @@ def prepare(
         is_named, findings = True, found.findings
         _refuse_imputed_targets(learner, found.table.X, found.targets)
     elif in_time is not None and in_time.is_given:
-        raise DataError("series and time are of use only with lags (--lags): set it as well.")
+        raise DataError("series and time have an effect only with lags (--lags): set it as well.")
     whole = complete(learner, values, entries, _asked_kinds(learner, window))
     table, grouped = whole.table, _grouped(whole, labels, find_targets)
     # Of a window, only the columns at time t: lagged copies repeat them.
@@ -131,7 +143,7 @@ def prepare(
         ),
     ]
     warn_about(findings, stacklevel=4)
-    _check_memory(learner, *table.X.shape)
+    check_memory(learner, *table.X.shape)
     prepared = prepare_table(learner, table, whole.targets, whole.absent, window, grouped)
     return replace(prepared, is_named=is_named, findings=findings, missing_report=whole.report)
 
@@ -228,7 +240,7 @@ def prepare_table(
     )
 
 
-def _check_memory(learner: "StructureLearner", n: int, d: int) -> None:
+def check_memory(learner: "StructureLearner", n: int, d: int) -> None:
     """Refuse a table whose fit would need too much memory; training is checked separately.
 
     Copies of the table and d × d arrays in double precision are counted.

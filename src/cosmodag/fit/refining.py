@@ -10,8 +10,8 @@ from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.mixed.kinds import needs_blocks
 from cosmodag.fit.mixed.refining import refine_blocks
-from cosmodag.fit.pipeline import RefinedFit
 from cosmodag.fit.regimes.targets import graph_over_regimes
+from cosmodag.fit.steps import RefinedFit
 from cosmodag.graph.orders import respecting
 from cosmodag.refinement.noise.decision import decide_noise
 from cosmodag.refinement.noise.inputs import NoiseInputs
@@ -42,15 +42,15 @@ def refine_table(
     categories or counts are searched as blocks of columns.
     """
     # A search whose score does not depend on units does not start from orders that do.
-    is_by_units = model.refinement_ != "prune" and model.order_follows_units(None)
+    method = model.refinement_for(len(given.names))
+    is_by_units = method != "prune" and model.order_follows_units(None)
     if needs_blocks(given.kinds):
         return refine_blocks(model, given, {} if is_by_units else orders, watch, restarts=restarts)
-    method = model.refinement_
     assert method is not None
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(model.random_state, 1)
     known = given.known
-    names = [str(name) for name in getattr(model, "feature_names_in_", range(given.X.shape[1]))]
+    names = [str(name) for name in (given.names if given.is_named else range(len(given.names)))]
     found = decide_noise(
         NoiseInputs(
             given.X,

@@ -2,38 +2,106 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.diagnose import Finding, after_fit
+from cosmodag.data.diagnose import Finding, after_fit, warn_about
 from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.data.diagnose.findings import stopped_early
 from cosmodag.data.diagnose.rows.series import residuals_follow
 from cosmodag.fit.basis import FIRM
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
-from cosmodag.fit.pipeline import Learnt, RefinedFit
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.prepare import Prepared
+from cosmodag.fit.regimes.targets import fitted_regimes
+from cosmodag.fit.steps import FitResult, Learnt, RefinedFit
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
+from cosmodag.solve.watch import Ending, Watch
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
 
 __all__ = [
     "Aligned",
-    "about_lags",
     "aligned",
     "chosen_arcs",
     "count_arcs",
-    "findings_after",
+    "examined",
     "isolated",
-    "refined_graph",
-    "turning_losses_of",
+    "settled",
     "unrefined_graph",
 ]
 
 # Variables up to which arrows are turned one by one: milliseconds at 50, a second or so at 200.
 _MOST_TURNED = 200
+
+
+def settled(
+    learner: "StructureLearner", given: Prepared, learnt: Learnt, watch: Watch
+) -> FitResult:
+    """Turn what was learnt into a DAG, with or without refinement, and fit its constants."""
+    found = aligned(learnt, given.preparation, given.known, learner.raw_threshold)
+    attributes = {**given.attributes, **learnt.extra, **found.attributes}
+    stopped, doubt, refined = learnt.stopped, None, None
+    if learner.refinement_for(len(given.names)) is not None:
+        refined = learner._refine(given, found.learnt, watch)
+    if refined is None:
+        graph = unrefined_graph(found.learnt, given.known, learner.raw_threshold)
+    else:
+        attributes |= {"noise_scores_": refined.scores, "refine_report_": refined.report}
+        attributes |= refined.extra
+        stopped, doubt = stopped or refined.stopped, refined.doubt
+        graph = _refined_graph(refined, given.known, learner.refined_threshold)
+    if watch.stop == "interrupt":  # also where refinement had ended already
+        stopped = "interrupt"
+    dag = FittedDAG(
+        preparation=given.preparation,
+        known=given.known,
+        columns=given.columns,
+        knowledge=given.knowledge,
+        kinds=given.kinds,
+        target_sets=given.target_sets,
+        window=given.window,
+        follows_units=learner.order_follows_units(graph.get("noise")),
+        learner=type(learner).__name__,
+        **graph,
+    ).settled(given.data, recentre=learner.scale != "none")
+    if learnt.raw_weights is None and dag.weights is not None:
+        attributes["raw_weights_"] = dag.weights
+    attributes |= learner._attributes_of(dag, given.data)
+    if refined is None:
+        learner._warn_if_repaired(found)
+    return FitResult(dag, attributes, stopped, given.findings, doubt)
+
+
+def examined(
+    learner: "StructureLearner", given: Prepared, fit: FitResult, watch: Watch
+) -> FitResult:
+    """Record how firm arrows are, and warn of what the equations leave unexplained.
+
+    A stop ends it within about two seconds, and is warned of.
+    """
+    dag, ending = fit.dag, Ending(watch)
+    regimes = fitted_regimes(given, dag)
+    losses = _turning_losses(dag, given, ending.of("the evidence for each arrow"))
+    known = [*fit.findings, *([] if regimes is None else regimes.findings(dag.texts))]
+    if learner.is_linear and dag.is_linear:
+        should_stop = ending.of("curved relations, uneven noise and hidden causes")
+        found = _findings_after(dag, given, known, fit.doubt, should_stop)
+    else:
+        found = _about_lags(dag)
+    found += stopped_early(ending.unfinished)
+    warn_about(found, stacklevel=5)
+    return replace(
+        fit,
+        dag=dag.examined(regimes, dag.turning_losses if losses is None else losses),
+        stopped=fit.stopped or (watch.stop if ending.unfinished else None),
+        findings=[*known, *found],
+    )
 
 
 class Aligned(NamedTuple):
@@ -46,6 +114,13 @@ class Aligned(NamedTuple):
     learnt: Learnt
     was_cyclic: bool = False
     dropped_arcs: int = 0
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What a fitted learner shows of it, by name; sparse weights are not kept."""
+        found = {"was_cyclic_": self.was_cyclic, "dropped_arcs_": self.dropped_arcs}
+        raw = self.learnt.raw_weights
+        return found if raw is None or sparse.issparse(raw) else {**found, "raw_weights_": raw}
 
 
 def aligned(learnt: Learnt, preparation: Preparation, known: Known, threshold: float) -> Aligned:
@@ -81,7 +156,7 @@ def unrefined_graph(learnt: Learnt, known: Known, threshold: float) -> dict[str,
     }
 
 
-def refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[str, Any]:
+def _refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[str, Any]:
     """Fields of a `FittedDAG` from the result of refinement."""
     chosen = chosen_arcs(refined.weights, threshold, known.required)
     is_sparse = len(refined.order) > DENSE_LIMIT
@@ -96,7 +171,7 @@ def refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[s
     }
 
 
-def turning_losses_of(
+def _turning_losses(
     dag: FittedDAG, given: Prepared, should_stop: Callable[[], bool]
 ) -> NDArray[np.float64] | None:
     """Compute the loss of score from turning each arrow, (d, d).
@@ -128,7 +203,7 @@ def turning_losses_of(
     return losses
 
 
-def findings_after(
+def _findings_after(
     dag: FittedDAG,
     given: Prepared,
     known: list[Finding],
@@ -154,10 +229,10 @@ def findings_after(
         given=given.known.given,
         should_stop=should_stop,
     )
-    return [*found, *about_lags(dag)]
+    return [*found, *_about_lags(dag)]
 
 
-def about_lags(dag: FittedDAG) -> list[Finding]:
+def _about_lags(dag: FittedDAG) -> list[Finding]:
     """Say where the residuals of a time series follow one another: lags are too few."""
     if dag.window is None or dag.residuals is None:
         return []

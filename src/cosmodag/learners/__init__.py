@@ -1,12 +1,13 @@
 """Learners: scikit-learn estimators that turn a table into a DAG, imported when first used."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cosmodag.later import names_from
 from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
     from cosmodag.fit.files.saved import load
+    from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.refining import refine
     from cosmodag.learners.base import StructureLearner
     from cosmodag.learners.baselines import (
@@ -40,6 +41,7 @@ __all__ = [
     "DagmaMLP",
     "EmptyGraph",
     "EqualVariance",
+    "FittedDAG",
     "NoCurl",
     "NoCurlU",
     "Notears",
@@ -61,6 +63,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "FittedDAG": "fit.fitted_dag",
     "StructureLearner": "learners.base",
     "load": "fit.files.saved",
     "refine": "fit.refining",
@@ -71,8 +74,4 @@ _HOMES = {
     **{name: f"learners.{entry.module}" for name, entry in LEARNERS.items()},
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"cosmodag.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'cosmodag.learners' has no attribute {name!r}")
+__getattr__ = names_from(__name__, _HOMES)

@@ -1,35 +1,24 @@
-"""The base class of learners: the stations of a fit."""
+"""The base class of learners: parameters, ``fit``, and what a learner defines of a fit."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 
-from cosmodag.data.diagnose import Finding, warn_about
-from cosmodag.data.diagnose.findings import stopped_early
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.known import Known
-from cosmodag.fit.pipeline import FitTask, Learning, Learnt, RefinedFit, fit_prepared
-from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.pipeline import FitInterrupt, fit_prepared
 from cosmodag.fit.prepare import Prepared, prepare
-from cosmodag.fit.regimes.targets import fitted_regimes
-from cosmodag.fit.settle import (
-    about_lags,
-    aligned,
-    findings_after,
-    refined_graph,
-    turning_losses_of,
-    unrefined_graph,
-)
+from cosmodag.fit.settle import Aligned
+from cosmodag.fit.steps import FitResult, FitTask, Learning, Learnt, RefinedFit
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.learners.parameters import Setting, SharedParameters
-from cosmodag.solve.watch import Ending, QuietWatch, Watch
+from cosmodag.solve.watch import QuietWatch, Watch
 
 __all__ = ["Learnt", "Prepared", "RefinedFit", "Setting", "StructureLearner"]
 
@@ -65,9 +54,6 @@ class StructureLearner(SharedParameters):
         Number and names of the columns; with lags those of the window, ``x`` and ``x[t-1]``.
     """
 
-    # Finding of the noise decision, until the fit is examined.
-    _doubt: Finding | None = field(default=None, init=False)
-
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         inherit_descriptions(cls)
@@ -94,19 +80,19 @@ class StructureLearner(SharedParameters):
         X : DataFrame (pandas, polars), Arrow table or (n, d) array
             One row per sample, one column per variable; finite numbers.
         y : ignored
-            Present for scikit-learn's sake.
+            Present for compatibility with scikit-learn.
         interventions : sequence, str, or (n, d) Boolean table, optional
             Which variables were set from outside, row by row: a list with an entry for each row,
             nothing (None, ``""``) for plain observations, a column's name, or several; the name
-            of a column of X that holds such entries, and is then no variable; or a Boolean table.
-            They are taken to be perfect: in its rows the variable does not depend on its causes,
-            and its own equation is not learnt from them.
+            of a column of X that holds such entries, and is then not a variable; or a Boolean
+            table. They are taken to be perfect: in its rows the variable does not depend on its
+            causes, and its own equation is not learnt from them.
         series : sequence or str, optional
             With `lags`: the series of each row, as n labels or the name of a column of X, which is
-            then no variable. No lag crosses from one series into another.
+            then not a variable. No lag crosses from one series into another.
         time : sequence or str, optional
             With `lags`: the time of each row, numbers or dates, as n entries or the name of a
-            column of X, which is then no variable. Rows are sorted by it, and no lag crosses a
+            column of X, which is then not a variable. Rows are sorted by it, and no lag crosses a
             gap. By default rows are in order, without gaps.
         regimes : sequence or str, optional
             The regime of each row (a treatment, a batch, an experiment): a label for each row,
@@ -127,7 +113,19 @@ class StructureLearner(SharedParameters):
             ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
         """
         given = prepare(self, X, interventions, regimes, find_targets, InTime(series, time))
-        fit_prepared([FitTask(self, given)])
+        self.forget()
+        try:
+            (result,) = fit_prepared([FitTask(self, given)])
+        except FitInterrupt as stop:
+            self.take(*stop.results)
+            raise
+        return self.take(result)
+
+    def take(self, result: FitResult) -> Self:
+        """Make a result the fit of this learner, which has none, or has forgotten it."""
+        for name, value in result.attributes.items():
+            setattr(self, name, value)
+        self.stopped_, self.findings_, self.fitted_ = result.stopped, result.findings, result.dag
         return self
 
     @classmethod
@@ -137,45 +135,8 @@ class StructureLearner(SharedParameters):
         watch.begin(len(tasks))
         for place, task in enumerate(tasks):
             watch.advance(1)
-            yield Learning(place, watch.stop, partial(task.learner._learn, watch=own))
-
-    def examine(self, given: Prepared, watch: Watch) -> None:
-        """Record how firm arrows are, and warn of what the equations leave unexplained.
-
-        A stop ends it within about two seconds, and is warned of.
-        """
-        dag, ending = self.fitted_, Ending(watch)
-        regimes = fitted_regimes(given, dag)
-        losses = turning_losses_of(dag, given, ending.of("the evidence for each arrow"))
-        about_regimes = [] if regimes is None else regimes.findings(dag.texts)
-        known = [*self.findings_, *about_regimes]
-        if self.is_linear and dag.is_linear:
-            found = findings_after(
-                dag,
-                given,
-                known,
-                self._doubt,
-                ending.of("curved relations, uneven noise and hidden causes"),
-            )
-        else:
-            found = about_lags(dag)
-        found += stopped_early(ending.unfinished)
-        if ending.unfinished:
-            self.stopped_ = self.stopped_ or watch.stop
-        warn_about(found, stacklevel=5)
-        self.findings_ = [*known, *found]
-        losses = dag.turning_losses if losses is None else losses
-        self.fitted_ = dag.examined(regimes, losses)
-
-    def begin(self, given: Prepared) -> None:
-        """Delete an earlier fit, and set the attributes that are known before learning."""
-        self.forget()
-        self.n_features_in_ = len(given.names)
-        if given.is_named:
-            self.feature_names_in_ = np.array(given.names, dtype=object)
-        if given.missing_report is not None:
-            self.missing_report_ = given.missing_report
-        self.findings_ = given.findings
+            read = partial(task.learner._learn, watch=own)
+            yield Learning(place, task.learner, watch.stop, read)
 
     def square_arrays(self, d: int) -> float:
         """Count the d × d float64 arrays that are held at once, without those of training."""
@@ -186,41 +147,6 @@ class StructureLearner(SharedParameters):
             searched = 0.65 if d > WHOLE_BEYOND else 1.5
         return searched + (4.0 if d <= DENSE_LIMIT else 0.0)
 
-    def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a DAG, with or without refinement, and settle it."""
-        self.stopped_ = learnt.stopped
-        for name, value in learnt.extra.items():
-            setattr(self, name, value)
-        learnt = self._read_out(learnt, given.preparation, given.known)
-        refined = None if self.refinement_ is None else self._refine(given, learnt, watch)
-        if refined is None:
-            graph = unrefined_graph(learnt, given.known, self.raw_threshold)
-        else:
-            self.noise_scores_, self.refine_report_ = refined.scores, refined.report
-            self.stopped_ = self.stopped_ or refined.stopped
-            self._doubt = refined.doubt
-            for name, value in refined.extra.items():
-                setattr(self, name, value)
-            graph = refined_graph(refined, given.known, self.refined_threshold)
-        if watch.stop == "interrupt":  # also where refinement had ended already
-            self.stopped_ = "interrupt"
-        self.fitted_ = FittedDAG(
-            preparation=given.preparation,
-            known=given.known,
-            columns=getattr(self, "feature_names_in_", None),
-            knowledge=given.knowledge,
-            kinds=given.kinds,
-            target_sets=given.target_sets,
-            window=given.window,
-            follows_units=self.order_follows_units(graph.get("noise")),
-            learner=type(self).__name__,
-            **graph,
-        ).settled(given.data, recentre=self.scale != "none")
-        if learnt.raw_weights is None and self.fitted_.weights is not None:
-            self.raw_weights_ = self.fitted_.weights
-        if self.refinement_ is None:
-            self._warn_if_repaired()
-
     def watch(self, fits: int = 1) -> Watch:
         """Make the watch of a number of fits: progress, and a limit on time if there is one."""
         limit = None if self.max_time is None else self.max_time * fits
@@ -228,19 +154,14 @@ class StructureLearner(SharedParameters):
 
     def forget(self) -> None:
         """Delete all fitted attributes."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_doubt"]:
+        for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _read_out(self, learnt: Learnt, preparation: Preparation, known: Known) -> Learnt:
-        """Bring weights and order in line with what is known, and keep the optimised weights."""
-        found = aligned(learnt, preparation, known, self.raw_threshold)
-        self.was_cyclic_, self.dropped_arcs_ = found.was_cyclic, found.dropped_arcs
-        raw = found.learnt.raw_weights
-        if raw is not None and not sparse.issparse(raw):
-            self.raw_weights_ = raw
-        return found.learnt
+    def _attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
+        """Further fitted attributes, by name, from the graph and its training data, prepared."""
+        return {}
 
-    def _warn_if_repaired(self) -> None:
+    def _warn_if_repaired(self, found: Aligned) -> None:
         """Warn of dropped arcs, if the method should not need it."""
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit | None:

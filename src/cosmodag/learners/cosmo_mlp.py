@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.fit.pipeline import FitTask, Learning
+from cosmodag.fit.steps import FitTask, Learning
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.networks.loss_choice import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.parameters import choice

@@ -62,11 +62,6 @@ class OrderSearch(SearchedLearner):
     _order_from_units: ClassVar[bool] = False
     _search_by: ClassVar[str] = "use method='order'"
 
-    @property
-    def refinement_(self) -> str:
-        """Method of refinement: ``"prune"`` or ``"order"``."""
-        return self._method
-
     def refinement_for(self, d: int) -> str:
         """Choose the method of refinement: ``"prune"`` or ``"order"``."""
         return self._method
@@ -100,21 +95,23 @@ class OrderSearch(SearchedLearner):
         """Return further orders to search from; nothing is learnt."""
         starts = {}
         if self._start is not None:
-            starts["given"] = given.known.ordered(self._places(self._start))
+            starts["given"] = given.known.ordered(_places(self._start, given))
         return Learnt(None, orders=starts)
 
-    def _places(self, order: list[Any]) -> NDArray[np.intp]:
-        """Column numbers of an order of names or numbers, each of which must be there once."""
-        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
-        known = {name: place for place, name in enumerate(names)}
-        known |= {place: place for place in range(len(names)) if place not in known}
-        for name in order:
-            if name not in known:
-                raise DataError(f"The order names {name!r}, which is no column of the table.")
-        places = np.array([known[name] for name in order], np.intp)
-        if len(np.unique(places)) != len(names) or len(places) != len(names):
-            raise DataError(
-                f"The order has {len(places)} entries, but must name each of the {len(names)} "
-                "columns once."
-            )
-        return places
+
+def _places(order: list[Any], given: Prepared) -> NDArray[np.intp]:
+    """Column numbers of an order of names or numbers, each of which must be there once."""
+    d = len(given.names)
+    known: dict[Any, int] = {}
+    if given.is_named:
+        known = {name: place for place, name in enumerate(given.names)}
+    known |= {place: place for place in range(d) if place not in known}
+    for name in order:
+        if name not in known:
+            raise DataError(f"The order names {name!r}, which is not a column of the table.")
+    places = np.array([known[name] for name in order], np.intp)
+    if len(np.unique(places)) != d or len(places) != d:
+        raise DataError(
+            f"The order has {len(places)} entries, but must name each of the {d} columns once."
+        )
+    return places

@@ -95,8 +95,8 @@ class SharedParameters(FittedGraph):
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
         """Reasons why the values of parameters would have no effect, by parameter.
 
-        Each names the way out. A default, and ``"auto"``, is never in it. Some values have no
-        effect on a table with categories or counts only.
+        Each says what to do instead. Defaults and ``"auto"`` are never listed. Some values have no
+        effect only where a table has categories or counts.
         """
         return {}
 

@@ -5,12 +5,12 @@ Learners defined elsewhere are not in the list; `load` finds them among the clas
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["LEARNERS", "LearnerEntry", "learner_named"]
+__all__ = ["LEARNERS", "LearnerEntry", "learner_named", "subclass_named"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,12 @@ def learner_named(name: str) -> "type[StructureLearner] | None":
     if name in LEARNERS:
         return LEARNERS[name].load()
     base = import_module("cosmodag.learners.base").StructureLearner
+    found: type[StructureLearner] | None = subclass_named(base, name)
+    return found
+
+
+def subclass_named(base: Any, name: str) -> Any:
+    """Find a class of this name that inherits from `base`, the one defined last; None for none."""
     waiting, found = [base], None
     while waiting:
         known = waiting.pop(0)

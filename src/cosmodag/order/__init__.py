@@ -8,8 +8,9 @@ network of its parents. All are functions on arrays: no learner is imported here
 The names are imported when first used, since most of them import Numba.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cosmodag.later import names_from
 
 if TYPE_CHECKING:
     from cosmodag.order.blocks import BlockProblem, FoundBlocks, choose_block_parents, search_blocks
@@ -57,8 +58,4 @@ _HOMES = {
     "variance_order": "starts.orders",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"cosmodag.order.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'cosmodag.order' has no attribute {name!r}")
+__getattr__ = names_from(__name__, {name: f"order.{home}" for name, home in _HOMES.items()})

@@ -6,8 +6,9 @@ and under several scores, and one result is chosen: by `refine_linear` with Gaus
 imported here, and none is trained. The names are imported when first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cosmodag.later import names_from
 
 if TYPE_CHECKING:
     from cosmodag.refinement.non_gaussian import search_non_gaussian
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["refine_linear", "search_non_gaussian"]
 
-_HOMES = {"refine_linear": "refine", "search_non_gaussian": "non_gaussian"}
+_HOMES = {"refine_linear": "refinement.refine", "search_non_gaussian": "refinement.non_gaussian"}
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"cosmodag.refinement.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'cosmodag.refinement' has no attribute {name!r}")
+__getattr__ = names_from(__name__, _HOMES)

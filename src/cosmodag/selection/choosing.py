@@ -181,23 +181,26 @@ def _candidates(
     search.
     """
     search = OrderSearch(**common).fit(table, interventions=targets)
-    multiples = [one for one in _MULTIPLES if one == 1 or d <= _TRIED_UP_TO]
-    names = ["Cosmo" if one == 1 else f"Cosmo, λ₁ × {one:g}" for one in multiples]
-    learners = [Cosmo(**common) for _ in multiples]
-    for multiple, cosmo in zip(multiples, learners, strict=True):
+    has_scale = _has_scale(search)
+    learners: dict[str, Cosmo] = {}
+    for multiple in (one for one in _MULTIPLES if one == 1 or d <= _TRIED_UP_TO):
+        cosmo, name = Cosmo(**common), "Cosmo"
         if multiple != 1:
+            name = f"Cosmo, λ₁ × {multiple:g}"
             cosmo.set_params(lambda1=multiple * cosmo.settings_for(d)["lambda1"])
-        if not _has_scale(search):
+        if not has_scale:
             cosmo.set_params(**_WITHOUT_SCALE, refine=None)
-    given = prepare(learners[0], table, targets)  # the same for all
-    fit_prepared([FitTask(cosmo, given) for cosmo in learners], examine=_has_scale(search))
-    found: list[StructureLearner] = [
-        cosmo
-        if _has_scale(search)
-        else OrderSearch(**common).fit_from(table, cosmo.causal_order_, interventions=targets)
-        for cosmo in learners
-    ]
-    return {"OrderSearch": search, **dict(zip(names, found, strict=True))}
+        learners[name] = cosmo
+    given = prepare(learners["Cosmo"], table, targets)  # the same for all
+    tasks = [FitTask(cosmo, given) for cosmo in learners.values()]
+    results = zip(learners.items(), fit_prepared(tasks, examine=has_scale), strict=True)
+    found: dict[str, StructureLearner] = {"OrderSearch": search}
+    for (name, cosmo), result in results:
+        found[name] = cosmo.take(result)
+        if not has_scale:
+            order = cosmo.causal_order_
+            found[name] = OrderSearch(**common).fit_from(table, order, interventions=targets)
+    return found
 
 
 def _has_scale(model: StructureLearner) -> bool:

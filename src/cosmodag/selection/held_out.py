@@ -65,12 +65,11 @@ def held_out(
         seen = fold_of != fold
         one, rows = clone(model), None if targets is None else targets[seen]
         tasks.append(FitTask(one, prepare(one, table.of_rows(seen), rows)))
-    fit_prepared(tasks, examine=False)
     scores = []
-    for fold, (one, _) in enumerate(tasks):
+    for fold, result in enumerate(fit_prepared(tasks, examine=False)):
         held = fold_of == fold
-        likelihoods = one.log_likelihoods(table.of_rows(held))
+        likelihoods = result.dag.log_likelihoods(table.of_rows(held))
         if targets is not None:
-            likelihoods = likelihoods[~targets[held][:, ~one.preparation_.constant]]
+            likelihoods = likelihoods[~targets[held][:, ~result.dag.preparation.constant]]
         scores.append(float(np.mean(likelihoods)))
     return np.array(scores)

@@ -1,7 +1,7 @@
 """The bootstrap: probabilities of arcs, from fits to resamples of the rows."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -147,7 +147,7 @@ def bootstrap(
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = monotonic()
-    result.doubts = _decide(result, begun, noted, partial(_fitted, given, max_time))
+    result.doubts = _decide(result, begun, noted, given, max_time)
     left = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
@@ -173,21 +173,22 @@ def _decide(
     result: BootstrapResult,
     begun: StructureLearner,
     noted: Sequence[warnings.WarningMessage],
-    fit_table: Callable[[StructureLearner, int], StructureLearner],
+    given: Prepared,
+    max_time: float | None,
 ) -> list[str]:
     """Decide on the whole table about the noise of all resamples, and list doubts about it.
 
     A doubt is a warning of this fit, by its name, or a finding of it that the table alone did not
-    give. A learner whose noise is given has nothing to decide, but may find that the table refutes
-    it; one that assumes nothing of the noise is not fitted. One that chooses
-    its loss by the noise (`CosmoMLP`) trains all resamples by the loss of the whole table.
+    give. A learner whose noise is given has nothing to decide, but the table may contradict it. A
+    learner that assumes nothing about the noise is not fitted. One that chooses its loss by the
+    noise (`CosmoMLP`) trains all resamples by the loss of the whole table.
     """
     more: list[warnings.WarningMessage] = []
     assumes_noise = hasattr(begun, "noise") and begun.refinement_for(len(result.names)) is not None
     if assumes_noise or getattr(begun, "loss", None) == "auto":
         with warnings.catch_warnings(record=True) as more:
             warnings.simplefilter("always", CosmodagWarning)
-            whole = fit_table(begun, result.seeds[0])
+            whole = _fitted(begun, given, max_time, result.seeds[0])
         if whole.stopped_ == "interrupt":
             raise KeyboardInterrupt
         if assumes_noise:
@@ -204,7 +205,7 @@ def _decide(
 
 
 def _fitted(
-    given: Prepared, max_time: float | None, begun: StructureLearner, seed: int
+    begun: StructureLearner, given: Prepared, max_time: float | None, seed: int
 ) -> StructureLearner:
     """Fit the whole table within the time there is, with a seed where the model has none."""
     whole: StructureLearner = clone(begun)
@@ -213,8 +214,7 @@ def _fitted(
         whole.set_params(random_state=seed)
     if max_time is not None and "max_time" in parameters:
         whole.set_params(max_time=max_time)
-    fit_prepared([FitTask(whole, given)])
-    return whole
+    return whole.take(*fit_prepared([FitTask(whole, given)]))
 
 
 def _on_cluster(

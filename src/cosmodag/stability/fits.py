@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.fit.basis import FREE, SCALE
-from cosmodag.fit.pipeline import FitTask, Learnt, fit_many
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.machine.threads import blas_threads, cores
@@ -21,34 +22,24 @@ __all__ = ["Fit", "fit_resamples", "take_fit"]
 
 
 class Fit(NamedTuple):
-    """What a learner found in one resample.
+    """What a learner found in one resample."""
 
-    Attributes
-    ----------
-    place
-        Which resample.
-    arcs
-        (d, d) bool.
-    directed
-        (d, d) bool: the arcs among them whose direction rests on something; the reverse of the
-        others fits as well, or only units speak against it.
-    positions
-        (d,): the place of each variable in the causal order.
-    """
-
-    place: int
-    arcs: NDArray[np.bool_]
+    place: int  # which resample
+    arcs: NDArray[np.bool_]  # (d, d)
+    # (d, d): the arcs among them whose direction rests on something; the reverse of the others fits
+    # as well, or only units exclude it.
     directed: NDArray[np.bool_]
-    positions: NDArray[np.intp]
+    positions: NDArray[np.intp]  # (d,): the place of each variable in the causal order
 
 
-def take_fit(place: int, one: StructureLearner) -> Fit:
+def take_fit(place: int, dag: FittedDAG) -> Fit:
     """Take arcs, directions and order of one fit."""
-    d, edges = one.n_features_in_, one.edges_
-    arcs, directed = np.zeros((2, d, d), np.bool_)
-    arcs[edges.row, edges.col] = True
-    directed[edges.row, edges.col] = [basis not in (FREE, SCALE) for basis in one.arrow_basis_]
-    return Fit(place, arcs, directed, np.argsort(one.order_))
+    arcs, directed = np.zeros((2, dag.d, dag.d), np.bool_)
+    arcs[dag.edges.row, dag.edges.col] = True
+    directed[dag.edges.row, dag.edges.col] = [
+        basis not in (FREE, SCALE) for basis in dag.arrow_basis
+    ]
+    return Fit(place, arcs, directed, np.argsort(dag.order))
 
 
 def fit_resamples(
@@ -57,13 +48,13 @@ def fit_resamples(
     seeds: Sequence[int],
     sample: str,
     watch: Watch,
-    take: Callable[[int, StructureLearner], Any] = take_fit,
+    take: Callable[[int, FittedDAG], Any] = take_fit,
 ) -> Iterator[Any]:
     """Fit a learner to resamples of a table, and yield what each found as soon as it is ready.
 
     The seed of a resample decides its rows and whatever the learner draws. Fits that the watch
-    stopped, and those that diverged, are left out. `take` extracts the result of a fit from the
-    place of the resample and the fitted learner, which is then discarded.
+    stopped, and those that diverged, are left out. `take` is called with the place of a resample
+    and its fit, in the thread that fitted it; few fits are in memory at once.
     """
     n = len(given.data)
     block = 1 if given.window is None else block_length(n, given.window.lags)
@@ -74,7 +65,9 @@ def fit_resamples(
         for seed, draw in zip(seeds, draws, strict=True)
     ]
     with blas_threads(1):
-        outcomes = fit_many(tasks, watch, take=partial(_taken, tasks, take), threads=cores())
+        outcomes = fit_many(
+            tasks, watch, take=lambda place, result, _: take(place, result.dag), threads=cores()
+        )
         yield from (outcome.taken for outcome in outcomes if outcome.taken is not None)
 
 
@@ -86,16 +79,3 @@ def _seeded(model: StructureLearner, seed: int) -> StructureLearner:
         if hasattr(one, name):
             setattr(one, name, value)
     return one
-
-
-def _taken(
-    tasks: Sequence[FitTask],
-    take: Callable[[int, StructureLearner], Any],
-    place: int,
-    learnt: Learnt,
-) -> Any:
-    """Extract the result of one fit and free the rest, so that few fits are in memory at once."""
-    one = tasks[place].learner
-    taken = take(place, one)
-    one.forget()
-    return taken

@@ -116,7 +116,7 @@ class BootstrapResult:
         """(d, d): share of the fits whose one graph has the arc u → v, at [u, v].
 
         Each fit is counted as the graph it chose from its class, so that the share of an arrow
-        whose reverse fits as well says nothing of the direction: `direction_shares` do.
+        whose reverse fits as well says nothing about the direction; `direction_shares` do.
         """
         return self._share(self._arcs)
 

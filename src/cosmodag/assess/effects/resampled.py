@@ -120,9 +120,8 @@ def refit_resamples(
     )
 
 
-def _take_dag(place: int, one: Any) -> tuple[int, FittedDAG]:
+def _take_dag(place: int, dag: FittedDAG) -> tuple[int, FittedDAG]:
     """Keep a fit; of linear ones only the graph, since their rows follow from the seed."""
-    dag: FittedDAG = one.fitted_
     if dag.is_linear:
         small = sparse.csr_array(dag.edges)
         dag = replace(dag, adjacency=small, weights=None, residuals=None, turning_losses=None)

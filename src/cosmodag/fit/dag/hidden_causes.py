@@ -28,7 +28,7 @@ def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
     Raises
     ------
     DataError
-        If the training data is not at hand, or variables were set in nearly all rows.
+        If the training data is not available, or variables were set in nearly all rows.
     ResourceError
         If there are more variables than dense matrices are made for.
     """
@@ -59,7 +59,7 @@ def _moments(dag: "FittedDAG") -> "Moments":
     rows = known.untouched
     if rows is None:
         raise DataError(
-            "Hidden causes are looked for in rows in which nothing was set, and there are fewer "
+            "Hidden causes are searched for in rows in which nothing was set, and there are fewer "
             "than 30 of these: add observations without interventions."
         )
     absent = known.of_rows(np.flatnonzero(rows)).absent

@@ -1,11 +1,13 @@
 """Rows of a fitted DAG: those it was fitted to, new ones, and noise for drawn ones."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.interventions import take_columns, targets_of
 from cosmodag.data.kinds import matched
 from cosmodag.data.regimes import label_texts
 from cosmodag.errors import DataError
@@ -16,7 +18,14 @@ from cosmodag.io.tables.frames import as_table
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["drawn_noise", "likelihoods_of", "prepared_rows", "with_constants"]
+__all__ = [
+    "drawn_noise",
+    "likelihoods_of",
+    "prepared_rows",
+    "propagated_rows",
+    "score_of",
+    "with_constants",
+]
 
 
 def with_constants(given: "FittedDAG", data: NDArray[np.float32], recentre: bool) -> "FittedDAG":
@@ -89,7 +98,7 @@ def likelihoods_of(
 
     `data` is prepared like the training data. Gaussian, unless the equations have another
     likelihood, such as that of categories. Where `regimes` gives the regime of each row, targets
-    have the equations of their own.
+    have their own equations.
     """
     assert dag.noise_variances is not None
     varying = dag.has_noise
@@ -111,6 +120,31 @@ def likelihoods_of(
     shared = np.zeros((len(likelihood), dag.d))
     shared[:, varying] = likelihood
     return dag.regimes.likelihoods(dag.preparation.undo(data), texts, shared)[:, varying]
+
+
+def score_of(dag: "FittedDAG", X: Any, interventions: Any, regimes: Any) -> float:
+    """Mean log-likelihood of entries that were not set; see `FittedDAG.score`."""
+    X, entries, labels = take_columns(X, interventions, regimes)
+    if dag.window is not None:
+        X, entries = as_windows(dag.window, X, entries)
+    likelihoods = dag.log_likelihoods(X, labels)
+    targets = targets_of(entries, [str(name) for name in dag.names], len(likelihoods))
+    if targets is not None:
+        likelihoods = likelihoods[~targets[:, dag.has_noise]]
+    return float(np.mean(likelihoods)) if likelihoods.size else 0.0
+
+
+def propagated_rows(
+    dag: "FittedDAG", noise: NDArray[np.float64], held: Mapping[int, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Compute rows from their noise, causes first; see `FittedDAG.propagated`."""
+    values = noise.copy()
+    for v in dag.order:
+        if v in held:
+            values[:, v] = held[v]
+        elif not dag.preparation.constant[v]:
+            values[:, v] = dag.equations.respond(values, dag.adjacency, v, noise[:, v])
+    return values
 
 
 def drawn_noise(

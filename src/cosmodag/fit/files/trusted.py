@@ -6,7 +6,7 @@ after these checks: types, shapes, numbers, and that the graph is a DAG in the g
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,38 +15,63 @@ from scipy import sparse
 from cosmodag.data.regimes import CHANGES
 from cosmodag.io.kinds import KINDS
 
-__all__ = ["DamagedError", "check_arrays", "check_facts", "check_model", "check_values"]
+if TYPE_CHECKING:
+    from cosmodag.fit.fitted_dag import FittedDAG
+
+__all__ = ["DamagedError", "check_arrays", "check_dag", "check_facts", "check_values"]
 
 
 class DamagedError(ValueError):
-    """Content of a file that `save` does not write; the message says which."""
+    """Content of a file that `save` does not write; the message names it."""
+
+
+_WITH_LEARNER = {"learner": str, "parameters": dict, "fitted": dict}
+_WITHOUT_LEARNER = {"fitted_dag": dict, "fitted": dict}
 
 
 def check_facts(facts: Any) -> None:
     """Check the facts of a saved model before any of them is used."""
-    _require(isinstance(facts, dict), "its facts are no mapping")
+    _require(isinstance(facts, dict), "its facts are not a mapping")
     try:
         json.dumps(facts, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:  # halves of characters, which no file can be written with
         raise DamagedError("a text is not valid Unicode") from error
-    expected = {"learner": str, "parameters": dict, "fitted": dict}
+    expected = _WITHOUT_LEARNER if "fitted_dag" in facts else _WITH_LEARNER
     for name, kind in expected.items():
         _require(isinstance(facts.get(name), kind), f"{name!r} is missing")
+    if "fitted_dag" in facts:
+        _check_own(facts["fitted_dag"])
     for names in (facts.get("names"), facts.get("regimes")):
         if names is not None:
-            _require(isinstance(names, list), "its names are no list")
-            _require(all(isinstance(name, str) for name in names), "a name is no text")
+            _require(isinstance(names, list), "its names are not a list")
+            _require(all(isinstance(name, str) for name in names), "a name is not a text")
             _require(len(set(names)) == len(names), "a name occurs twice")
     in_time = facts.get("in_time", {})
     _require(
-        isinstance(in_time, dict) and set(in_time) <= {"series", "time"}, "'in_time' is no mapping"
+        isinstance(in_time, dict) and set(in_time) <= {"series", "time"},
+        "'in_time' is not a mapping",
     )
     _require(
         all(name is None or isinstance(name, str) for name in in_time.values()),
         "the column of times or series has no name",
     )
     kinds = facts.get("kinds", [])
-    _require(isinstance(kinds, list) and all(map(_is_kind, kinds)), "a kind of column is none")
+    _require(
+        isinstance(kinds, list) and all(map(_is_kind, kinds)), "the kind of a column is unknown"
+    )
+
+
+def _check_own(facts: dict[str, Any]) -> None:
+    """Check what a file without a learner holds in place of its parameters."""
+    lags, known = facts.get("lags"), facts.get("knowledge")
+    _require(isinstance(facts.get("learner"), str), "the name of its learner is missing")
+    _require(type(lags) is int and lags >= 0, "its lags are not a whole number")
+    _require(isinstance(facts.get("follows_units"), bool), "'follows_units' is missing")
+    _require(known is None or isinstance(known, dict), "its knowledge is not a mapping")
+    equations = facts.get("equations")
+    _require(isinstance(equations, dict), "its equations are missing")
+    leaves = [leaf for value in _entries(equations) for leaf in _leaves(value)]
+    _require(all(map(_is_plain, leaves)), "its equations have values of a wrong type")
 
 
 def _is_kind(value: Any) -> bool:
@@ -125,13 +150,13 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 
 def check_values(facts: dict[str, Any]) -> None:
     """Check the values of parameters and fitted attributes: types, and sizes of numbers."""
-    for name, value in facts["parameters"].items():
+    for name, value in facts.get("parameters", {}).items():
         nested = name == "kinds" and all(map(_is_plain, _leaves(value)))
         plain = (name == "knowledge" or nested) or (
             not isinstance(value, dict) and all(map(_is_plain, _entries(value)))
         )
         _require(plain, f"its parameter {name!r} has a value of a wrong type")
-    _require("stopped_" in facts["fitted"], "'stopped_' is missing")
+    _require("fitted_dag" in facts or "stopped_" in facts["fitted"], "'stopped_' is missing")
     for name, value in facts["fitted"].items():
         kind = _KINDS.get(name)
         _require(kind is None or kind(value), f"{name!r} has a value of a wrong type")
@@ -141,7 +166,7 @@ def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None
     """Check order, preparation and matrices: types, shapes and numbers."""
     order = _array(arrays, "order", "iu", 1)
     d = len(order)
-    _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is no permutation")
+    _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is not a permutation")
     _require(facts["names"] is None or len(facts["names"]) == d, "names and order differ in length")
     _require(len(facts.get("kinds") or range(d)) == d, "kinds and order differ in length")
     for name, kind, shape in (
@@ -203,16 +228,16 @@ def _check_matrix(arrays: dict[str, NDArray[Any]], name: str, d: int) -> None:
         _require(name != "adjacency_", "it has no graph")
 
 
-def check_model(model: Any) -> None:
-    """Check a loaded model: its graph must be a DAG in its order, and it must predict."""
-    d = model.n_features_in_
+def check_dag(dag: "FittedDAG") -> None:
+    """Check a loaded graph: it must be a DAG in its order, and it must predict."""
+    d = dag.d
     places = np.empty(d, np.intp)
-    places[model.order_] = np.arange(d)
-    edges = sparse.coo_array(model.adjacency_)
+    places[dag.order] = np.arange(d)
+    edges = sparse.coo_array(dag.adjacency)
     _require(bool((places[edges.row] < places[edges.col]).all()), "its arcs contradict its order")
-    predicted = model.fitted_.predict_prepared(np.zeros((1, d)))
+    predicted = dag.predict_prepared(np.zeros((1, d)))
     _require(np.shape(predicted) == (1, d), "it predicts another number of variables")
-    residuals = getattr(model, "residuals_", None)
+    residuals = dag.residuals
     if residuals is not None:
         _require(
             residuals.ndim == 2 and residuals.shape[1] == d, "its residuals have another shape"

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.mixed.equations import BlockEquations
-from cosmodag.fit.pipeline import RefinedFit
+from cosmodag.fit.steps import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records
 from cosmodag.order.mixed.curves import CurveGain, curve_gain, entropy_gain, joint_gain
@@ -62,6 +62,10 @@ class _Search:
         (seed,) = seeds_from(model.random_state, 1)
         return cls(model, given, watch, restarts, np.random.default_rng(seed))
 
+    @property
+    def method(self) -> str | None:
+        return self.model.refinement_for(len(self.given.names))
+
     def table(self, curves: bool) -> BlockTable:
         given, known = self.given, self.given.known
         X = given.X * given.preparation.factors + given.preparation.means
@@ -74,7 +78,7 @@ class _Search:
         records = Records(problem)
         # One column for each variable is searched by a faster program with records of its own.
         found, report = self._searched(problem, orders, None if problem.are_columns else records)
-        if self.model.refinement_ == "order":
+        if self.method == "order":
             found = improved(table, problem, found, self._should_stop, records)
         return _Candidate(table, problem, records, found, report)
 
@@ -90,13 +94,12 @@ class _Search:
         orders: Mapping[str, NDArray[Any]],
         records: ParentRecords | None,
     ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
-        method = self.model.refinement_
-        assert method is not None
+        assert self.method is not None
         return best_blocks(
             problem,
             orders,
             random=self.random,
-            method=method,
+            method=self.method,
             restarts=self.restarts,
             should_stop=self._should_stop,
             records=records,

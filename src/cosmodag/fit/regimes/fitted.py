@@ -70,7 +70,7 @@ class FittedRegimes:
     parameters: Floats
 
     def equation(self, regime: int, v: int) -> OwnEquation | None:
-        """Own equation of a variable in a regime, by number; None if it is no target there."""
+        """Own equation of a variable in a regime, by number; None if it is not a target there."""
         if not self.targets[regime, v]:
             return None
         place = int(np.count_nonzero(self.targets[:regime])) + int(

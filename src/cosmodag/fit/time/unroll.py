@@ -145,7 +145,7 @@ def as_windows(window: Window, X: Any, interventions: Any = None) -> tuple[Any, 
 
 
 def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
-    """Say how many windows gaps in time cost."""
+    """Report how many windows are lost to gaps in time."""
     used, gaps = len(found.X), found.gaps
     if not gaps:
         return []

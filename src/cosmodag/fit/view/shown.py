@@ -33,12 +33,12 @@ class Shown(HoldsDAG):
 
         Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight where every column
         has a standard deviation of one; ``se`` and ``t`` of the weight by least squares on the
-        parents, as if the arcs had been known beforehand (NaN where the training data is not at
-        hand, or arcs are functions); ``basis``, what the direction rests on (``arrow_basis_``);
-        ``class``, whether the equivalence class has the arc ``directed`` or ``undirected``
-        (``cpdag_``); ``p_edge`` and ``p_direction``, the shares of resamples that join the two and
-        that have the arrow (NaN before :meth:`bootstrap`, and where it withholds them). The index
-        is the place of the arc in ``edges_``.
+        parents, as if the arcs had been known beforehand (NaN where the training data is not
+        available, or arcs are functions); ``basis``, what the direction rests on
+        (``arrow_basis_``); ``class``, whether the equivalence class has the arc ``directed`` or
+        ``undirected`` (``cpdag_``); ``p_edge`` and ``p_direction``, the shares of resamples that
+        join the two and that have the arrow (NaN before :meth:`bootstrap`, and where it withholds
+        them). The index is the place of the arc in ``edges_``.
         """
         model, dag = cast("FittedGraph", self), self._dag
         resamples = getattr(self, "bootstrap_", None)

@@ -1,4 +1,4 @@
-"""Columns as networks see them when they are trained by likelihood, and the way back."""
+"""Columns as networks see them when they are trained by likelihood, and back."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

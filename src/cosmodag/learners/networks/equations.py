@@ -129,3 +129,7 @@ class NetworkEquations(FittedEquations):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Networks as named arrays, for saving."""
         return {f"{name}_": getattr(self, name) for name in ARRAYS}
+
+    def facts(self) -> dict[str, Any]:
+        """Sizes and activation of the hidden layers, for saving."""
+        return {"hidden": list(self.hidden), "activation": self.activation}

@@ -9,11 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count
-from cosmodag.fit.settle import chosen_arcs, isolated, unrefined_graph
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.settle import aligned, chosen_arcs, isolated, unrefined_graph
 from cosmodag.fit.view.attributes import OfDAG
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
-from cosmodag.learners.networks.equations import ARRAYS, NetworkEquations
-from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations
+from cosmodag.learners.networks.equations import NetworkEquations
+from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations, networks_from
 from cosmodag.learners.networks.refining import refined_networks
 from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.base import TrainedLearner
@@ -113,22 +114,11 @@ class NetworkLearner(TrainedLearner):
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> NetworkEquations:
         """Rebuild the networks of a saved fit."""
-        parts = {name: arrays[f"{name}_"] for name in ARRAYS}
-        found = NetworkEquations(**parts, hidden=tuple(self.hidden), activation=self.activation)
-        is_mixed = "network_numbers" in arrays
-        return MixedNetworkEquations.from_arrays(found, arrays) if is_mixed else found
+        return networks_from(arrays, tuple(self.hidden), self.activation)
 
-    def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a DAG, and keep the means that :meth:`response` needs."""
-        super().finish(given, learnt, watch)
-        self._keep_means(given.data)
-
-    def _keep_means(self, data: NDArray[np.float32]) -> None:
-        """Keep the values that other parents have in :meth:`response`: frequent levels, or means.
-
-        `data` is the training data, prepared.
-        """
-        self.prepared_means_ = self._fitted_networks.usual_values(data)
+    def _attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
+        """Values that other parents have in :meth:`response`: means, or frequent levels."""
+        return {"prepared_means_": _networks_of(dag).usual_values(data)}
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         return refined_networks(self, given, learnt, watch)
@@ -146,14 +136,9 @@ class NetworkLearner(TrainedLearner):
     def _arc_strengths(self, name: str) -> NDArray[np.float64]:
         check_is_fitted(self, "fitted_")
         found: NDArray[np.float64] = isolated(
-            self._fitted_networks.strengths(name), self.fitted_.preparation.constant
+            _networks_of(self.fitted_).strengths(name), self.fitted_.preparation.constant
         )
         return found
-
-    @property
-    def _fitted_networks(self) -> NetworkEquations:
-        assert isinstance(self.fitted_.equations, NetworkEquations)
-        return self.fitted_.equations
 
     def read_out(self, arc_strength: str) -> Self:
         """Read the graph again from the same fit, with another strength of arcs.
@@ -176,15 +161,16 @@ class NetworkLearner(TrainedLearner):
         strengths = self._arc_strengths(arc_strength)
         if self.refinement_ is None:
             learnt = Learnt(strengths, self._learnt_order(), equations=dag.equations)
-            learnt = self._read_out(learnt, dag.preparation, dag.known)
-            graph = unrefined_graph(learnt, dag.known, self.raw_threshold)
+            found = aligned(learnt, dag.preparation, dag.known, self.raw_threshold)
+            graph = unrefined_graph(found.learnt, dag.known, self.raw_threshold)
+            shown = found.attributes
         else:
-            self.raw_weights_ = strengths
             weights = np.where(self.weights_ != 0, strengths, 0.0)
             chosen = chosen_arcs(weights, self.refined_threshold, dag.known.required)
-            graph = {"weights": weights, "adjacency": chosen}
+            graph, shown = {"weights": weights, "adjacency": chosen}, {"raw_weights_": strengths}
         self.fitted_ = replace(dag, **graph).settled(data, recentre=self.scale != "none")
-        self._keep_means(data)
+        for name, value in {**shown, **self._attributes_of(self.fitted_, data)}.items():
+            setattr(self, name, value)
         return self
 
     def _learnt_order(self) -> NDArray[np.intp] | None:
@@ -214,7 +200,7 @@ class NetworkLearner(TrainedLearner):
         means, scales = self.fitted_.preparation.means, self.fitted_.preparation.scales
         rows = np.tile(self.prepared_means_, (len(values), 1))
         rows[:, cause] = (values - means[cause]) / scales[cause]
-        networks = self._fitted_networks
+        networks = _networks_of(self.fitted_)
         if isinstance(networks, MixedNetworkEquations) and networks.embedding.is_levels(response):
             return networks.level_probabilities(rows, self.fitted_.adjacency, response)
         fitted = self.fitted_.predict_column(rows, response)
@@ -226,3 +212,8 @@ class NetworkLearner(TrainedLearner):
             return names.index(name)
         listed = name_list(names, most=10)
         raise DataError(f"There is no column {name!r}: the columns are {listed}.")
+
+
+def _networks_of(dag: FittedDAG) -> NetworkEquations:
+    assert isinstance(dag.equations, NetworkEquations)
+    return dag.equations

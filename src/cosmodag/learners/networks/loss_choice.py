@@ -1,4 +1,4 @@
-"""Choice of the loss of networks: the squared error if units tell the order, else likelihood.
+"""Choice of the loss of networks: the squared error if units reveal the order, else likelihood.
 
 The squared error finds the order from sizes of noise, so it needs one noise variance for all
 variables. The likelihood has a variance for each, and is the same in all units; networks trained by
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cosmodag.errors import DivergenceError
-from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared
+from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.learners.networks.columns import SeenColumns, has_heads, seen_columns
 from cosmodag.learners.networks.equations import NetworkEquations
 from cosmodag.refinement.noise.columns import common_scale, few_valued
@@ -50,20 +50,19 @@ def learn_by_loss(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     variances of the residuals then differ, the table is trained again, by likelihood; without
     refinement only if they differ much.
     """
-    for task in tasks:
-        task.learner._kept = None
     choices = [_first_choice(*task) for task in tasks]
-    again: list[int] = []
+    again: dict[int, Learning] = {}
     for learning in _trained(tasks, choices, range(len(tasks)), watch):
         place = learning.place
         if not choices[place].is_final and learning.stopped is None:
             choices[place] = _after_training(learning, tasks[place])
             if choices[place].loss == LIKELIHOOD:
-                again.append(place)
+                again[place] = learning
                 continue
         yield learning
-    if again:
-        yield from _trained(tasks, choices, again, watch)
+    for learning in _trained(tasks, choices, list(again), watch) if again else ():
+        checkpoints = again[learning.place].checkpoints + learning.checkpoints
+        yield learning._replace(checkpoints=checkpoints)
 
 
 def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
@@ -142,11 +141,9 @@ def _trained(
         seen.append(columns)
     for learning in train_many(chosen, watch):
         place = places[learning.place]
-        # The checkpoint is deleted when the fit of the learner itself ends.
-        tasks[place].learner._kept = chosen[learning.place].learner._kept
         strength = tasks[place].learner.arc_strength
         read = partial(_read, learning.read, choices, place, seen[learning.place], strength)
-        yield Learning(place, learning.stopped, read)
+        yield learning._replace(place=place, read=read)
 
 
 def _read(

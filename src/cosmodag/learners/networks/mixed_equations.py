@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.mixed.by_kind import EquationsByKind
-from cosmodag.learners.networks.equations import NetworkEquations
+from cosmodag.learners.networks.equations import ARRAYS, NetworkEquations
 from cosmodag.model.mechanism.mixed import InputBlocks, block_outputs
 from cosmodag.model.mechanism.mlp import ACTIVATIONS
 
-__all__ = ["MixedNetworkEquations", "levels_in", "network_columns"]
+__all__ = ["MixedNetworkEquations", "levels_in", "network_columns", "networks_from"]
 
 _NUMBERS = ("variances", "means", "scales", "typical")
 
@@ -143,10 +143,14 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
         numbers = np.stack([getattr(self, name) for name in _NUMBERS])
         return {**super().arrays(), **self.embedding.arrays(), "network_numbers": numbers}
 
-    @classmethod
-    def from_arrays(
-        cls, networks: NetworkEquations, arrays: dict[str, NDArray[Any]]
-    ) -> "MixedNetworkEquations":
-        """Rebuild the equations that :meth:`arrays` describes."""
-        numbers = dict(zip(_NUMBERS, arrays["network_numbers"], strict=True))
-        return cls.of_networks(networks, Embedding.from_arrays(arrays), numbers)
+
+def networks_from(
+    arrays: dict[str, NDArray[Any]], hidden: tuple[int, ...], activation: str
+) -> NetworkEquations:
+    """Rebuild the networks that ``arrays`` and ``facts`` of equations describe."""
+    parts = {name: arrays[f"{name}_"] for name in ARRAYS}
+    found = NetworkEquations(**parts, hidden=hidden, activation=activation)
+    if "network_numbers" not in arrays:
+        return found
+    numbers = dict(zip(_NUMBERS, arrays["network_numbers"], strict=True))
+    return MixedNetworkEquations.of_networks(found, Embedding.from_arrays(arrays), numbers)

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.pipeline import Learnt, RefinedFit
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.settle import isolated
+from cosmodag.fit.steps import Learnt, RefinedFit
 from cosmodag.learners.networks.columns import SeenColumns, columns_of
 from cosmodag.learners.networks.equations import NetworkEquations
 from cosmodag.model.objective import AnnealedObjective

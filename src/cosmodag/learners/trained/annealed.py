@@ -2,25 +2,21 @@
 
 import os
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
-from cosmodag.fit.pipeline import Learnt
-from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.parameters import count
 from cosmodag.learners.trained.base import Setting, TrainedLearner
-from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
     from cosmodag.model.objective import Loss
     from cosmodag.solve.methods.one_problem import OneProblem
     from cosmodag.solve.problems import Problem, Solution
-    from cosmodag.solve.training.checkpoint import Checkpoint
 
 __all__ = ["AnnealedLearner"]
 
@@ -92,7 +88,6 @@ class AnnealedLearner(TrainedLearner):
     checkpoint: str | os.PathLike[str] | None = None
 
     extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
-    _kept: "Checkpoint | None" = field(default=None, init=False)
     _further_losses: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -130,19 +125,8 @@ class AnnealedLearner(TrainedLearner):
     def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
         from cosmodag.solve.training.checkpoint import Checkpoint
 
-        if self.checkpoint is None:
-            self._kept = None
-        elif self._kept is None:
-            self._kept = Checkpoint(self.checkpoint)
-        return self.solver_for(n, d)
-
-    def finish(self, given: Prepared, learnt: Learnt, watch: Watch) -> None:
-        """Turn what was learnt into a DAG, and delete the checkpoint of a finished fit."""
-        super().finish(given, learnt, watch)
-        # A fit that was stopped, even after training, continues from its checkpoint.
-        if self._kept is not None and self.stopped_ is None:
-            self._kept.clear()
-        self._kept = None
+        kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
+        return replace(self.solver_for(n, d), checkpoint=kept)
 
     def solver_for(self, n: int, d: int) -> "OneProblem":
         """One problem, solved with annealed temperature."""
@@ -156,7 +140,7 @@ class AnnealedLearner(TrainedLearner):
         recipe = Recipe(
             Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size
         )
-        return OneProblem(recipe, self._kept)
+        return OneProblem(recipe)
 
     def settings_for(self, d: int) -> dict[str, float]:
         """Every hyper-parameter as a number, for d variables."""

@@ -20,8 +20,8 @@ from cosmodag.errors import (
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared, prepare_table
+from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.io.tables.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner
 from cosmodag.learners.trained.starts import best_start, other_orders

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosmodag.errors import AcyclicityWarning
+from cosmodag.fit.settle import Aligned
 from cosmodag.learners.parameters import count
 from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.trained.base import Setting, TrainedLearner
@@ -51,10 +52,10 @@ class ConstrainedLearner(TrainedLearner):
     def _length(self, n: int, d: int) -> int:
         return self._usual_length
 
-    def _warn_if_repaired(self) -> None:
-        if self.was_cyclic_:
+    def _warn_if_repaired(self, found: Aligned) -> None:
+        if found.was_cyclic:
             warnings.warn(
-                f"The optimised weights have a cycle, and {self.dropped_arcs_} arc(s) were "
+                f"The optimised weights have a cycle, and {found.dropped_arcs} arc(s) were "
                 "dropped to make a DAG: optimise longer, or raise threshold.",
                 AcyclicityWarning,
                 stacklevel=3,

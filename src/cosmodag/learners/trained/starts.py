@@ -24,7 +24,7 @@ def best_start(solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
         listed = ", ".join(f"{name}={value:g}" for name, value in problems[0].settings.items())
         raise DivergenceError(
             f"Training diverged in round {solved[0].solution.diverged_at} with {listed}: bring "
-            "the columns to units alike, or lower learning_rate where it is used."
+            "the columns to similar units, or lower learning_rate where it is used."
         )
     whole = [one for one in finite if one.solution.stopped is None] or finite
     return whole[0] if len(whole) == 1 else min(whole, key=lambda one: _loss(one, problems))

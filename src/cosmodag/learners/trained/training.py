@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.fit.pipeline import FitTask, Learning, Learnt
 from cosmodag.fit.prepare import Prepared
+from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.solve.many import Solved, solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.watch import Watch
@@ -14,6 +14,7 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.learners.trained.base import TrainedLearner
     from cosmodag.solve.plan import Solver
+    from cosmodag.solve.training.checkpoint import Checkpoint
 
 __all__ = ["train_many"]
 
@@ -26,6 +27,7 @@ class _Training:
     learner: Any
     settings: dict[str, float]
     starts: int
+    checkpoint: "Checkpoint | None"
     solved: list[Solved] = field(default_factory=list)
 
 
@@ -43,7 +45,7 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     for place, (learner, given) in enumerate(tasks):
         learnt = learner._without_training(given)
         if learnt is not None:
-            at_once.append(Learning(place, None, partial(_known_already, learnt)))
+            at_once.append(Learning(place, learner, None, partial(_known_already, learnt)))
             continue
         n, d = given.data.shape
         solver = learner._solver_of_fit(n, d)
@@ -53,7 +55,9 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         rounds += learner._length(n, d) * len(problems)
         of_group, owners = groups.setdefault(key, ([], []))
         of_group += problems
-        owners += [_Training(place, learner, settings, len(problems))] * len(problems)
+        kept = getattr(solver, "checkpoint", None)
+        training = _Training(place, learner, settings, len(problems), kept)
+        owners += [training] * len(problems)
     watch.begin(max(1, rounds))
     yield from at_once
     for (solver, device), (problems, owners) in groups.items():
@@ -65,7 +69,8 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
                 reasons = [each.solution.stopped for each in solved]
                 stopped = next((reason for reason in reasons if reason), None)
                 read = partial(_read, owner.learner, solved, problems, owner.settings)
-                yield Learning(owner.place, stopped, read)
+                kept = () if owner.checkpoint is None else (owner.checkpoint,)
+                yield Learning(owner.place, owner.learner, stopped, read, kept)
 
 
 def _problems_of(

@@ -1,0 +1,197 @@
+"""Files of fitted DAGs: the part that those of learners share, and files without a learner.
+
+The arrays and most facts of both are the same. What else a DAG consists of follows from the
+parameters of its learner; without one, it is in the entry ``fitted_dag`` of the facts.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.data.kinds import ColumnKind
+from cosmodag.data.knowledge import Knowledge
+from cosmodag.data.time.window import Window
+from cosmodag.errors import CosmodagError, DataError
+from cosmodag.fit.equations import FittedEquations
+from cosmodag.fit.files.equations import equation_facts, equations_from
+from cosmodag.fit.files.plain import as_arrays, from_arrays
+from cosmodag.fit.files.trusted import (
+    DamagedError,
+    check_arrays,
+    check_dag,
+    check_facts,
+    check_values,
+)
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.known import Known
+from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.regimes.fitted import FittedRegimes
+from cosmodag.io.files import read_model, write_model
+
+__all__ = [
+    "MODEL",
+    "dag_arrays",
+    "dag_facts",
+    "dag_from",
+    "load_dag",
+    "read_parts",
+    "refusing_damage",
+    "save_dag",
+]
+
+MODEL = "model.safetensors"
+"""File with the model in a folder that ``cosmodag fit`` wrote."""
+
+_MATRICES = ("weights", "adjacency")
+_ARRAYS = ("noise_variances", "deviations", "target_sets", "turning_losses")
+
+
+def dag_arrays(dag: FittedDAG, *, residuals: bool) -> dict[str, NDArray[Any]]:
+    """Arrays of a DAG, by name; with its residuals, also the entries that were set or imputed."""
+    arrays: dict[str, NDArray[Any]] = {"order": dag.order, **dag.preparation.arrays()}
+    for name in _MATRICES:
+        arrays |= as_arrays(f"{name}_", getattr(dag, name))
+    kept = {f"{name}_": getattr(dag, name) for name in _ARRAYS}
+    if residuals:
+        # `sample` does not use the residuals of entries that were set or imputed.
+        kept |= {"residuals_": dag.residuals}
+        kept |= {"targets": dag.known.targets, "absent": dag.known.absent}
+    arrays |= {name: value for name, value in kept.items() if value is not None}
+    arrays |= dag.equations.arrays()
+    return arrays | ({} if dag.regimes is None else dag.regimes.arrays())
+
+
+def dag_facts(dag: FittedDAG) -> dict[str, Any]:
+    """Facts of a DAG that are in every file."""
+    noise = {"noise_": dag.noise, "noise_reason_": dag.noise_reason}
+    facts: dict[str, Any] = {
+        "names": None if dag.columns is None else list(dag.columns),
+        "kinds": [kind.facts() for kind in dag.kinds],
+        "regimes": None if dag.regimes is None else list(dag.regimes.names),
+        "fitted": {name: value for name, value in noise.items() if value is not None},
+    }
+    if dag.window is not None:
+        facts["in_time"] = {"series": dag.window.series, "time": dag.window.time}
+    return facts
+
+
+def dag_from(
+    arrays: dict[str, NDArray[Any]],
+    facts: dict[str, Any],
+    *,
+    equations: FittedEquations,
+    knowledge: Knowledge | None,
+    lags: int,
+    follows_units: bool,
+    learner: str,
+) -> FittedDAG:
+    """Rebuild a DAG from the content of a file, and check it."""
+    d, names, fitted = len(arrays["order"]), facts["names"], facts["fitted"]
+    window = _window(lags, facts)
+    dag = FittedDAG(
+        order=arrays["order"],
+        adjacency=from_arrays("adjacency_", arrays, d),
+        weights=from_arrays("weights_", arrays, d),
+        preparation=Preparation.from_arrays(arrays),
+        equations=equations,
+        columns=None if names is None else np.array(names, dtype=object),
+        knowledge=knowledge,
+        kinds=tuple(
+            ColumnKind(one["kind"], tuple(one["levels"]), one["reason"])
+            for one in facts.get("kinds", ())
+        ),
+        target_sets=arrays.get("target_sets_"),
+        regimes=FittedRegimes.from_arrays(facts.get("regimes"), arrays),
+        noise=fitted.get("noise_"),
+        noise_reason=fitted.get("noise_reason_"),
+        follows_units=follows_units,
+        residuals=arrays.get("residuals_"),
+        noise_variances=arrays["noise_variances_"],
+        deviations=arrays["deviations_"],
+        turning_losses=arrays.get("turning_losses_"),
+        window=window,
+        learner=learner,
+    )
+    given = None if window is None else window.past
+    known = Known(dag.bounds, arrays.get("targets"), arrays.get("absent"), given)
+    dag = replace(dag, known=known)
+    check_dag(dag)
+    return dag
+
+
+def _window(lags: int, facts: dict[str, Any]) -> Window | None:
+    """Variables and lags of a model of time series; None for other models."""
+    if not lags:
+        return None
+    names = facts["names"]
+    d, rest = divmod(len(names or ()), lags + 1)
+    window = Window(tuple((names or [])[:d]), lags, **facts.get("in_time", {}))
+    if rest or not d or list(window.columns) != names:
+        raise DamagedError("its columns are not those of a window in time")
+    return window
+
+
+def save_dag(dag: FittedDAG, path: str | os.PathLike[str], *, residuals: bool) -> None:
+    """Write a DAG without its learner; see :meth:`FittedDAG.save`."""
+    own = {
+        "learner": dag.learner,
+        "knowledge": None if dag.knowledge is None else dag.knowledge.facts(),
+        "lags": 0 if dag.window is None else dag.window.lags,
+        "follows_units": dag.follows_units,
+        "equations": equation_facts(dag.equations),
+    }
+    arrays = dag_arrays(dag, residuals=residuals)
+    write_model(path, arrays, {**dag_facts(dag), "fitted_dag": own})
+
+
+def load_dag(path: str | os.PathLike[str]) -> FittedDAG:
+    """Read a DAG that was saved with or without its learner; see :meth:`FittedDAG.load`."""
+    arrays, facts = read_parts(path)
+    with refusing_damage(path):
+        if not isinstance(facts, dict) or "fitted_dag" not in facts:
+            from cosmodag.fit.files.saved import learner_from
+
+            return learner_from(path, arrays, facts).fitted_
+        check_facts(facts)
+        check_values(facts)
+        check_arrays(arrays, facts)
+        own = facts["fitted_dag"]
+        return dag_from(
+            arrays,
+            facts,
+            equations=equations_from(arrays, own["equations"]),
+            knowledge=None if own["knowledge"] is None else Knowledge(**own["knowledge"]),
+            lags=own["lags"],
+            follows_units=own["follows_units"],
+            learner=own["learner"],
+        )
+
+
+def read_parts(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], Any]:
+    """Arrays and facts of a file, or of the model in a folder that ``cosmodag fit`` wrote."""
+    path = Path(path)
+    if path.is_dir():
+        if not (path / MODEL).is_file():
+            raise DataError(
+                f"'{path}' holds no {MODEL}: give the folder that 'cosmodag fit' wrote to."
+            )
+        path = path / MODEL
+    return read_model(path)
+
+
+@contextmanager
+def refusing_damage(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn errors from the content of a file into one sentence that names the file."""
+    try:
+        yield
+    except CosmodagError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        reason = f": {error}" if isinstance(error, DamagedError) else ""
+        raise DataError(f"'{path}' is not a saved model, or it is damaged{reason}.") from error
