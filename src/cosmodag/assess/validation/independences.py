@@ -107,12 +107,15 @@ class PartialCorrelation:
     ) -> tuple[Floats, Floats]:
         """Test one variable against several others."""
         group = self.moments.group[v]
-        R, rows = self.moments.correlations[group], float(self.moments.rows[group])
-        given = given[np.diag(R)[given] > 0]
+        stored, rows = self.moments.correlations[group], float(self.moments.rows[group])
+        variances = np.diag(stored) * self.moments.unit
+        given = given[variances[given] > 0]
         ends = np.append(others, v)
-        explained = linalg.pinvh(R[np.ix_(given, given)]) @ R[np.ix_(given, ends)]
-        left = np.diag(R)[ends] - np.einsum("ij,ij->j", R[np.ix_(given, ends)], explained)
-        common = R[others, v] - R[np.ix_(others, given)] @ explained[:, -1]
+        among = stored[np.ix_(given, given)] * self.moments.unit
+        with_ends = stored[np.ix_(given, ends)] * self.moments.unit
+        explained = linalg.pinvh(among) @ with_ends
+        left = variances[ends] - np.einsum("ij,ij->j", with_ends, explained)
+        common = stored[others, v] * self.moments.unit - with_ends[:, :-1].T @ explained[:, -1]
         usable = (left[:-1] > _LEFT) & (left[-1] > _LEFT)
         freedom = rows - len(given) - 2
         if freedom < 1:
