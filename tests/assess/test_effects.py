@@ -13,7 +13,7 @@ from cosmodag.assess import Effects, refit_resamples
 from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.errors import DataError
-from cosmodag.fit.equations import FittedEquations
+from cosmodag.fit.dag.equations import FittedEquations
 
 NAMES = ["rain", "sun", "growth", "price"]
 # rain → growth ← sun, rain → price, growth → price: every arrow follows from the shape.

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cosmodag import Knowledge, OrderSearch, VarianceSort, simulate
-from cosmodag.fit.basis import arrow_basis, mask_of
+from cosmodag.fit.dag.basis import arrow_basis, mask_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.ScaleWarning")
 

@@ -10,7 +10,7 @@ import cosmodag
 from cosmodag import EqualVariance, OrderSearch
 from cosmodag.data.regimes import label_texts, regimes_of
 from cosmodag.errors import CosmodagWarning, DataError
-from cosmodag.fit.basis import FOUND, INTERVENTIONS
+from cosmodag.fit.dag.basis import FOUND, INTERVENTIONS
 from cosmodag.stability import bootstrap
 from cosmodag.stability.resamples import rows_of
 

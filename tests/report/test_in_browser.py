@@ -11,7 +11,7 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 from opened import Opened
 
 from cosmodag import Cosmo
-from cosmodag.fit.basis import BASES
+from cosmodag.fit.dag.basis import BASES
 from cosmodag.report.sections import SECTIONS, Section
 
 pytestmark = [

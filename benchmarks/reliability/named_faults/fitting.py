@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "arrow_basis_ puts interventions over knowledge",
-        "fit/basis.py",
+        "fit/dag/basis.py",
         "    bases[by_interventions] = INTERVENTIONS\n    bases[by_knowledge] = KNOWLEDGE\n",
         "    bases[by_knowledge] = KNOWLEDGE\n    bases[by_interventions] = INTERVENTIONS\n",
         (ARCS,),
@@ -183,7 +183,7 @@ FAULTS = (
     ),
     Fault(
         "arrow_basis_ puts the shape of the graph over interventions",
-        "fit/basis.py",
+        "fit/dag/basis.py",
         "    bases[shape] = SCALE if otherwise == SCALE else SHAPE\n"
         "    if losses is not None and otherwise == FREE:\n"
         "        bases[shape & (losses < FIRM)] = WEAK\n"
@@ -197,7 +197,7 @@ FAULTS = (
     ),
     Fault(
         "what follows from interventions is put over what follows from knowledge",
-        "fit/basis.py",
+        "fit/dag/basis.py",
         "    bases[stated] = INTERVENTIONS\n    bases[known] = KNOWLEDGE\n",
         "    bases[known] = KNOWLEDGE\n    bases[stated] = INTERVENTIONS\n",
         (ARCS,),

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from cosmodag.data.interventions import take_column
 from cosmodag.data.kinds import matched
 from cosmodag.errors import CosmodagWarning, DataError, name_list
-from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
+from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 

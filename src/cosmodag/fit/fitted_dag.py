@@ -14,11 +14,11 @@ from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import basis_of_fit, class_of_fit, mask_of
 from cosmodag.fit.dag import rows
+from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of
+from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
 from cosmodag.fit.dag.hidden_causes import pag_of_fit
 from cosmodag.fit.dag.read_only import read_only
-from cosmodag.fit.equations import FittedEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.regimes.fitted import FittedRegimes
@@ -132,7 +132,7 @@ class FittedDAG:
 
     @cached_property
     def arrow_basis(self) -> list[str]:
-        """What the direction of each arc of ``edges`` rests on; see `cosmodag.fit.basis`."""
+        """What the direction of each arc of ``edges`` rests on; see `cosmodag.fit.dag.basis`."""
         return basis_of_fit(self)
 
     @cached_property

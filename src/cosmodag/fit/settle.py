@@ -12,7 +12,7 @@ from cosmodag.data.diagnose import Finding, after_fit, warn_about
 from cosmodag.data.diagnose.after import MOST_TESTED
 from cosmodag.data.diagnose.findings import stopped_early
 from cosmodag.data.diagnose.rows.series import residuals_follow
-from cosmodag.fit.basis import FIRM
+from cosmodag.fit.dag.basis import FIRM
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.preparation import Preparation

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.diagnose.findings import Finding
-from cosmodag.fit.equations import FittedEquations, LinearEquations
+from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 
 if TYPE_CHECKING:

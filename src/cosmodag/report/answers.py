@@ -10,7 +10,7 @@ import numpy as np
 from cosmodag.errors import CosmodagError
 
 if TYPE_CHECKING:
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = ["ANSWERS", "Answers", "plain"]
 

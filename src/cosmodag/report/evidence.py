@@ -17,7 +17,7 @@ from cosmodag.report.answers import Answers
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = ["Evidence", "checked_shares", "resamples_of"]
 

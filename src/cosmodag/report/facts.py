@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import BASES, are_in
+from cosmodag.fit.dag.basis import BASES, are_in
 from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
 from cosmodag.report.answers import plain
@@ -18,7 +18,7 @@ from cosmodag.report.sections import sections_of
 from cosmodag.report.story import story_of
 
 if TYPE_CHECKING:
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.learners.base import StructureLearner
 
 __all__ = ["SCHEMA", "groups_of", "page_data", "response_curves"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.fit.basis import BASES, FREE, SCALE, WEAK
+from cosmodag.fit.dag.basis import BASES, FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import write_bytes

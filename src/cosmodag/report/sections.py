@@ -14,7 +14,7 @@ from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
 
 if TYPE_CHECKING:
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = [
     "SECTIONS",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.fit.basis import BASES
+from cosmodag.fit.dag.basis import BASES
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.texts import counted
 from cosmodag.report.evidence import Evidence

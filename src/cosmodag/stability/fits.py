@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.fit.basis import FREE, SCALE
+from cosmodag.fit.dag.basis import FREE, SCALE
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import Prepared

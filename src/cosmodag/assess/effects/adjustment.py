@@ -66,7 +66,7 @@ def directed_paths(dag: MixedGraph, x: int, y: int, most: int = MOST_PATHS) -> l
 def adjustment_set(
     dag: FittedDAG, cause: Any, effect: Any, kind: str = "optimal"
 ) -> tuple[Any, ...]:
-    """Variables to adjust for; see :meth:`cosmodag.fit.fitted.FittedGraph.adjustment_set`."""
+    """Variables to adjust for; see :meth:`cosmodag.fit.view.fitted.FittedGraph.adjustment_set`."""
     check_choice("kind", kind, ("optimal", "parents"))
     x, y = places_of_pair(dag.names, cause, effect)
     view = ClassView.of(dag)

@@ -29,8 +29,8 @@ from cosmodag.assess.names import (
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import refuse_lags
-from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
 
 __all__ = ["Effects"]
@@ -99,7 +99,7 @@ class Effects:
         values: Sequence[float | str] | None = None,
         level: float = 0.95,
     ) -> Effect:
-        """Answer one question; see :meth:`cosmodag.fit.fitted.FittedGraph.effect`."""
+        """Answer one question; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effect`."""
         names = self.dag.names
         x, y = places_of_pair(names, cause, effect)
         if not 0 < level < 1:
@@ -179,7 +179,7 @@ class Effects:
         return dict(zip(ends, self.dag.arrow_basis, strict=True))
 
     def matrix(self) -> pd.DataFrame:
-        """Give all total effects; see :meth:`cosmodag.fit.fitted.FittedGraph.effects_`."""
+        """Give all total effects; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effects_`."""
         dag, names = self.dag, self.dag.names
         if dag.is_linear and dag.d > MOST_REGRESSED:
             products = _products(dag).tocsc()

@@ -11,8 +11,8 @@ from cosmodag.assess.effects.model_effects import Effects
 from cosmodag.assess.effects.resampled import ResampledFits
 from cosmodag.assess.effects.simulation import mean_curves
 from cosmodag.assess.names import kind_of
-from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = ["effect_curves", "effects_panel"]
 

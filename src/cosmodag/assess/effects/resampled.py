@@ -14,9 +14,9 @@ from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_count, seeds_from
-from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
+from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import fit_resamples
 from cosmodag.stability.resamples import rows_of

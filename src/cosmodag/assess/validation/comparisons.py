@@ -12,8 +12,8 @@ from cosmodag.assess.tables import fit_quietly
 from cosmodag.assess.validation.independences import Test, failing_share, run_tests
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import CosmodagError
-from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.prepare import Prepared
+from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = ["Agreement", "agreement_on_subsets", "shuffled_shares"]
 

@@ -25,9 +25,9 @@ from cosmodag.assess.validation.result import Validation
 from cosmodag.data.diagnose.columns.scale import standardised
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags
-from cosmodag.fit.fitted import FittedGraph
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
@@ -51,7 +51,7 @@ def validate(
     max_time: float,
     random_state: int,
 ) -> Validation:
-    """Test the graph of a fitted model; see :meth:`cosmodag.fit.fitted.FittedGraph.validate`."""
+    """Test the graph of a fitted model; see :meth:`FittedGraph.validate`."""
     refuse_lags(model, "validate", "fit to early rows, and score later ones")
     if test != "auto":
         check_choice("test", test, TESTS)

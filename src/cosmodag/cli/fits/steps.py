@@ -143,7 +143,7 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
     An arc whose direction is a free choice is printed as a line. With resamples, probabilities
     are printed beside the basis of the direction, or only the reason why they are withheld.
     """
-    from cosmodag.fit.basis import FREE
+    from cosmodag.fit.dag.basis import FREE
 
     if not len(arcs):
         print_result("No arc found.")

@@ -1,1 +1,1 @@
-"""Parts of a fitted DAG: its rows and noise, and graphs where causes may be hidden."""
+"""Parts of a fitted DAG: equations, rows and noise, the basis of arrows, and hidden causes."""

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from cosmodag.errors import DataError, ResourceError
-from cosmodag.fit.equations import LinearEquations
+from cosmodag.fit.dag.equations import LinearEquations
 from cosmodag.fit.known import Known
 from cosmodag.graph.mixed.ancestral import pag_of_dag
 from cosmodag.graph.mixed.pag import PartialAncestralGraph

@@ -18,7 +18,7 @@ from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.time.window import Window
 from cosmodag.errors import CosmodagError, DataError
-from cosmodag.fit.equations import FittedEquations
+from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.files.equations import equation_facts, equations_from
 from cosmodag.fit.files.plain import as_arrays, from_arrays
 from cosmodag.fit.files.trusted import (

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEquations
+from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.files.plain import as_plain, from_plain
 from cosmodag.learners.registry import subclass_named
 

@@ -19,7 +19,7 @@ from cosmodag.fit.files.dag import (
 )
 from cosmodag.fit.files.plain import as_arrays, as_plain, from_arrays, from_plain
 from cosmodag.fit.files.trusted import check_arrays, check_facts, check_values
-from cosmodag.fit.fitted import FittedGraph
+from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.io.files import write_model
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import learner_named

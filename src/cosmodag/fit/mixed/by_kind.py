@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
-from cosmodag.fit.equations import FittedEquations
+from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.order.mixed.multinomial import probabilities
 
 __all__ = ["EquationsByKind"]

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.fit.basis import are_in
+from cosmodag.fit.dag.basis import are_in
 from cosmodag.solve.machine.threads import blas_threads
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = [
     "arc_table",

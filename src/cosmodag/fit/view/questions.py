@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cosmodag.assess import Effect, Effects, ResampledFits, Validation
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.learners.base import StructureLearner
     from cosmodag.stability import BootstrapResult
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.stability import BootstrapResult
 
 __all__ = ["Shown"]

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cosmodag.errors import name_list
-from cosmodag.fit.basis import BASES
+from cosmodag.fit.dag.basis import BASES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = ["Summary", "summary_of"]
 

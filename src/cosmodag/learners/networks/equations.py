@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.fit.equations import FittedEquations
+from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
 
 __all__ = ["ARRAYS", "NetworkEquations"]

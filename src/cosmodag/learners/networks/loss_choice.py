@@ -31,7 +31,7 @@ AUTO, LIKELIHOOD, SQUARED_ERROR = "auto", "likelihood", "squared-error"
 # Spread of the logarithms of noise variances up to which the squared error is kept if nothing
 # refines the order: with noise deviations U(.5, 2), ER4, d = 20 and 40, spreads were .2 to .8 and
 # the AUC .90 to .98, by likelihood .81 to .91; refinement makes up for more than that. Columns in
-# units of their own have spreads of several times as much.
+# arbitrary units have spreads several times as large.
 SPREAD_WITHOUT_REFINEMENT = 1.5
 
 

@@ -18,7 +18,7 @@ from cosmodag.errors import (
     InterruptedWarning,
 )
 from cosmodag.fit.checks import check_number, seeds_from
-from cosmodag.fit.equations import FittedEquations, FunctionEquations, LinearEquations
+from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.fit.steps import FitTask, Learning, Learnt

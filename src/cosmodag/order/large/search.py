@@ -50,7 +50,7 @@ def search_large(
     of all columns on the order reached, and variables for which that changes something are tried
     again. With ``score="equal-variance"`` moves start from variables of which more is left than the
     common noise variance explains: a parent of theirs comes after them. In the end all are tried:
-    two arcs in 4,000 were reversed without it (d = 1,000), at two thirds of the time.
+    without that two arcs of 4,000 were reversed (d = 1,000), in two thirds of the time.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from cosmodag.report.drawings.layout import layered_layout
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = ["write_cytoscape"]
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosmodag.fit.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
+from cosmodag.fit.dag.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
 from cosmodag.report.drawings.layout import layered_layout
 
 if TYPE_CHECKING:
-    from cosmodag.fit.fitted import FittedGraph
+    from cosmodag.fit.view.fitted import FittedGraph
 
 __all__ = ["COLOURS", "thumbnail"]
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.fit.checks import refuse_lags
-from cosmodag.fit.equations import FittedEquations
+from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
 from cosmodag.fit.view.attributes import OfDAG
