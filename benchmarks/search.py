@@ -5,6 +5,9 @@
     python benchmarks/search.py --only "d=150" --rivals "flop 0" "flop 20" --limit 500
                                                       some kinds, some searches of FLOP; what would
                                                       take longer is left out
+    python benchmarks/search.py --only "d=500" --share 0.25
+                                                      the order search gets a quarter of the time of
+                                                      the longest search of FLOP
     python benchmarks/search.py --ours                the order search again, where FLOP has run
     python benchmarks/search.py --render              the page and the picture from search.csv
     python benchmarks/search.py --boss 2              adds causal-learn's BOSS on two tables
@@ -17,14 +20,13 @@ machine); what was measured before of the same searches is replaced. The last co
 list above where.
 
 The referee is n log RSS + 2 log n per arc, summed over variables, minus that of the true graph:
-lower is better. FLOP is `flopsearch` of PyPI with λ = 2 and 0, 20 or 100 restarts ("350 s": as many
-as it makes in that time, where 100 would take more than ten minutes); BOSS is causal-learn's with
-λ = 2: the same score. The order search (`cosmodag.order`, with the parents of the result polished
-up to POLISHED variables, as the learners do) starts from the learners' order that does not depend
-on units (`scale_free_order`), and restarts until the longest FLOP run's time is over. "In the same
-time" is the best graph of the orders that it had found, and polished, when the CPU time of the
-rival was over. Up to SHARE of the time is for polishing up to FINALISTS orders; where that is less
-than one takes, the last order is not polished.
+lower is better. FLOP is `flopsearch` of PyPI with λ = 2 and 0, 20 or 100 restarts; BOSS is causal-
+learn's with λ = 2: the same score. The order search (`cosmodag.order`, with the parents of the
+result polished up to POLISHED variables, as the learners do) starts from the learners' order that
+does not depend on units (`scale_free_order`), and restarts until the longest FLOP run's time, or
+the given share of it, is over. "In the same time" is the best graph of the orders that it had
+found, and polished, when the CPU time of the rival was over. Up to SHARE of the time is for
+polishing up to FINALISTS orders; where that is less than one takes, the last order is not polished.
 """
 
 import argparse
@@ -75,6 +77,7 @@ class Task(NamedTuple):
     known: dict[str, float]  # CPU seconds of rivals that are not searched again
     seconds: float  # how long it is expected to take
     end: float  # time of day at which it must have ended
+    share: float  # of the longest rival's time, for the order search
 
 
 def measure(task: Task) -> list[dict[str, object]]:
@@ -103,7 +106,7 @@ def measure(task: Task) -> list[dict[str, object]]:
         note(arm, rivals[arm], graph)
     if BOSS in rivals:
         return points
-    moments, history = _follow(X, task.number, max(rivals.values()))
+    moments, history = _follow(X, task.number, task.share * max(rivals.values()))
     _, polishing = _graph_on(moments, history[-1][1])
     for arm, limit in rivals.items():
         finalists, with_polish = _finalists(history, limit, polishing)
@@ -178,12 +181,12 @@ def _graph_on(
 
 
 def _flop(X: np.ndarray, arm: str) -> tuple[float, np.ndarray]:
-    """Search by FLOP: ``flop 20`` restarts 20 times, ``flop 300 s`` until the time is over."""
+    """Search by FLOP: ``flop 20`` restarts 20 times."""
     from flopsearch import flop
 
-    _, number, *unit = arm.split()
+    restarts = int(arm.removeprefix("flop "))
     begin = time.process_time()
-    cpdag = np.asarray(flop(X, 2.0, **{"timeout" if unit else "restarts": int(number)}))
+    cpdag = np.asarray(flop(X, 2.0, restarts=restarts))
     return time.process_time() - begin, member(cpdag)
 
 
@@ -211,16 +214,16 @@ def _tasks(options: argparse.Namespace, points: list[dict[str, str]]) -> list[Ta
             here[row["cell"], int(row["number"]), row["arm"]] = seconds
     tasks = []
     for cell in filter(partial(_is_wanted, options), CELLS):
-        arms = (BOSS,) if options.boss else tuple(a for a in cell.rivals if a in options.rivals)
-        expected = [longest.get((cell.name, arm), _stated(arm)) for arm in arms]
-        seconds = sum(expected) + AFTERWARDS * max(expected, default=0.0)
-        for number in range(min(cell.tables, options.boss or options.tables)):
+        arms = (BOSS,) if options.boss else tuple(options.rivals)
+        expected = [longest.get((cell.name, arm), 0.0) for arm in arms]
+        seconds = sum(expected) + AFTERWARDS * options.share * max(expected, default=0.0)
+        for number in range(options.first, min(cell.tables, options.boss or options.tables)):
             keys = {arm: (cell.name, number, arm) for arm in arms}
             known = {arm: here[key] for arm, key in keys.items() if key in here}
             if options.ours and known:
-                tasks.append(Task(cell.name, number, (), known, seconds, end))
+                tasks.append(Task(cell.name, number, (), known, seconds, end, options.share))
             elif not options.ours and not (options.resume and len(known) == len(arms)):
-                tasks.append(Task(cell.name, number, arms, {}, seconds, end))
+                tasks.append(Task(cell.name, number, arms, {}, seconds, end, options.share))
     return sorted(tasks, key=lambda task: -task.seconds)
 
 
@@ -228,14 +231,7 @@ def _is_wanted(options: argparse.Namespace, cell: Cell) -> bool:
     if options.boss:
         return cell.name == BOSS_CELL
     is_named = not options.only or any(f"{word};" in f"{cell.name};" for word in options.only)
-    has_rivals = not set(cell.rivals).isdisjoint(options.rivals)
-    return cell.variables <= options.largest and is_named and has_rivals
-
-
-def _stated(arm: str) -> float:
-    """Seconds that the name of an arm states, or 0."""
-    _, *rest = arm.split()
-    return float(rest[0]) if rest[1:] == ["s"] else 0.0
+    return cell.variables <= options.largest and is_named
 
 
 def main() -> None:
@@ -248,7 +244,9 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=1000, help="most variables")
     parser.add_argument("--only", nargs="*", help="parts of names of kinds: d=50, local, n=500")
     parser.add_argument("--limit", type=float, default=1e9, help="seconds for searches to end in")
-    parser.add_argument("--rivals", nargs="*", default=ARMS, help="searches of FLOP: 'flop 0' …")
+    parser.add_argument("--rivals", nargs="*", choices=ARMS, default=ARMS, help="searches of FLOP")
+    parser.add_argument("--share", type=float, default=1.0, help="of FLOP's time, for the search")
+    parser.add_argument("--first", type=int, default=0, help="number of the first table of a row")
     parser.add_argument("--boss", type=int, default=0, help="tables of one row for BOSS")
     parser.add_argument("--ours", action="store_true", help="only the order search, again")
     parser.add_argument("--resume", action="store_true", help="only tables without points")

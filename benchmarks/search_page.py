@@ -9,8 +9,6 @@ from search_tables import CELLS
 
 OURS, BOSS = "order search", "BOSS"
 COLOURS = {"flop 0": "tab:orange", "flop 20": "tab:red", "flop 100": "tab:green", BOSS: "tab:gray"}
-# Of FLOP with a limit of time.
-OTHER_COLOUR = "tab:purple"
 HEADINGS = ["table", "tables", "rival", "its CPU s", "its BIC", "its class SHD"]
 HEADINGS += ["our BIC in the same time", "our class SHD", "no worse", "measured"]
 
@@ -92,10 +90,9 @@ def draw(points: list[dict[str, str]], path: Path) -> None:
         last = max(float(p["seconds"]) for p in here)
         axis.plot(*_curve([p for p in here if p["arm"] == OURS], last), label=OURS)
         for arm in dict.fromkeys(p["arm"] for p in here if not p["arm"].startswith(OURS)):
-            colour = COLOURS.get(arm, OTHER_COLOUR)
             theirs = {p["number"]: p for p in here if p["arm"] == arm}
             place = float(_mean(theirs, "seconds", 4)), float(_mean(theirs, "bic", 3))
-            axis.plot(*place, "o", color=colour, label=arm, clip_on=False)
+            axis.plot(*place, "o", color=COLOURS[arm], label=arm, clip_on=False)
         axis.set(xscale="log", yscale="symlog")
         axis.xaxis.set_minor_formatter(NullFormatter())
         axis.margins(0.08)
