@@ -1,5 +1,6 @@
 """Groups of four columns that one hidden cause explains as well as the arcs among them."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,23 +58,36 @@ def dense_groups(parents: Parents) -> NDArray[np.intp]:
     return np.array(sorted(found)[:MOST_GROUPS], np.intp).reshape(-1, 4)
 
 
-def extended(group: Groups, equations: Equations) -> Groups:
-    """Add columns to a group one by one while this raises the gain of the common cause.
+def extended(groups: Sequence[Groups], equations: Equations) -> list[Groups]:
+    """Add columns to each group one by one while this raises the gain of its common cause.
 
-    Candidates are columns that an arc joins with two members or more.
+    Candidates are columns that an arc joins with two members or more. The groups have the same
+    size; those that still grow are compared in one call.
     """
     joined = _joined(equations.parents)
-    while len(group.members) < _LARGEST:
-        beside = np.flatnonzero(joined[group.members].sum(axis=0) > 1)
-        more = np.setdiff1d(beside, group.members)
-        if not len(more):
-            break
-        tried = gains_of(np.column_stack([np.tile(group.members, (len(more), 1)), more]), equations)
-        best = int(np.argmax(tried.gains))
-        if tried.gains[best] <= group.gains:
-            break
-        group = Groups(*(part[best] for part in tried))
-    return group
+    result = list(groups)
+    growing = list(range(len(result)))
+    while growing and len(result[growing[0]].members) < _LARGEST:
+        candidates = [_candidates(result[place].members, joined) for place in growing]
+        tried = gains_of(np.concatenate(candidates), equations)
+        ends = np.cumsum([len(rows) for rows in candidates])
+        still = []
+        for place, rows, end in zip(growing, candidates, ends.tolist(), strict=True):
+            gains = tried.gains[end - len(rows) : end]
+            if len(rows) and gains.max() > result[place].gains:
+                best = end - len(rows) + int(np.argmax(gains))
+                result[place] = Groups(*(part[best] for part in tried))
+                still.append(place)
+        growing = still
+    return result
+
+
+def _candidates(members: NDArray[np.intp], joined: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """(m, k + 1): the k members, each time with another column."""
+    is_candidate = joined[members].sum(axis=0) > 1
+    is_candidate[members] = False
+    more = np.flatnonzero(is_candidate)
+    return np.column_stack([np.tile(members, (len(more), 1)), more])
 
 
 def _joined(parents: Parents) -> NDArray[np.bool_]:

@@ -130,7 +130,7 @@ def _rival(given: _Given, order: list[int]) -> tuple[_State, float]:
 def _raised(given: _Given, state: _State, base: float) -> _State | None:
     """Add the hidden cause of largest gain: one round per seed group, more for the best ones."""
     tried: list[tuple[_State, Iterator[_State]]] = []
-    for seed in _promising(given, state):
+    for seed in _seeds(given, state):
         if given.should_stop():
             break
         rounds = _grown(given, state, seed, base)
@@ -151,20 +151,25 @@ def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
 
 
 def _promising(given: _Given, state: _State) -> list[Groups]:
-    """List groups that another hidden cause may explain, best first."""
+    """List groups of four columns that another hidden cause may explain, best first."""
     members = dense_groups(state.parents)
     if not len(members):
         return []
-    equations = Equations(state.moments, state.parents, given.rows, given.penalty)
-    groups = gains_of(members, equations)
+    groups = gains_of(members, _equations(given, state))
     share = min(1.0, (_WIDE / len(state.parents)) ** 2)
     best = np.argsort(-groups.gains, kind="stable")[: max(_FEWEST_SEEDS, round(_SEEDS * share))]
-    seeds: dict[tuple[int, ...], Groups] = {}
-    for place in best.tolist():
-        if groups.gains[place] > _PROMISING * given.rows:
-            seed = extended(Groups(*(part[place] for part in groups)), equations)
-            seeds[tuple(sorted(seed.members.tolist()))] = seed
-    return list(seeds.values())
+    best = best[groups.gains[best] > _PROMISING * given.rows]
+    return [Groups(*(part[place] for part in groups)) for place in best.tolist()]
+
+
+def _seeds(given: _Given, state: _State) -> list[Groups]:
+    """List the promising groups, extended by further columns, each set of columns once."""
+    groups = extended(_promising(given, state), _equations(given, state))
+    return list({tuple(sorted(group.members.tolist())): group for group in groups}.values())
+
+
+def _equations(given: _Given, state: _State) -> Equations:
+    return Equations(state.moments, state.parents, given.rows, given.penalty)
 
 
 def _grown(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[_State]:
