@@ -68,17 +68,17 @@ def extended(groups: Sequence[Groups], equations: Equations) -> list[Groups]:
     result = list(groups)
     growing = list(range(len(result)))
     while growing and len(result[growing[0]].members) < _LARGEST:
-        candidates = [_candidates(result[place].members, joined) for place in growing]
-        tried = gains_of(np.concatenate(candidates), equations)
-        ends = np.cumsum([len(rows) for rows in candidates])
-        still = []
-        for place, rows, end in zip(growing, candidates, ends.tolist(), strict=True):
-            gains = tried.gains[end - len(rows) : end]
-            if len(rows) and gains.max() > result[place].gains:
-                best = end - len(rows) + int(np.argmax(gains))
+        candidates = {place: _candidates(result[place].members, joined) for place in growing}
+        if not any(map(len, candidates.values())):
+            break
+        tried = gains_of(np.concatenate(list(candidates.values())), equations)
+        end, growing = 0, []
+        for place, rows in candidates.items():
+            start, end = end, end + len(rows)
+            if len(rows) and tried.gains[start:end].max() > result[place].gains:
+                best = start + int(np.argmax(tried.gains[start:end]))
                 result[place] = Groups(*(part[best] for part in tried))
-                still.append(place)
-        growing = still
+                growing.append(place)
     return result
 
 
