@@ -152,7 +152,6 @@ def _from_entries(given: Any, names: Sequence[str], rows: int) -> NDArray[np.boo
 
 
 def _listed(entry: Any, places: dict[str, int]) -> list[Any]:
-    """Targets of one row."""
     if is_absent(entry):
         return []
     if isinstance(entry, tuple):

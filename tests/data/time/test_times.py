@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cosmodag.data.time.times import as_times
+from cosmodag.data.time.lags import as_times
 from cosmodag.errors import DataError
 
 DAY = 86_400.0

@@ -62,7 +62,6 @@ def with_kinds(table: Table, given: Any = "auto") -> Table:
 
 
 def _inferred(X: NDArray[Any], places: list[int]) -> list[ColumnKind]:
-    """Infer the kinds of columns of numbers."""
     if not places:
         return []
     part = X if len(places) == X.shape[1] else X[:, places]
@@ -78,7 +77,6 @@ def _inferred(X: NDArray[Any], places: list[int]) -> list[ColumnKind]:
 
 
 def _kind_of(values: NDArray[Any], number: int) -> ColumnKind:
-    """Infer the kind of a column of numbers from the number of its different values."""
     if number == 2:
         low, high = (f"{value:g}" for value in np.unique(values))
         return ColumnKind("binary", reason=f"two values, {low} and {high}")

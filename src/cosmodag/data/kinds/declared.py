@@ -123,7 +123,6 @@ def as_declared(
 
 
 def _levels_as_declared(name: str, before: ColumnKind, declared: Kind) -> ColumnKind:
-    """Give a column of labels its declared kind."""
     count = len(before.levels)
     if declared in _OF_NUMBERS:
         raise DataError(f"kinds declares {name!r} as {declared}, but its values are labels.")
@@ -140,7 +139,6 @@ def _levels_as_declared(name: str, before: ColumnKind, declared: Kind) -> Column
 def _numbers_as_declared(
     name: str, column: NDArray[Any], declared: Kind
 ) -> tuple[NDArray[np.float64] | None, ColumnKind]:
-    """Give a column of numbers its declared kind."""
     present = column[~np.isnan(column)]
     if declared == "categorical":
         levels = tuple(label_of(value) for value in np.unique(present).astype(np.float64))

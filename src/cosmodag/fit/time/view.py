@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from cosmodag.data.kinds import matched
-from cosmodag.data.time.times import as_times
+from cosmodag.data.time.lags import as_times
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count
 from cosmodag.fit.time.paths import drawn_path, expected_rows, forecast, lagged_weights

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from cosmodag.errors import DataError
-from cosmodag.io.files.sizes import check_unpacked
 
 __all__ = [
     "UTF_8",
     "check_file",
+    "check_filled",
+    "check_unpacked",
     "given_file",
     "not_utf_8",
     "opened_bytes",
@@ -45,6 +46,14 @@ _NOT_TEXT = {
     b"\x93NUMPY": (".npy", "a NumPy file", "rename it to end in .npy"),
 }
 UTF_8 = "utf-8-sig"  # skips a byte order mark
+
+# A file may unpack to so many bytes, or to so many times its own size.
+_MOST_BYTES = 100_000_000
+_MOST_TIMES = 200
+
+# A table may have so many cells, or so many for each entry in the file.
+_MOST_CELLS = 2_000_000
+_MOST_CELLS_AN_ENTRY = 10
 
 
 def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
@@ -157,3 +166,22 @@ def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
     check_file(path, source)
     with opened_text(path, source) as handle:
         return handle.read()
+
+
+def check_unpacked(unpacked: int, packed: int, source: str) -> None:
+    """Refuse a compressed file that unpacks to far more bytes than any table in it needs."""
+    if unpacked > max(_MOST_BYTES, _MOST_TIMES * packed):
+        raise DataError(
+            f"{source} unpacks to more than {_MOST_BYTES // 10**6} MB and more than "
+            f"{_MOST_TIMES} times its size: if it is meant to be so large, save it uncompressed, "
+            "as CSV."
+        )
+
+
+def check_filled(rows: int, columns: int, entries: int, source: str) -> None:
+    """Refuse a table that would consist almost entirely of missing values."""
+    if rows * columns > max(_MOST_CELLS, _MOST_CELLS_AN_ENTRY * entries):
+        raise DataError(
+            f"{source} would be a table of {rows:,} rows and {columns:,} columns, of whose cells "
+            f"it holds only {entries:,}: write all values of each row, under the same columns."
+        )

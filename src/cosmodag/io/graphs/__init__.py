@@ -2,7 +2,7 @@
 
 from cosmodag.io.graphs.any import as_graph
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats.names import GraphFormat, graph_suffix
+from cosmodag.io.graphs.formats import GraphFormat, graph_suffix
 from cosmodag.io.graphs.read import read_graph
 from cosmodag.io.graphs.write import dump_graph, write_graph
 

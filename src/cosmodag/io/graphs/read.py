@@ -10,14 +10,14 @@ from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.files import read_model, read_text
 from cosmodag.io.files.reading import given_file
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats import TEXTS
-from cosmodag.io.graphs.formats.csv_text import is_edge_list
-from cosmodag.io.graphs.formats.names import (
+from cosmodag.io.graphs.formats import (
+    TEXTS,
     GraphFormat,
     checked_format,
     format_of_path,
     format_of_text,
 )
+from cosmodag.io.graphs.formats.csv_text import is_edge_list
 
 __all__ = ["read_graph"]
 

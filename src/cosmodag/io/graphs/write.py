@@ -11,15 +11,15 @@ from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.files import write_text
 from cosmodag.io.graphs.any import GraphLike, as_graph
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats import TEXTS
-from cosmodag.io.graphs.formats.csv_text import adjacency_lines
-from cosmodag.io.graphs.formats.names import (
+from cosmodag.io.graphs.formats import (
     MARKED,
     PICTURES,
+    TEXTS,
     GraphFormat,
     checked_format,
     format_of_path,
 )
+from cosmodag.io.graphs.formats.csv_text import adjacency_lines
 
 __all__ = ["check_names_for_format", "dump_graph", "write_graph"]
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns.names import numbered_names
-from cosmodag.io.files import read_text
-from cosmodag.io.files.sizes import check_filled, check_unpacked
+from cosmodag.io.files.reading import check_filled, check_unpacked, read_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,24 +6,29 @@ neither numbers nor levels are refused together.
 """
 
 import os
-from collections.abc import Collection, Sequence
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosmodag.errors import DataError
-from cosmodag.io.columns.names import check_names, choose_columns, nearest
+from cosmodag.errors import DataError, DataWarning
+from cosmodag.io.columns.names import check_names, choose_columns, nearest, numbered_names
 from cosmodag.io.columns.refused import bad_columns, columns_error
-from cosmodag.io.files.reading import given_file
-from cosmodag.io.tables.by_extension import is_index, read_frame, transposed
+from cosmodag.io.files.reading import check_file, given_file
+from cosmodag.io.tables import binary
 from cosmodag.io.tables.frames import Missing, Table, as_table
-from cosmodag.io.tables.text import Decimal
+from cosmodag.io.tables.text import Decimal, read_text_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["read_table", "read_with_columns"]
+
+_SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
 
 
 def read_table(
@@ -127,14 +132,14 @@ def read_with_columns(
     (['dose', 'response'], {'target': ['dose', None]})
     """
     with given_file(path) as (file, source):
-        frame = read_frame(file, source, header, decimal)
+        frame = _read_frame(file, source, header, decimal)
         if isinstance(frame, np.ndarray):  # not a table: `as_table` says why
             return _checked(frame, source, missing, declared), {}
         if transpose:
-            frame = transposed(frame)
+            frame = _transposed(frame)
         names = [str(name) for name in frame.columns]
         chosen = _chosen(names, apart, columns, drop, source)
-        if 0 in chosen and is_index(frame, names, source):
+        if 0 in chosen and _is_index(frame, names, source):
             chosen.remove(0)
         names = [names[place] for place in chosen]
         check_names(names, source)
@@ -150,6 +155,68 @@ def read_with_columns(
         return _checked(rest, source, missing, declared), labels
 
 
+def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
+    """Read a file by its extension into a data frame, or an array that is not a table."""
+    text = partial(read_text_table, header=header, decimal=decimal)
+    readers: dict[str, Callable[[Path, str], Any]] = {
+        ".csv": partial(text, separator=None),
+        ".tsv": partial(text, separator="\t"),
+        ".txt": partial(text, separator=None),
+    }
+    name = path.name.lower()
+    if not name.endswith(".gz"):
+        readers |= {
+            ".xlsx": partial(binary.read_excel, header=header),
+            ".parquet": binary.read_parquet,
+            ".feather": binary.read_feather,
+            ".json": binary.read_json,
+            ".jsonl": binary.read_json_lines,
+            ".h5ad": binary.read_anndata,
+            ".npy": binary.read_npy,
+        }
+    end = next((end for end in readers if name.removesuffix(".gz").endswith(end)), None)
+    if path.is_dir() or end is not None:
+        check_file(path, source)
+    if end is None:
+        raise DataError(
+            f"{source} has no supported extension: give a file that ends in {_SUPPORTED}, or save "
+            "it as CSV (.csv.gz if compressed)."
+        )
+    return readers[end](path, source)
+
+
+def _transposed(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Turn rows into columns; a first column of text, or else a named index, gives the names."""
+    import pandas as pd
+
+    if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
+        return frame.iloc[:, 1:].T.set_axis([str(name) for name in frame.iloc[:, 0]], axis=1)
+    if pd.api.types.is_numeric_dtype(frame.index.dtype):
+        return frame.T.set_axis(numbered_names(len(frame)), axis=1)
+    return frame.T.set_axis([str(name) for name in frame.index], axis=1)
+
+
+def _is_index(frame: "pd.DataFrame", names: list[str], source: str) -> bool:
+    """Whether the first column has no name and numbers or names the rows; if so, warn."""
+    import pandas as pd
+
+    if not names or names[0] != "" or len(frame) < 2:
+        return False
+    first = frame.iloc[:, 0]
+    if pd.api.types.is_numeric_dtype(first.dtype):
+        is_index = bool((first.diff().iloc[1:] == 1).all())
+    else:
+        is_index = bool(first.notna().all() and first.is_unique)
+    if is_index:
+        warnings.warn(
+            f"the first column of {source} has no name and counts or names the rows "
+            f"({first.iloc[0]}, {first.iloc[1]}, …): it was left out.",
+            DataWarning,
+            stacklevel=4,
+        )
+    return is_index
+
+
 def _chosen(
     names: Sequence[str],
     apart: Sequence[str],
@@ -157,7 +224,6 @@ def _chosen(
     drop: Sequence[str] | None,
     source: str,
 ) -> list[int]:
-    """Find the positions of the columns to read: those chosen and those kept apart."""
     for column in apart:
         if column not in names:
             raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
