@@ -108,11 +108,10 @@ def search_by_evidence(
             return FoundOrder(order, adjacency, np.nan, costs, 0, 0, finished=False)
         search.state = min(states, key=lambda state: state.cost)
         search.climb()
-        order, families, cost = search.state
         return FoundOrder(
-            order=np.array(order, dtype=np.intp),
-            adjacency=arcs_of(families),
-            cost=cost,
+            order=np.array(search.state.order, dtype=np.intp),
+            adjacency=arcs_of(search.state.families),
+            cost=search.state.cost,
             start_costs=costs,
             moves=search.moves,
             trials=search.trials,
