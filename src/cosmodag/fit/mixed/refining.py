@@ -13,7 +13,7 @@ from cosmodag.fit.mixed.equations import BlockEquations
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records
-from cosmodag.order.mixed.curves import CurveGain, curve_gain, entropy_gain, joint_gain
+from cosmodag.order.mixed.curves import HeldOutGain, curve_gain, entropy_gain, joint_gain
 from cosmodag.order.mixed.finalists import improved
 from cosmodag.order.mixed.joint import JointRecords
 from cosmodag.order.mixed.search import best_blocks, turned_losses
@@ -209,7 +209,7 @@ def _said(reason: str) -> str:
     return f"{_GAUSSIAN} is assumed. {reason}"
 
 
-def _with_reason(fit: RefinedFit, reason: str, gain: CurveGain | None = None) -> RefinedFit:
+def _with_reason(fit: RefinedFit, reason: str, gain: HeldOutGain | None = None) -> RefinedFit:
     """Record what was decided about curves, and why."""
     numbers = {} if gain is None else {"curve_gain": gain.gain, "curve_gain_error": gain.error}
     extra = {**fit.extra, "curves_reason_": reason}

@@ -6,6 +6,7 @@ every mark that all equivalent ancestral graphs have in common, and no other. Ru
 rows that were selected by their values, which is excluded throughout, and are left out.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection
 from itertools import combinations
 from typing import TypeAlias
@@ -14,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
-from cosmodag.graph.mixed.paths import PartialGraph
 
 __all__ = ["Separators", "circles_of", "directed_by_rules", "with_colliders"]
 
@@ -41,7 +41,7 @@ def directed_by_rules(
     doubtful : (d, d) array of bool, optional
         Pairs that are not joined, but may have to be: nothing is concluded from their absence.
     """
-    graph = PartialGraph(with_colliders(marks, separators, doubtful), doubtful)
+    graph = _PartialGraph(with_colliders(marks, separators, doubtful), doubtful)
     first: list[Rule] = [_rule_1, _rule_2, _rule_3, _discriminate(separators)]
     last: list[Rule] = [_rule_8, _rule_9, _rule_10]
     # Once more where a group changed something: marks that were given may let earlier rules apply.
@@ -50,7 +50,7 @@ def directed_by_rules(
     return np.asarray(graph.mark, np.int8).reshape(marks.shape)
 
 
-def _exhaust(rules: "list[Rule]", graph: PartialGraph) -> bool:
+def _exhaust(rules: "list[Rule]", graph: "_PartialGraph") -> bool:
     """Apply rules until none changes the graph; return whether any did."""
     changed = False
     while any([rule(graph) for rule in rules]):  # noqa: C419  (every rule in every round)
@@ -62,7 +62,7 @@ def with_colliders(
     marks: Marks, separators: Separators, doubtful: NDArray[np.bool_] | None = None
 ) -> Marks:
     """Direct u *→ b ←* v wherever u, v are not joined and b does not separate them."""
-    graph = PartialGraph(marks, doubtful)
+    graph = _PartialGraph(marks, doubtful)
     found = marks.copy()
     for b, around in enumerate(graph.joined):
         open_ends = {u for u in around if graph.mark[u][b] == CIRCLE}
@@ -74,10 +74,77 @@ def with_colliders(
     return found
 
 
-Rule = Callable[[PartialGraph], bool]
+class _PartialGraph:
+    """A partial ancestral graph while it is being directed.
+
+    ``mark[u][v]`` is the mark at v of the edge u–v, ``joined[u]`` are the neighbours of u, and
+    ``near[u]`` are these and all vertices of which it is doubtful whether they are neighbours.
+    """
+
+    def __init__(self, marks: Marks, doubtful: NDArray[np.bool_] | None = None) -> None:
+        self.mark: list[list[int]] = marks.tolist()
+        self.joined = [{v for v, mark in enumerate(row) if mark} for row in self.mark]
+        self.near = self.joined
+        if doubtful is not None:
+            self.near = [set(np.flatnonzero(row).tolist()) for row in (marks != 0) | doubtful]
+
+    def is_arrow(self, u: int, v: int) -> bool:
+        """Whether u → v."""
+        return self.mark[u][v] == ARROW and self.mark[v][u] == TAIL
+
+    def may_lead(self, u: int, v: int) -> bool:
+        """Whether the edge u–v may be u → v: neither into u nor out of v."""
+        return self.mark[v][u] != ARROW and self.mark[u][v] != TAIL
+
+    def leading_ends(self, start: int, first: int, avoided: int, ends: set[int]) -> set[int]:
+        """Find `ends` of uncovered, possibly directed paths that begin with start–first.
+
+        A path is uncovered if of any three consecutive vertices the outer two are not joined.
+        """
+        if not self.may_lead(start, first) or first == avoided:
+            return set()
+        waiting, seen = deque([(start, first)]), {(start, first)}
+        found = set()
+        while waiting:
+            before, at = waiting.popleft()
+            if at in ends:
+                found.add(at)
+            for following in self.joined[at] - self.near[before] - {before, avoided, start}:
+                step = (at, following)
+                if step not in seen and self.may_lead(at, following):
+                    seen.add(step)
+                    waiting.append(step)
+        return found
+
+    def discriminating_path(self, b: int, c: int) -> tuple[int, int] | None:
+        """Find a shortest path d, …, a, b, c that discriminates for b, and return d and a.
+
+        d is not joined to c; every vertex from the second up to a is a collider on the path and a
+        parent of c.
+        """
+        waiting: deque[int] = deque()
+        came_from: dict[int, int] = {}
+        for a in self.joined[b] & self.joined[c]:
+            if self.mark[b][a] == ARROW and self.is_arrow(a, c):
+                waiting.append(a)
+                came_from[a] = a
+        while waiting:
+            at = waiting.popleft()
+            for before in self.joined[at] - {b, c}:
+                if self.mark[before][at] != ARROW or before in came_from:
+                    continue
+                if before not in self.near[c]:
+                    return before, came_from[at]
+                if self.mark[at][before] == ARROW and self.is_arrow(before, c):
+                    came_from[before] = came_from[at]
+                    waiting.append(before)
+        return None
 
 
-def _direct(graph: PartialGraph, u: int, v: int, mark: int) -> bool:
+Rule = Callable[[_PartialGraph], bool]
+
+
+def _direct(graph: _PartialGraph, u: int, v: int, mark: int) -> bool:
     """Put a mark at v of the edge u–v if there is a circle; return whether there was one."""
     if graph.mark[u][v] != CIRCLE:
         return False
@@ -85,12 +152,12 @@ def _direct(graph: PartialGraph, u: int, v: int, mark: int) -> bool:
     return True
 
 
-def _ends(graph: PartialGraph, mark: int) -> list[tuple[int, int]]:
+def _ends(graph: _PartialGraph, mark: int) -> list[tuple[int, int]]:
     """Edges u–v, in this order, with a mark at v."""
     return [(u, v) for u, near in enumerate(graph.joined) for v in near if graph.mark[u][v] == mark]
 
 
-def _rule_1(graph: PartialGraph) -> bool:
+def _rule_1(graph: _PartialGraph) -> bool:
     """Apply rule 1. a *→ b ∘–* c, and a, c are not joined: b → c."""
     changed = False
     for c, b in _ends(graph, CIRCLE):
@@ -99,7 +166,7 @@ def _rule_1(graph: PartialGraph) -> bool:
     return changed
 
 
-def _rule_2(graph: PartialGraph) -> bool:
+def _rule_2(graph: _PartialGraph) -> bool:
     """Apply rule 2. a → b *→ c or a *→ b → c, and a *–∘ c: a *→ c."""
     changed = False
     for a, c in _ends(graph, CIRCLE):
@@ -110,7 +177,7 @@ def _rule_2(graph: PartialGraph) -> bool:
     return changed
 
 
-def _rule_3(graph: PartialGraph) -> bool:
+def _rule_3(graph: _PartialGraph) -> bool:
     """Apply rule 3. a *→ b ←* c, a *–∘ d ∘–* c, d *–∘ b; a, c are not joined: d *→ b."""
     changed = False
     for d, b in _ends(graph, CIRCLE):
@@ -124,7 +191,7 @@ def _rule_3(graph: PartialGraph) -> bool:
 def _discriminate(separators: Separators) -> Rule:
     """Make rule 4 for some separating sets."""
 
-    def rule_4(graph: PartialGraph) -> bool:
+    def rule_4(graph: _PartialGraph) -> bool:
         """d, …, a, b, c discriminates for b, b ∘–* c: b → c if b separates d, c, else a ↔ b ↔ c."""
         changed = False
         for c, b in _ends(graph, CIRCLE):
@@ -142,12 +209,12 @@ def _discriminate(separators: Separators) -> Rule:
     return rule_4
 
 
-def _half_directed(graph: PartialGraph) -> list[tuple[int, int]]:
+def _half_directed(graph: _PartialGraph) -> list[tuple[int, int]]:
     """Edges a ∘→ c."""
     return [(a, c) for a, c in _ends(graph, ARROW) if graph.mark[c][a] == CIRCLE]
 
 
-def _rule_8(graph: PartialGraph) -> bool:
+def _rule_8(graph: _PartialGraph) -> bool:
     """Apply rule 8. a → b → c or a —∘ b → c, and a ∘→ c: a → c."""
     changed = False
     for a, c in _half_directed(graph):
@@ -158,7 +225,7 @@ def _rule_8(graph: PartialGraph) -> bool:
     return changed
 
 
-def _rule_9(graph: PartialGraph) -> bool:
+def _rule_9(graph: _PartialGraph) -> bool:
     """Apply rule 9. a ∘→ c, an uncovered path a, b, …, c may lead there, b, c not joined: a → c."""
     changed = False
     for a, c in _half_directed(graph):
@@ -169,7 +236,7 @@ def _rule_9(graph: PartialGraph) -> bool:
     return changed
 
 
-def _rule_10(graph: PartialGraph) -> bool:
+def _rule_10(graph: _PartialGraph) -> bool:
     """Apply rule 10. a ∘→ c, and uncovered paths may lead from a to two parents of c: a → c.
 
     The paths begin with different vertices that are not joined.

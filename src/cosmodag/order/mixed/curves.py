@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from cosmodag.order.mixed.joint import shares_of, states_of
 from cosmodag.order.mixed.multinomial import fit_levels, probabilities
 from cosmodag.order.mixed.table import BlockTable
 
-__all__ = ["CurveGain", "HeldOutGain", "curve_gain", "entropy_gain", "joint_gain"]
+__all__ = ["HeldOutGain", "curve_gain", "entropy_gain", "joint_gain"]
 
 _FOLDS = 5
 # Standard errors from which curves are preferred.
@@ -31,13 +31,20 @@ Widths = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class HeldOutGain:
-    """Held-out log-likelihood per row that wider equations gain, and its standard error."""
+    """Held-out log-likelihood per row that wider equations gain, and its standard error.
+
+    ``wider`` and ``plain`` name the two kinds of equations.
+    """
 
     gain: float
     error: float
+    wider: str = "curves"
+    plain: str = "lines"
 
-    wider: ClassVar[str]
-    plain: ClassVar[str]
+    @classmethod
+    def of_rows(cls, gains: Floats, *names: str) -> "HeldOutGain":
+        """Take the mean of the gains of all rows."""
+        return cls(float(gains.mean()), float(gains.std() / math.sqrt(len(gains))), *names)
 
     @property
     def is_certain(self) -> bool:
@@ -55,45 +62,26 @@ class HeldOutGain:
         )
 
 
-class CurveGain(HeldOutGain):
-    """What curves gain over lines."""
-
-    wider, plain = "curves", "lines"
-
-
-class JointGain(HeldOutGain):
-    """What parents that act jointly gain over effects that add up."""
-
-    wider, plain = "joint effects of levels", "effects that add up"
-
-
 def curve_gain(
     table: BlockTable, lines: Widths, curves: Widths, random: np.random.Generator
-) -> CurveGain:
+) -> HeldOutGain:
     """Compare two graphs, one of lines and one of curves, by cross-validation.
 
     The graphs were chosen on all rows; the equations of each fold are fitted to the others.
-    Categories count by their multinomial likelihood, of 2,000 rows at most.
-
-    Parameters
-    ----------
-    table : BlockTable
-        With the columns of curves.
-    lines, curves : (d, d) arrays of int
-        At [u, v] how many columns of u the equation of v uses.
-    random : Generator
-        Draws the folds.
+    Categories have their multinomial likelihood, fitted to 2,000 rows at most. `lines` and `curves`
+    have at [u, v] the number of columns of u that the equation of v uses; the table has the columns
+    of curves.
     """
     n = len(table.X)
     folds, gains = random.permutation(n) % _FOLDS, np.zeros(n)
     for v in _changed(lines, curves):
         gains += _held_out(table, v, curves[:, v], folds) - _held_out(table, v, lines[:, v], folds)
-    return CurveGain(float(gains.mean()), float(gains.std() / math.sqrt(n)))
+    return HeldOutGain.of_rows(gains)
 
 
 def joint_gain(
     table: BlockTable, added: FoundBlocks, joint: FoundBlocks, random: np.random.Generator
-) -> JointGain:
+) -> HeldOutGain:
     """Compare two graphs of categories as `curve_gain` does: effects added up, and joint ones."""
     n, is_joint = len(table.X), joint.joint
     assert is_joint is not None
@@ -103,23 +91,22 @@ def joint_gain(
         held_out = _held_out_jointly if is_joint[v] else _held_out
         gains += held_out(table, v, joint.widths[:, v], folds)
         gains -= _held_out(table, v, added.widths[:, v], folds)
-    return JointGain(float(gains.mean()), float(gains.std() / math.sqrt(n)))
+    return HeldOutGain.of_rows(gains, "joint effects of levels", "effects that add up")
 
 
 def entropy_gain(
     table: BlockTable, lines: Widths, curves: Widths, random: np.random.Generator
-) -> CurveGain:
+) -> HeldOutGain:
     """Compare two graphs of numbers as `curve_gain` does, by the entropies of their residuals.
 
-    Where noise is skewed, the mean of a cause given its effect is a curve: by a Gaussian likelihood
-    curves against the arrows would gain over the lines that made the table. By entropies, which
-    count the shape of the noise, they do not; and a curve that lines against its arrow imitate
-    does. The error is that of the mean over the folds.
+    Where noise is skewed, the mean of a cause given its effect is a curve: by a Gaussian
+    likelihood, curves against the arrows would gain over the lines that made the table. Entropies
+    account for the shape of the noise, and prevent that. The error is that of the mean over folds.
     """
     folds = random.permutation(len(table.X)) % _FOLDS
     changed = _changed(lines, curves)
     if not changed:
-        return CurveGain(0.0, 0.0)
+        return HeldOutGain(0.0, 0.0)
     straight, bent = (
         np.column_stack([_left_over(table, v, widths[:, v], folds) for v in changed])
         for widths in (lines, curves)
@@ -128,7 +115,7 @@ def entropy_gain(
         float(np.sum(entropy(straight[folds == fold]) - entropy(bent[folds == fold])))
         for fold in range(_FOLDS)
     ]
-    return CurveGain(float(np.mean(gains)), float(np.std(gains, ddof=1) / math.sqrt(_FOLDS)))
+    return HeldOutGain(float(np.mean(gains)), float(np.std(gains, ddof=1) / math.sqrt(_FOLDS)))
 
 
 def _changed(plain: Widths, wider: Widths) -> list[int]:

@@ -16,26 +16,18 @@ __all__ = ["additive_start"]
 
 # Columns for each number: itself, and Legendre polynomials of degree 2 and 3.
 _DEGREE = 3
-# Polynomials are of values within these quantiles, so that outliers are no lever.
+# Values beyond these quantiles are clipped before polynomials are computed, to limit outliers.
 _INNER = (0.005, 0.995)
+_RESTARTS = 3
 
 
 def additive_start(
-    problem: NetworkProblem, order: NDArray[np.intp], *, random: Any = None, restarts: int = 3
+    problem: NetworkProblem, order: NDArray[np.intp], *, random: Any = None
 ) -> tuple[NDArray[np.intp], Arcs]:
-    """Find an order, and a graph on it, under which variables are sums of curves.
+    """Find an order near a given one, and a graph on it, under which variables are sums of curves.
 
-    Rows in which a variable was set count like all others: with interventions the order is only a
-    start for further searches.
-
-    Parameters
-    ----------
-    problem : NetworkProblem
-    order : (d,) integers
-        From which the search begins.
-    random : int, Generator or None
-    restarts : int
-        Of the search.
+    Rows in which a variable was set count like all others, since the order is only a start for
+    further searches.
 
     Examples
     --------
@@ -48,7 +40,9 @@ def additive_start(
     (True, 1)
     """
     targets = [one.astype(np.float64) for one in problem.columns.targets]
-    parts = [_curve(one) if one.ndim == 1 else _levels(one) for one in targets]
+    parts = [_curve(one) if one.ndim == 1 else one for one in targets]
+    # A category that does not vary has no columns: zeros stand for it.
+    parts = [part if part.shape[1] else np.zeros((len(part), 1)) for part in parts]
     table = np.hstack(parts)
     blocks = BlockProblem(
         Moments.of(table),
@@ -60,19 +54,14 @@ def additive_start(
         before=closure(problem.before),
     )
     generator = np.random.default_rng(0 if random is None else random)
-    found = search_blocks(blocks, order, random=generator, restarts=restarts)
+    found = search_blocks(blocks, order, random=generator, restarts=_RESTARTS)
     return found.order.astype(np.intp), found.adjacency
 
 
 def _curve(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns that stand for a variable, the variable itself first."""
+    """Columns that represent a number, the number itself first."""
     low, high = np.quantile(column, _INNER)
     if high <= low:
         low, high = column.min(), column.max() + 1e-9
     inner = np.clip(2 * (column - low) / (high - low) - 1, -1, 1)
     return np.column_stack([column, legendre.legvander(inner, _DEGREE)[:, 2:]])
-
-
-def _levels(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns that stand for a category; one of zeros if it does not vary."""
-    return columns if columns.shape[1] else np.zeros((len(columns), 1))

@@ -15,24 +15,16 @@ _NO_SPREAD = 1e-9
 
 
 class ProcessColumns(NamedTuple):
-    """Variables as inputs and as targets.
-
-    Attributes
-    ----------
-    inputs
-        (n, d) standardised columns; with categories (n, d, width): blocks, padded by zeros.
-    targets
-        Of each variable (n,), or (n, m) for a category.
-    deviations
-        (d,): units of the inputs, in which strengths of arcs are given.
-    levels
-        Of each category (n,), the numbers of its levels; None for numbers.
-    """
+    """Variables as inputs and as targets."""
 
     inputs: Floats
+    """(n, d) standardised columns; with categories (n, d, width): blocks, padded by zeros."""
     targets: tuple[Floats, ...]
+    """Per variable (n,), or (n, m) for a category."""
     deviations: NDArray[np.float64]
+    """(d,): units of the inputs, in which strengths of arcs are given."""
     levels: tuple[NDArray[np.int64] | None, ...]
+    """Per category (n,), the numbers of its levels; None for numbers."""
 
     @classmethod
     def of_numbers(cls, data: NDArray[np.float64]) -> "ProcessColumns":
@@ -46,8 +38,8 @@ class ProcessColumns(NamedTuple):
     def of_kinds(cls, data: NDArray[np.float64], embedding: Embedding) -> "ProcessColumns":
         """Make blocks of a table with categories or counts, in its own units.
 
-        A category is as an input the indicators of all its levels, scaled to a total variance of
-        one, so that all levels are equally far from each other; as a target uncorrelated
+        As an input, a category is the indicators of all its levels, scaled to a total variance of
+        one, so that all levels are equally far from each other; as a target, it is uncorrelated
         combinations of them.
         """
         n, d = data.shape
@@ -71,7 +63,7 @@ class ProcessColumns(NamedTuple):
 
     @property
     def lines(self) -> NDArray[np.float64]:
-        """(n, d): one standardised number per variable; of a category, of its first indicator."""
+        """(n, d): one standardised number per variable; for a category, its first indicator."""
         flat = self.inputs if self.inputs.ndim == 2 else self.inputs[:, :, 0]
         flat = flat.astype(np.float64) - flat.mean(axis=0, dtype=np.float64)
         deviations = flat.std(axis=0)
@@ -79,7 +71,7 @@ class ProcessColumns(NamedTuple):
 
 
 def curved(inputs: Floats) -> Floats:
-    """Squares of numbers, less one: at relevance zero, curvature of their effects."""
+    """Squares of numbers, less one: they represent curved effects where relevance is zero."""
     squares = np.square(inputs) - 1
     if inputs.ndim == 2:
         return squares
@@ -95,7 +87,7 @@ def _block(embedding: Embedding, x: NDArray[np.float64], v: int) -> NDArray[np.f
 
 
 def _uncorrelated(block: NDArray[np.float64]) -> Floats:
-    """Turn columns into uncorrelated ones of variance one, of those that vary."""
+    """Turn columns into uncorrelated ones of variance one, without those that do not vary."""
     centred = block - block.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / len(block))
     varies = values > _NO_SPREAD * max(values[-1], 1e-300)

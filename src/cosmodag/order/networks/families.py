@@ -1,4 +1,4 @@
-"""A child and its inputs as a family: grown and pruned by evidence, within what an order allows."""
+"""A child and its inputs as a family: grown and pruned by evidence, among those of an order."""
 
 from typing import NamedTuple
 
@@ -16,40 +16,30 @@ __all__ = ["Families", "Family", "SearchEffort", "arcs_of"]
 
 
 class SearchEffort(NamedTuple):
-    """Amount of work of a search by evidence.
-
-    Attributes
-    ----------
-    rows : int
-        Rows on which families are compared.
-    steps : int
-        Steps of L-BFGS after each change of a family, from the kernel before the change.
-    price : float
-        Nats that an input must be worth.
-    tries : int
-        Further inputs that are tried for a child, the most promising ones.
-    trials : int
-        Moves in a row that may fail before the search ends. On a standardised table of networks of
-        eight tanh units (d = 20) none of 24 raised the evidence, and three of 120 did, with 60.
-    at_once : int
-        Moves that are tried side by side; the best of them is made.
-    """
+    """Amount of work of a search by evidence."""
 
     rows: int = 300
+    """Rows on which families are compared."""
     steps: int = 8
+    """Steps of L-BFGS after each change of a family, from the kernel before the change."""
     price: float = 3.0
+    """Nats that an input must be worth."""
     tries: int = 4
+    """Number of further inputs that are tried for a child, the most promising ones."""
     trials: int = 60
+    """Moves in a row that may fail before the search ends. On a standardised table of networks of
+    eight tanh units (d = 20) none of 24 raised the evidence, and three of 120 did, with 60."""
     at_once: int = 4
+    """Moves that are tried in parallel; the best of them is made."""
 
 
 class Family(NamedTuple):
     """The inputs of a child, their kernel, and the cost: minus the log evidence, in nats.
 
-    ``judged`` is the cost that counts where orders are compared. It differs for categories: the
-    evidence of regressions on indicators chooses inputs well, but it overrates levels that are
-    nearly determined, whose likelihood is bounded. Theirs is minus the log-likelihood of levels,
-    each row predicted from the others.
+    ``judged`` is the cost by which orders are compared. For a category it is minus the
+    log-likelihood of its levels, each row predicted from the others: the evidence of regressions on
+    indicators chooses inputs well, but overrates levels that are nearly determined, whose
+    likelihood is bounded.
     """
 
     inputs: NDArray[np.intp]
@@ -109,7 +99,7 @@ class Families:
         return self._judged(v, changing.family)
 
     def losses(self, v: int, family: Family) -> list[float]:
-        """Nats lost without each input, less its price, without refitting."""
+        """Nats lost without each of the inputs, as `loss_without`."""
         single = np.eye(len(family.inputs), dtype=bool)
         return [self.loss_without(v, family, one) for one in single]
 
@@ -157,7 +147,7 @@ class Families:
         return Family(inputs, kernel, reached, reached)
 
     def _judged(self, v: int, family: Family) -> Family:
-        """Replace the cost that counts between orders, for a category."""
+        """Replace the cost by which orders are compared, for a category."""
         data = self._data[v]
         if data is None or data.levels is None:
             return family
@@ -167,7 +157,7 @@ class Families:
 
 
 class _ChangingFamily:
-    """A family whose inputs are chosen: offers are judged without a refit, and decided by one."""
+    """A family during the choice of its inputs: gains are estimated, a refit decides."""
 
     def __init__(
         self, families: Families, v: int, family: Family, allowed: NDArray[np.bool_]
@@ -180,20 +170,17 @@ class _ChangingFamily:
         self.family, self.is_shrunk = family, False
 
     def best_addition(self) -> Change:
-        """Input that wins most nats, of those that were not tried yet."""
         tries = self.families.effort.tries
         offers = self.families.gains(self.v, self.family, self.allowed, tries)
         return offers[0] if offers else NO_CHANGE
 
     def best_drop(self) -> Change:
-        """Input that is not required and whose loss, less its price, is the smallest."""
         if self.is_shrunk:
             return NO_CHANGE
         losses = zip(self.families.losses(self.v, self.family), self.family.inputs, strict=True)
         return best_of((-loss, int(u)) for loss, u in losses if not self.is_required[u])
 
     def add(self, u: int) -> None:
-        """Add an input if it is worth its price; it is not tried again."""
         kernel = self.family.kernel.joined_by(self.family.kernel.usual_relevance)
         joined = self.families.fitted(self.v, np.append(self.family.inputs, u), kernel)
         if self.family.cost - joined.cost > self.price:
@@ -201,7 +188,7 @@ class _ChangingFamily:
         self.allowed[u] = False
 
     def drop(self, u: int) -> None:
-        """Leave out an input unless it is worth its price; then the others are worth theirs."""
+        """Leave out an input unless it is worth its price; all others are then worth theirs too."""
         kept = self.family.inputs != u
         kernel = self.family.kernel.only(kept)
         without = self.families.fitted(self.v, self.family.inputs[kept], kernel)

@@ -22,11 +22,8 @@ __all__ = [
     "ChildData",
     "Effort",
     "Needed",
-    "Offer",
     "needed_inputs",
     "offered_inputs",
-    "useful_inputs",
-    "without_evidence",
 ]
 
 
@@ -98,13 +95,10 @@ class Needed(NamedTuple):
     kernel: ProcessKernel
     gains: Numbers
 
-
-class Offer(NamedTuple):
-    """An input that would increase the evidence of a child, and by how many nats."""
-
-    gain: float
-    input: int
-    child: int
+    @classmethod
+    def without_evidence(cls, inputs: NDArray[np.intp]) -> "Needed":
+        """Return inputs whose evidence was not computed: none, or only required ones."""
+        return cls(inputs, NO_INPUTS, np.zeros(len(inputs)))
 
 
 # Inputs with a smaller loss than this on few rows are left out together, to save evaluations.
@@ -114,11 +108,6 @@ _USELESS = 0.5
 _LEAST_PROMISE = 1.0
 
 
-def without_evidence(inputs: NDArray[np.intp]) -> Needed:
-    """Return inputs whose evidence was not computed: none, or only required ones."""
-    return Needed(inputs, NO_INPUTS, np.zeros(len(inputs)))
-
-
 def needed_inputs(
     data: ChildData, candidates: NDArray[np.intp], required: NDArray[np.bool_], effort: Effort
 ) -> Needed:
@@ -126,24 +115,12 @@ def needed_inputs(
 
     A kernel is fitted to all candidates on few rows. Leaving each out in turn on these rows gives
     the order of elimination and the inputs that are certainly needed; the others are left out one
-    after another on all rows, with the same kernel, if the evidence falls by little.
-
-    Parameters
-    ----------
-    data : ChildData
-    candidates : (k,) integers
-        Columns to choose from.
-    required : (k,) booleans
-        Candidates that stay for any evidence.
-    effort : Effort
-
-    Returns
-    -------
-    Needed
-        `gains` are nats lost without the input, on the rows on which it was decided.
+    after another on all rows, with the same kernel, if the evidence falls by little. Required
+    candidates stay whatever the evidence. The gains are nats lost without the input, on the rows on
+    which it was decided.
     """
     if not len(candidates):
-        return without_evidence(candidates)
+        return Needed.without_evidence(candidates)
     fitting = min(effort.most_rows, max(effort.rows, effort.rows_per_input * len(candidates)))
     few = data.first(fitting)
     kernel = fit_kernel(few.columns[:, candidates], few.target, steps=effort.steps)
@@ -167,7 +144,7 @@ def needed_inputs(
 def _costs(
     data: ChildData, candidates: NDArray[np.intp], kernel: ProcessKernel
 ) -> Callable[[NDArray[np.bool_]], float]:
-    """Return the cost as a function of the candidates that are kept, with a given kernel."""
+    """Return the cost, with this kernel, as a function of the candidates that are kept."""
     inputs = data.inputs(candidates)
     return lambda kept: cost(inputs[:, kept], data.target, kernel.only(kept))
 
@@ -175,9 +152,9 @@ def _costs(
 def _eliminate(
     indices: list[int], cost_with: Callable[[NDArray[np.bool_]], float], gains: Numbers, nats: float
 ) -> NDArray[np.bool_]:
-    """Leave out, in this order, inputs with a small loss; record the losses of the others.
+    """Leave out, in this order, inputs with a small loss; return which candidates are kept.
 
-    Returns whether each candidate is kept.
+    The losses of the others are recorded in `gains`.
     """
     kept: NDArray[np.bool_] = np.ones(len(gains), dtype=bool)
     now = cost_with(kept)
@@ -226,13 +203,3 @@ def offered_inputs(
             columns = data.columns[:, [*inputs, u]]
             offers.append((min(cost(columns, data.target, one) for one in joined), u))
     return now.cost, offers
-
-
-def useful_inputs(
-    data: ChildData, child: int, needed: Needed, allowed: NDArray[np.bool_], effort: Effort
-) -> list[Offer]:
-    """Find inputs, beside those needed, that would increase the evidence of a child."""
-    data = data.first(effort.mend_rows)
-    now, offers = offered_inputs(data, *needed[:2], allowed, effort.mend_tries)
-    found = [Offer(now - reached, u, child) for reached, u in offers]
-    return [offer for offer in found if offer.gain > effort.new_nats]

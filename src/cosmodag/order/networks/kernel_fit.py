@@ -1,4 +1,4 @@
-"""Fits the kernel of a Gaussian process to a target, by a few steps of L-BFGS."""
+"""Fit of the kernel of a Gaussian process to a target."""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -16,16 +16,10 @@ _RELEVANCE_BOUNDS, _AMPLITUDE_BOUNDS, _BIAS_BOUNDS = (-10.0, 6.0), (-3.0, 8.0), 
 def fit_kernel(
     inputs: Floats, target: Floats, *, steps: int, start: ProcessKernel | None = None
 ) -> ProcessKernel:
-    """Find a kernel by a few steps of L-BFGS on the cost, from one start.
+    """Minimise the cost of :func:`cost` by a few steps of L-BFGS.
 
-    Parameters
-    ----------
-    inputs, target
-        As in :func:`cost`.
-    steps : int
-        Number of steps; for the choice of inputs, stopping early does as well as converging.
-    start : ProcessKernel, optional
-        By default one in which all inputs are equally relevant.
+    By default all inputs are equally relevant at the start. For the choice of inputs, stopping
+    early does as well as converging.
 
     Examples
     --------

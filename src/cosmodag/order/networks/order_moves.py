@@ -1,10 +1,10 @@
 """Search near an order of networks, by the evidence of Gaussian processes.
 
 Training finds an order in which most variables are right. Here single variables are moved within
-it: for every child one inverse gives the gain, to first order, from each input that the order
-forbids, and what a move would cost the children that lose an input is one evaluation. The moves
-that promise most are made on trial, with the families that they concern grown again; the best of a
-few is kept if the total evidence rises.
+it. For every child, one inverse gives the gain, to first order, from each input that the order
+forbids; one evaluation gives the loss of a child from which a move takes an input. The most
+promising moves are tried, and the families that they concern grown again; the best of a few is
+kept if the total evidence rises.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,8 +27,8 @@ _SHARE_OF_LOSS = 0.3
 _LEAST_IMPROVEMENT = 1.0
 # Moves that promise less than this are not tried.
 _LEAST_PROMISE = -40.0
-# A trial ends when the families that lose inputs have lost this multiple of what others may gain:
-# gains without refitting are underestimates.
+# A trial ends when families have lost this multiple of the gain that others promise: gains without
+# refitting are underestimates.
 _MOST_LOST = 3.0
 # Further inputs tried for each child when moves are proposed.
 _INPUTS_TRIED = 6
@@ -36,22 +36,11 @@ _INPUTS_TRIED = 6
 
 @dataclass(frozen=True)
 class FoundOrder:
-    """An order, the graph grown on it, and how good it is.
+    """An order, causes first, the graph grown on it, and its cost.
 
-    Attributes
-    ----------
-    order : (d,) integers
-        Causes first.
-    adjacency : (d, d) booleans
-    cost : float
-        Minus the log evidence in nats, with the price of arcs, on the rows of the search; up to a
-        constant.
-    start_costs : tuple of float
-        Of each of the graphs given; ``nan`` for those that were not reached in time.
-    moves, trials : int
-        Moves made and tried.
-    finished : bool
-        False if the search was stopped.
+    The cost is minus the log evidence in nats, with the price of arcs, on the rows of the search,
+    up to a constant; ``start_costs`` are those of the graphs given, ``nan`` for those that were not
+    reached in time. ``moves`` were made, and ``trials`` tried.
     """
 
     order: NDArray[np.intp]
@@ -66,7 +55,7 @@ class FoundOrder:
 class _Move(NamedTuple):
     """A variable, its place in the new order, and the nats that the move promises.
 
-    ``gain`` is the part of the promise that families win which may use further inputs.
+    ``gain`` is the gain of families that may use further inputs, without the losses of others.
     """
 
     promise: float
@@ -91,21 +80,9 @@ def search_by_evidence(
 ) -> FoundOrder:
     """Take the best of some graphs by evidence, and search for a better one near its order.
 
-    Parameters
-    ----------
-    problem : NetworkProblem
-        The data, and what is known of the graph.
-    starts : sequence of (order, adjacency)
-        Graphs, each with an order of its own that obeys what is known.
-    effort : SearchEffort, optional
-    should_stop : callable, optional
-        Called between trials; after True the best so far is returned.
-    workers : int, optional
-        Threads; by default one for each processor. The result does not depend on it.
-
-    Returns
-    -------
-    FoundOrder
+    Starts are pairs of an order that satisfies the constraints, and a graph on it. Once
+    `should_stop` returns True, the best so far is returned. The result does not depend on the
+    number of workers.
 
     Examples
     --------
@@ -131,7 +108,15 @@ def search_by_evidence(
             return FoundOrder(order, adjacency, np.nan, costs, 0, 0, finished=False)
         search.state = min(states, key=lambda state: state.cost)
         search.climb()
-        return search.result(costs)
+        return FoundOrder(
+            order=np.array(search.state.order, dtype=np.intp),
+            adjacency=arcs_of(search.state.families),
+            cost=search.state.cost,
+            start_costs=costs,
+            moves=search.moves,
+            trials=search.trials,
+            finished=not pool.stopped,
+        )
 
 
 class _Search:
@@ -142,7 +127,7 @@ class _Search:
     def __init__(self, problem: NetworkProblem, effort: SearchEffort, pool: Workers) -> None:
         self.problem, self.effort, self.pool = problem, effort, pool
         self.families = Families(problem, effort)
-        # Of v, if u came before it, for the present order.
+        # Nats that v gains at [u, v] if u comes before it, for the present order.
         self.gains = np.zeros((problem.d, problem.d))
         self.moves = self.trials = 0
 
@@ -175,18 +160,6 @@ class _Search:
                     self.moves += 1
                     break
 
-    def result(self, start_costs: tuple[float, ...]) -> FoundOrder:
-        """Put the graph together."""
-        return FoundOrder(
-            order=np.array(self.state.order, dtype=np.intp),
-            adjacency=arcs_of(self.state.families),
-            cost=self.state.cost,
-            start_costs=start_costs,
-            moves=self.moves,
-            trials=self.trials,
-            finished=not self.pool.stopped,
-        )
-
     def _allowed(self, places: NDArray[np.intp], v: int) -> NDArray[np.bool_]:
         allowed: NDArray[np.bool_] = (places < places[v]) & self.problem.support[:, v]
         return allowed
@@ -214,8 +187,8 @@ class _Search:
     def _past_others(self, v: int, places: NDArray[np.intp], step: int) -> list[_Move]:
         """List moves of v to earlier places (step −1) or to later ones (step 1).
 
-        Of v and each variable that it passes, the first of the new order may become an input of the
-        second, and can no longer have it as an input.
+        Of v and each variable that it passes, the one that is first in the new order may become an
+        input of the other, and loses the other as an input.
         """
         order, families, _ = self.state
         moves: list[_Move] = []
@@ -237,9 +210,9 @@ class _Search:
         return moves
 
     def _after(self, move: _Move) -> _State:
-        """Move a variable, and grow again its family and those that lose or can use it.
+        """Move a variable; grow its family again, and those that lose it or may gain from it.
 
-        The cost is infinite if the move is given up before all families are grown.
+        The cost is infinite if losses end the trial before all families are grown.
         """
         before = np.argsort(self.state.order)
         order = [u for u in self.state.order if u != move.variable]

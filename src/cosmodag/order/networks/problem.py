@@ -1,4 +1,4 @@
-"""Input of the pruning of networks: checked and standardised."""
+"""Input of pruning and search of networks: checked and standardised."""
 
 from typing import Any, TypeAlias
 
@@ -25,9 +25,9 @@ _FEWEST_ROWS = 3
 
 
 class NetworkProblem:
-    """Checked and standardised input of :func:`prune_networks`; rows are shuffled once.
+    """Checked and standardised input, as of :func:`prune_networks`; rows are shuffled once.
 
-    Without strengths, all arcs are alike.
+    By default all arcs are equally strong.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class NetworkProblem:
 
 
 def _unexplained(columns: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Deviation of each standardised column that earlier ones do not explain by straight lines."""
+    """Deviation of the residuals of each standardised column, regressed on earlier ones."""
     ordered = columns[:, order]
     correlations = ordered.T @ ordered / len(ordered)
     correlations.flat[:: len(order) + 1] += _RIDGE

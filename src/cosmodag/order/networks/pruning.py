@@ -18,14 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.orders import respecting
-from cosmodag.order.networks.inputs import (
-    Effort,
-    Needed,
-    Offer,
-    needed_inputs,
-    useful_inputs,
-    without_evidence,
-)
+from cosmodag.order.networks.inputs import Effort, Needed, needed_inputs, offered_inputs
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
@@ -140,17 +133,9 @@ def prune_networks(
            [0, 0, 1],
            [0, 0, 0]])
     """
+    known = {"support": support, "required": required, "before": before, "counted": counted}
     problem = NetworkProblem(
-        X,
-        order,
-        strengths=strengths,
-        support=support,
-        required=required,
-        before=before,
-        counted=counted,
-        random=random,
-        effort=effort,
-        embedding=embedding,
+        X, order, strengths=strengths, random=random, effort=effort, embedding=embedding, **known
     )
     return prune(problem, should_stop=should_stop, on_progress=on_progress, workers=workers)
 
@@ -171,7 +156,7 @@ def prune(
 
 
 class _Graph:
-    """The arcs so far, and what is known of each child."""
+    """The arcs so far, and the inputs that each child was found to need."""
 
     def __init__(self, problem: NetworkProblem, pool: Workers) -> None:
         self.problem, self.pool = problem, pool
@@ -208,7 +193,6 @@ class _Graph:
         self.judge(np.array(sorted(changed), dtype=np.intp))
 
     def result(self, *, finished: bool) -> PrunedNetworks:
-        """Put the graph together."""
         gains = np.where(self.adjacency, np.nan, 0.0)
         for v, needed in self.needed.items():
             gains[needed.inputs, v] = needed.gains
@@ -225,7 +209,7 @@ class _Graph:
         )
 
     def _reach(self) -> Arcs:
-        """Whether v must come after u, or is u, for each pair [u, v]."""
+        """(d, d): whether v must come after u, or is u, at [u, v]."""
         reach = closure(self.adjacency | self.problem.before)
         np.fill_diagonal(reach, True)
         return reach
@@ -235,7 +219,7 @@ class _Graph:
         required = self.problem.required[candidates, v]
         data = self.problem.child(v)
         if data is None:
-            return without_evidence(candidates[required])
+            return Needed.without_evidence(candidates[required])
         return needed_inputs(data, candidates, required, self.problem.effort)
 
     def _set_inputs(self, v: int, needed: Needed | None) -> None:
@@ -250,19 +234,21 @@ class _Graph:
             self.adjacency[needed.inputs, v] = True
             self.needed[v] = needed
 
-    def _offers(self, v: int, reach: Arcs) -> list[Offer]:
-        """Find inputs for v: non-descendants, or children that hardly need v."""
+    def _offers(self, v: int, reach: Arcs) -> list[tuple[float, int, int]]:
+        """Gain, input and child v, for non-descendants and for children that hardly need v."""
         weak = self._weak_arcs_from(v)
         allowed = self.problem.support[:, v] & (~reach[v] | (weak > 0))
-        data = self.problem.child(v)
+        data, effort = self.problem.child(v), self.problem.effort
         if data is None or v not in self.needed or not allowed.any():
             return []
-        offers = useful_inputs(data, v, self.needed[v], allowed, self.problem.effort)
-        net = [offer._replace(gain=offer.gain - weak[offer.input]) for offer in offers]
-        return [offer for offer in net if offer.gain > self.problem.effort.new_nats]
+        inputs, kernel, _ = self.needed[v]
+        few = data.first(effort.mend_rows)
+        now, offers = offered_inputs(few, inputs, kernel, allowed, effort.mend_tries)
+        net = [(now - reached - weak[u], u, v) for reached, u in offers]
+        return [offer for offer in net if offer[0] > effort.new_nats]
 
     def _weak_arcs_from(self, v: int) -> NDArray[np.float64]:
-        """Losses of the children of v without it, where small and the arc is not required."""
+        """(d,): nats that each child loses without v; 0 for large losses and required arcs."""
         weak = np.zeros(self.problem.d)
         for child in np.flatnonzero(self.adjacency[v] & ~self.problem.required[v]).tolist():
             if child in self.needed:

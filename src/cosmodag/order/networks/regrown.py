@@ -1,4 +1,4 @@
-"""The arcs of an order on all rows: families are grown again, from those of few rows."""
+"""The arcs of an order on all rows: families that few rows chose are grown again on more."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,15 +20,9 @@ missing, 10 after growing on 500 rows and 7 on 1,000, which takes six times as l
 
 
 class Regrown(NamedTuple):
-    """A graph on all rows, and what its arcs are worth.
+    """Arcs; the nats lost without each, less its price, with the same kernel; whether all is done.
 
-    Attributes
-    ----------
-    adjacency : (d, d) booleans
-    gains : (d, d) array
-        Nats lost without each arc, less its price, with the same kernel; 0 where there is no arc.
-    finished : bool
-        False if the work was stopped: some families are those of fewer rows.
+    If it is not, some families are those of fewer rows.
     """
 
     adjacency: Arcs
@@ -47,18 +41,8 @@ def regrow(
 ) -> Regrown:
     """Choose the inputs of every variable among those before it, on more and more rows.
 
-    Parameters
-    ----------
-    problem : NetworkProblem
-    order : (d,) integers
-        Causes first.
-    adjacency : (d, d) booleans
-        Arcs to begin with.
-    stages : sequence of SearchEffort
-        A stage with more rows than there are uses all of them, and is the last.
-    should_stop : callable, optional
-    workers : int, optional
-        Threads; by default one for each processor. The result does not depend on it.
+    The choice begins with the arcs of `adjacency`. A stage with more rows than the table has uses
+    all of them, and is the last. The result does not depend on the number of workers.
 
     Examples
     --------
@@ -82,8 +66,7 @@ def regrow(
                 partial(on_rows.carried_over, v, before[v], places < places[v])
                 for v in range(problem.d)
             ]
-            found = pool.run(tasks)
-            families = [one or old for one, old in zip(found, before, strict=True)]
+            families = [one or old for one, old in zip(pool.run(tasks), before, strict=True)]
         for v, family in enumerate(families):
             gains[family.inputs, v] = on_rows.losses(v, family)
         return Regrown(arcs_of(families), gains, finished=not pool.stopped)

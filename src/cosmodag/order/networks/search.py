@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.orders import respecting
 from cosmodag.order.networks.additive import additive_start
-from cosmodag.order.networks.families import SearchEffort
-from cosmodag.order.networks.order_moves import FoundOrder, search_by_evidence
+from cosmodag.order.networks.order_moves import search_by_evidence
 from cosmodag.order.networks.problem import NetworkProblem
 from cosmodag.order.networks.pruning import PrunedNetworks
 from cosmodag.order.networks.regrown import Regrown, regrow
@@ -24,25 +23,13 @@ def search_networks(
     *,
     random: Any = None,
     should_stop: Callable[[], bool] | None = None,
-    effort: SearchEffort | None = None,
     workers: int | None = None,
 ) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
     """Search for an order of networks with more evidence than the one that was learnt.
 
-    Starts are the graph that was learnt and pruned, other orders, and the best order under which
-    variables are sums of curves. The one with the best total evidence is kept, single variables are
-    moved within it while the evidence rises, and arcs are then chosen on all rows.
-
-    Parameters
-    ----------
-    problem : NetworkProblem
-    learnt : PrunedNetworks
-        The graph that was learnt, pruned.
-    orders : mapping of names to orders
-        Other orders to start from.
-    random, should_stop, workers
-        As for :func:`prune_networks`.
-    effort : SearchEffort, optional
+    Starts are the graph that was learnt and pruned, other `orders`, and the best order under which
+    variables are sums of curves. From the start of most evidence, single variables are moved while
+    the evidence rises; arcs are then chosen on all rows.
 
     Returns
     -------
@@ -50,7 +37,7 @@ def search_networks(
         The graph; `added` and `changed` compare it with the one that was learnt.
     list of dict
         One record for each start: ``start``, its name; ``before``, the log evidence of its graph
-        less 3 nats for each arc, on the rows of the search; and for the best of them ``after``, the
+        less 3 nats for each arc, on the rows of the search; and for the best start ``after``, the
         same at the end, ``moves`` and ``trials``.
 
     Examples
@@ -69,7 +56,7 @@ def search_networks(
     starts |= {name: (respecting(order, problem.before), nothing) for name, order in orders.items()}
     starts["sums of curves"] = additive_start(problem, learnt.order, random=random)
     found = search_by_evidence(
-        problem, list(starts.values()), effort=effort, should_stop=should_stop, workers=workers
+        problem, list(starts.values()), should_stop=should_stop, workers=workers
     )
     whole = Regrown(found.adjacency, np.where(found.adjacency, np.nan, 0.0), finished=False)
     if found.finished:
@@ -85,15 +72,12 @@ def search_networks(
         changed=int((whole.adjacency & (places[:, None] > places)).sum()),
         finished=whole.finished,
     )
-    return pruned, _report(list(starts), found)
-
-
-def _report(names: list[str], found: FoundOrder) -> list[dict[str, Any]]:
     costs = np.array(found.start_costs)
     best = None if np.isnan(costs).all() else int(np.nanargmin(costs))
-    records: list[dict[str, Any]] = []
-    for place, (name, cost) in enumerate(zip(names, costs.tolist(), strict=True)):
-        records.append({"start": name, "before": -cost, "chosen": place == best})
-        if place == best:
-            records[-1] |= {"after": -found.cost, "moves": found.moves, "trials": found.trials}
-    return records
+    report: list[dict[str, Any]] = [
+        {"start": name, "before": -cost, "chosen": place == best}
+        for place, (name, cost) in enumerate(zip(starts, costs.tolist(), strict=True))
+    ]
+    if best is not None:
+        report[best] |= {"after": -found.cost, "moves": found.moves, "trials": found.trials}
+    return pruned, report

@@ -13,9 +13,9 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """Threads that each run whole tasks, while products of matrices stay on one thread.
+    """A pool of threads; within its context, products of matrices use one thread each.
 
-    Each task runs on one thread, so that results do not depend on the number of threads.
+    A task runs on one thread, so that results do not depend on the number of threads.
 
     Parameters
     ----------
@@ -44,41 +44,30 @@ class Workers:
         tasks: int = 1,
     ) -> None:
         self.stopped = False
-        self._number = number or cores()
-        self._should_stop = should_stop
-        self._on_progress = on_progress
-        self._tasks, self._done = tasks, 0
-        self._open = ExitStack()
+        self._number, self._tasks, self._done = number or cores(), tasks, 0
+        self._should_stop = should_stop or (lambda: False)
+        self._on_progress = on_progress or (lambda done, tasks: None)
+        self._limits = ExitStack()
 
     def __enter__(self) -> Self:
-        """Limit products of matrices to one thread."""
-        self._open.enter_context(blas_threads(1))
+        self._limits.enter_context(blas_threads(1))
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Lift the limit."""
-        self._open.close()
+        self._limits.close()
 
     def run(self, tasks: Sequence[Callable[[], Result]]) -> list[Result | None]:
-        """Run all tasks; the results in order, None for tasks that were not begun."""
-        self._check_stop()
+        """Run all tasks; return the results in order, None for tasks that were not begun."""
         results: list[Result | None] = [None] * len(tasks)
 
         def run_one(place: int) -> tuple[int, Result | None]:
             return place, None if self.stopped else tasks[place]()
 
+        self.stopped = self.stopped or self._should_stop()
         pieces = (partial(run_one, place) for place in range(len(tasks)))
         for place, result in as_completed(pieces, self._number):
             results[place] = result
-            self._report()
-            self._check_stop()
-        return results
-
-    def _check_stop(self) -> None:
-        if not self.stopped and self._should_stop is not None:
-            self.stopped = bool(self._should_stop())
-
-    def _report(self) -> None:
-        self._done = min(self._done + 1, self._tasks)
-        if self._on_progress is not None:
+            self._done = min(self._done + 1, self._tasks)
             self._on_progress(self._done, self._tasks)
+            self.stopped = self.stopped or self._should_stop()
+        return results

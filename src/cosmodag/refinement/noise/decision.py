@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import name_list
 from cosmodag.order.entropy.measure import NonGaussianity, non_gaussianity
+from cosmodag.order.moments import Moments
 from cosmodag.refinement.noise.columns import common_scale, few_valued
 from cosmodag.refinement.noise.curves import arc_curves
 from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
-from cosmodag.refinement.noise.inputs import NoiseInputs
 from cosmodag.refinement.noise.outcome import Decided, Doubt
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
@@ -24,12 +24,55 @@ if TYPE_CHECKING:
 
     from cosmodag.solve.machine.devices import Host
 
-__all__ = ["decide_noise"]
+__all__ = ["NoiseInputs", "decide_noise"]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 ENTROPY_LIMIT = 300
 _INSTEAD = {"curved": " BlockSearch() (--method block-search) fits curves."}
 _CLASS_ONLY = "so that the Gaussian score was used, which decides only the equivalence class"
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseInputs:
+    """A table, and what is known of its graph and its rows.
+
+    Attributes
+    ----------
+    X : (n, d) array
+        The table, in its own units, less ``means``.
+    names : sequence of str
+        Of the columns, for messages.
+    moments : Moments, optional
+        Of the counted rows, where some rows do not count.
+    support, required, before : (d, d) arrays of bool, optional
+        As for `refine_linear`; ``beyond_support`` is the part of ``before`` that support does not
+        imply.
+    counted : (n, d) array, optional
+        0 where a variable was set.
+    untouched : (n,) array of bool, optional
+        Rows in which nothing was set.
+    means : (d,) array, optional
+        Means that were subtracted from the columns.
+    given : (d,) array of bool, optional
+        Columns without an equation, which have no noise.
+    """
+
+    X: NDArray[np.float64]
+    names: Sequence[str]
+    moments: Moments | None = None
+    support: NDArray[np.bool_] | None = None
+    required: NDArray[np.bool_] | None = None
+    before: NDArray[np.bool_] | None = None
+    beyond_support: NDArray[np.bool_] | None = None
+    counted: NDArray[np.float64] | None = None
+    untouched: NDArray[np.bool_] | None = None
+    means: NDArray[np.float64] | None = None
+    given: NDArray[np.bool_] | None = None
+
+    @property
+    def with_equations(self) -> NDArray[np.intp]:
+        """Columns that have an equation, and thus noise."""
+        return np.arange(self.X.shape[1]) if self.given is None else np.flatnonzero(~self.given)
 
 
 def decide_noise(
