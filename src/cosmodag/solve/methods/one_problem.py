@@ -1,7 +1,6 @@
 """One unconstrained problem with scheduled settings: COSMO and NOCURL-U."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from cosmodag.solve.methods.solver import Solver
 from cosmodag.solve.minimisers.base import Minimiser
@@ -25,7 +24,7 @@ class OneProblem(Solver):
     """
 
     recipe: Recipe
-    minimisers: ClassVar[tuple[Minimiser, ...]] = (Stochastic(),)
+    minimisers: tuple[Minimiser, ...] = field(default=(Stochastic(),), init=False, repr=False)
     # Folder in which runs save their state.
     checkpoint: Checkpoint | None = field(default=None, compare=False)
 

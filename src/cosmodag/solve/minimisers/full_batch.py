@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
-from cosmodag.model.structure import Free, Parameters
-from cosmodag.model.structure.base import spread
+from cosmodag.model.structure import Free, Parameters, spread
 from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.each_lane import EachLane, Ended
 from cosmodag.solve.minimisers.orthant_wise import minimise_orthant_wise
