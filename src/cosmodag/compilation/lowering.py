@@ -1,9 +1,9 @@
 """Short translation of typed functions without reference counts to LLVM's language.
 
 For every entry that is read or written, Numba copies the description of the array, seven to nine
-fields, or those of all arrays of a tuple. It also counts negative positions from the end, clears each
-variable after its last use, and looks up the implementation of each of these steps again. LLVM then
-removes most of this code, which takes much of the time of a compilation. Here an entry is an
+fields, or those of all arrays of a tuple. It also counts negative positions from the end, clears
+each variable after its last use, and looks up the implementation of each of these steps again. LLVM
+then removes most of this code, which takes much of the time of a compilation. Here an entry is an
 address and a load, and a variable is not cleared.
 """
 

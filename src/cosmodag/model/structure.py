@@ -20,16 +20,7 @@ from cosmodag.later import jax, jnp
 from cosmodag.model.draws import normal
 from cosmodag.model.orientation import host_orientation_rows, smooth_orientation_rows
 
-__all__ = [
-    "Free",
-    "Parameters",
-    "Potential",
-    "Priority",
-    "Settings",
-    "Structure",
-    "keep_gaps",
-    "spread",
-]
+__all__ = ["Free", "Parameters", "Potential", "Priority", "Settings", "Structure"]
 
 Parameters = dict[str, Any]
 """Parameters: `arcs` (H: d × d, then any hidden units), `order` (p), `functions` (the rest).
