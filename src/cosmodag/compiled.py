@@ -42,7 +42,7 @@ def borrowing(function: Function) -> Function:
 
     Reference counts are atomic and cost more than the work of small functions, especially if
     several threads share arrays; and such a function compiles in a third of the time. It must
-    consist of plain loops, and places in arrays must not be negative
+    consist of plain loops, and array indices must not be negative
     (`cosmodag.compilation.lowering`). The program is kept as by `compiled`.
     """
     return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler("QuickCompiler")})
@@ -51,7 +51,8 @@ def borrowing(function: Function) -> Function:
 def part(function: Function) -> Function:
     """Compile a function as `borrowing` does, for compiled functions to call, not for Python.
 
-    It gets no machine code of its own and no way in from Python; both take as long as the rest.
+    It has no machine code of its own and no entry point for Python: these would double the time
+    of its compilation.
     """
     return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler("PartCompiler")})
 
@@ -80,8 +81,8 @@ def _kept(function: Function, options: dict[str, Any]) -> Function:
 class _Listener(event.Listener):  # type: ignore[misc]
     """Reports the functions that Numba compiles, and pauses the garbage collector meanwhile.
 
-    A compilation creates hundreds of thousands of objects that all stay. The collector visited them
-    again and again, which took a tenth of the time.
+    A compilation creates hundreds of thousands of objects, none of them garbage. The collector took
+    a tenth of the time to visit them again and again.
     """
 
     def __init__(self) -> None:

@@ -64,8 +64,8 @@ class ProgramCache(NullCache):  # type: ignore[misc]
         with suppress(Exception):  # a damaged file can raise anything
             if version_info.short > TRIED_VERSION:
                 return self._found.load_overload(sig, target_context)
-            # What the public method does, without loading all that Numba can compile (0.3 s): of
-            # that, a program that is read needs only the allocation of memory.
+            # The public method also loads all implementations of Numba (0.3 s); a program that is
+            # read from disk needs only those that allocate memory.
             rtsys.initialize(target_context)
             return self._found._load_overload(sig, target_context)
         return None

@@ -1,9 +1,9 @@
 """Short translation of typed functions without reference counts to LLVM's language.
 
 For every entry that is read or written, Numba copies the description of the array, seven to nine
-fields, or those of all arrays of a tuple. It also counts negative places from the end, clears each
-variable after its last use, and looks up the implementation of each of these steps again. LLVM then
-removes most of this code, which takes much of the time of a compilation. Here an entry is an
+fields, or those of all arrays of a tuple. It also counts negative positions from the end, clears
+each variable after its last use, and looks up the implementation of each of these steps again. LLVM
+then removes most of this code, which takes much of the time of a compilation. Here an entry is an
 address and a load, and a variable is not cleared.
 """
 
@@ -26,7 +26,7 @@ _BY_VALUE = (operator.pow, operator.ipow)
 class _QuickLower(Lower):  # type: ignore[misc]
     """Numba's translator, with shorter code for the operations of plain loops.
 
-    A negative place is counted from the end if it is a constant. One that is computed is an error,
+    A negative constant index counts from the end. A computed negative index is an error,
     which Numba's setting ``NUMBA_BOUNDSCHECK=1`` reveals.
     """
 
@@ -115,7 +115,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         return position
 
     def _part(self, variable: Any, *path: int) -> Any:
-        """Load one part of a variable that is made of several."""
+        """Load one field of a variable that has several."""
         if variable.name in self._blk_local_varmap:
             return self.builder.extract_value(self._blk_local_varmap[variable.name], path)
         return self.builder.load(
@@ -123,7 +123,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         )
 
     def _places(self, array: Any, index: Any) -> list[Any] | None:
-        """Place on each axis that an index gives, or None where it is not made of integers."""
+        """Position on each indexed axis; None if the index is not made of integers."""
         kind = self.typeof(index.name)
         kinds = list(kind) if isinstance(kind, BaseTuple) else [kind]
         if not self._is_array(array) or not all(isinstance(k, types.Integer) for k in kinds):
@@ -142,7 +142,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         ]
 
     def _counts_from_the_end(self, index: Any) -> bool:
-        """Whether an index has a negative constant place."""
+        """Whether an index has a negative constant."""
         found = self._definition(index)
         is_tuple = isinstance(found, ir.Expr) and found.op == "build_tuple"
         for item in map(self._definition, found.items) if is_tuple else [found]:
@@ -153,7 +153,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         return False
 
     def _definition(self, variable: Any) -> Any:
-        """Find what a variable is set to; None if that happens at several places."""
+        """Return the only definition of a variable; None if there are several."""
         try:
             return self.func_ir.get_definition(variable)
         except KeyError:
@@ -175,7 +175,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         return data
 
     def _view(self, variable: Any, array: Any, kind: Any, address: Any, skipped: int) -> Any:
-        """Describe what is left of an array after the first axes."""
+        """Describe the sub-array that begins at an address, without the first axes."""
         parts: dict[str, Any] = {
             "data": address,
             "itemsize": self._part(variable, self._field(array, "itemsize")),

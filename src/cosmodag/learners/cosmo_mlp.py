@@ -14,8 +14,7 @@ from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
-from cosmodag.model.mixed_likelihood import MixedLikelihood
-from cosmodag.model.objective import Loss
+from cosmodag.model.objective import Loss, MixedLikelihood
 from cosmodag.solve.watch import Watch
 
 __all__ = ["CosmoMLP"]

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
+
 from cosmodag.later import jax, jnp
-from cosmodag.model.structure.base import Parameters, Settings, spread
+from cosmodag.model.structure import Parameters, Settings, spread
 
 if TYPE_CHECKING:
     from cosmodag.graph.constraint import Constraint
@@ -22,6 +24,7 @@ __all__ = [
     "Barrier",
     "Decayed",
     "Loss",
+    "MixedLikelihood",
     "Objective",
     "Penalised",
     "Predicted",
@@ -39,7 +42,7 @@ __all__ = [
 _TINY = 1e-30
 
 SMALLEST_VARIANCE = 1e-12
-"""Mean squared residual below which the likelihood of a variable does not rise any more."""
+"""Mean squared residual at which the likelihood of a variable stops rising."""
 
 
 class Predicted(NamedTuple):
@@ -102,11 +105,41 @@ def mean_of_each(values: jax.Array, counted: jax.Array) -> jax.Array:
     return total / jnp.maximum(jnp.sum(counted, axis=0), _TINY)
 
 
+@dataclass(frozen=True)
+class MixedLikelihood:
+    """2/d times the negative log-likelihood per row, one head for each variable.
+
+    A number adds log RSS_v, as in `log_residual_variances`; a category of k levels
+    −2 mean log softmax(0, utilities 1, …, k − 1) of its level, so that two levels are a logistic
+    regression. Both are on one scale, that of nats per row.
+    """
+
+    levels: tuple[int, ...]  # of each variable; 0 for numbers
+
+    def __call__(self, rows: Predicted) -> jax.Array:
+        """Value on a batch whose predictions are (B, d, o), as `MixedMLP` makes them."""
+        is_levels = np.array(self.levels) > 0
+        variances = mean_squared_residuals(rows._replace(predicted=rows.predicted[..., 0]))
+        surprises = mean_of_each(self._surprise(rows), rows.counted)
+        return jnp.mean(jnp.where(is_levels, 2.0 * surprises, jnp.log(variances)))
+
+    def _surprise(self, rows: Predicted) -> jax.Array:
+        """(B, d): minus the log-probability of each level; meaningless for numbers."""
+        outputs = rows.predicted.shape[-1]
+        exists = np.arange(outputs) < np.array(self.levels)[:, None] - 1
+        utilities = jnp.where(exists, rows.predicted, -1e9)
+        first = jnp.zeros((*rows.x.shape, 1), utilities.dtype)
+        total = jax.nn.logsumexp(jnp.concatenate([first, utilities], axis=-1), axis=-1)
+        is_own = rows.x[..., None] == np.arange(1, outputs + 1)
+        own = jnp.sum(jnp.where(is_own & exists, rows.predicted, 0.0), axis=-1)
+        return total - own
+
+
 LOSSES: dict[str, Loss] = {
     "squared-error": mean_squared_error,
     "likelihood": log_residual_variances,
 }
-"""Losses of COSMO by name."""
+"""Losses of COSMO by name; for tables with categories it is `MixedLikelihood`."""
 
 
 class Objective(Protocol):

@@ -69,7 +69,7 @@ class Answers:
         Raises
         ------
         ValueError, TypeError, KeyError, AttributeError, OverflowError
-            If it is not what was written, or belongs to another number of variables.
+            If the content was changed, or belongs to another number of variables.
         """
         effects, pag, verdict = (facts[name] for name in ("effects", "pag", "verdict"))
         if effects is not None:
@@ -154,7 +154,7 @@ def plain(value: Any) -> Any:
 
 def _check(is_right: bool) -> None:
     if not is_right:
-        raise ValueError("answers that were not written so")
+        raise ValueError("the content of answers.json was changed")
 
 
 def _check_places(places: list[Any], variables: int) -> None:

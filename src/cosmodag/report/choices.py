@@ -19,7 +19,7 @@ _REFINED = {
     "order": "Orders near the learnt one and from other starts were searched; the order with the "
     "best score was kept, and its arcs were chosen by evidence.",
 }
-_SHOWN_STARTS = 12
+_SHOWN = 12  # names in a list, of starts or of variables
 
 
 def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str, str]]:
@@ -71,6 +71,10 @@ def troubles_of(model: "StructureLearner") -> list[str]:
     return found
 
 
+def _first_few(names: list[str], between: str) -> str:
+    return between.join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+
+
 def _knowledge(model: "StructureLearner") -> str | None:
     """Count the items of background knowledge by kind."""
     known = getattr(model, "knowledge_", None)
@@ -87,7 +91,7 @@ def _interventions(model: "StructureLearner") -> str | None:
     if sets is None or hasattr(model, "regimes_"):
         return None
     names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
-    shown = ", ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
+    shown = _first_few(names, ", ")
     return f"Set by intervention in some rows, which their equations leave out: {shown}."
 
 
@@ -150,7 +154,7 @@ def _starts(report: list[dict[str, Any]] | None) -> str | None:
     # The last search decided; earlier ones may have used another score.
     chosen = [start for start in scored if start.get("chosen")][-1:] or scored[:1]
     names = list(dict.fromkeys(str(start["start"]) for start in scored))
-    shown = "; ".join(names[:_SHOWN_STARTS]) + (" …" if len(names) > _SHOWN_STARTS else "")
+    shown = _first_few(names, "; ")
     gained = float(chosen[0]["after"]) - float(chosen[0]["before"])
     moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
     rose = f", whose score rose by {gained:.4g}{moves}" if gained > 0 else ""

@@ -99,7 +99,7 @@ class Evidence:
 
     @property
     def stability(self) -> dict[str, Any]:
-        """What resamples show beside the probabilities of arcs."""
+        """Facts about the resamples, other than the probabilities of arcs."""
         doubts = list(self.doubts)
         return {"resamples": self.resamples, "missed": self.missed, "doubts": doubts}
 
@@ -144,8 +144,7 @@ def resamples_of(bootstrap: Any) -> int:
 
 
 def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:
-    # The model was not fitted to the table given: missing values were filled in, or the rows are
-    # windows.
+    # The model was fitted to another table: missing values were filled in, or rows are windows.
     is_other = hasattr(model, "missing_report_") or model.fitted_.window is not None
     if data is not None and not (is_other and hasattr(model, "residuals_")):
         return model.prepared(data)

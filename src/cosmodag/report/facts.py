@@ -15,7 +15,7 @@ from cosmodag.report.choices import choices_of, troubles_of
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.origin import code_for, now, versions
 from cosmodag.report.sections import sections_of
-from cosmodag.report.story import story_of
+from cosmodag.report.story import bases_in_order, story_of
 
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
@@ -118,8 +118,7 @@ def _arcs(
     model: "StructureLearner", evidence: Evidence
 ) -> tuple[dict[str, Any], list[dict[str, str]]]:
     edges, basis = model.edges_, model.arrow_basis_
-    found = set(basis)
-    order = [name for name in BASES if name in found] + sorted(found - BASES.keys())
+    order = bases_in_order(basis)
     arcs = {
         "from": edges.row,
         "to": edges.col,

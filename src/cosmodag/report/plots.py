@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.fit.dag.basis import BASES, FREE, SCALE, WEAK
+from cosmodag.fit.dag.basis import FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import write_bytes
@@ -20,6 +20,7 @@ from cosmodag.io.graphs.any import GraphLike, as_graph, is_model
 from cosmodag.report.drawings.layout import layered_layout
 from cosmodag.report.drawings.thumbnail import COLOURS
 from cosmodag.report.evidence import checked_shares, resamples_of
+from cosmodag.report.story import bases_in_order
 from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _ARCS = {basis: (colour, _LINES.get(basis, "solid")) for basis, colour in COLOUR
 _POSITIVE, _NEGATIVE = "#0072B2", "#D55E00"
 _OTHER = ("#555555", (0, (6, 2, 1, 2)))
 _NAMED = 60
-# A drawing is written of so many at most: each takes 2 to 3 ms.
+# Largest drawing that is written to a file: each node and arc takes 2 to 3 ms.
 _MOST_NODES, _MOST_ARCS = 2_000, 10_000
 _UNKNOWN = "unknown"  # basis of directions in a graph that is not a fit
 # The same graph gives the same file.
@@ -109,7 +110,7 @@ def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = Tru
     ax.set_xlim(float(x.min()) - 0.8, float(x.max()) + 0.8)
     ax.set_ylim(float(y.min()) - 0.5, 0.5)
     ax.axis("off")
-    found = [name for name in [*BASES, *sorted(set(basis) - BASES.keys())] if name in set(basis)]
+    found = bases_in_order(basis)
     if legend and found and found != [_UNKNOWN]:
         styles = [_ARCS.get(name, _OTHER) for name in found]
         lines = [Line2D([], [], color=colour, linestyle=line) for colour, line in styles]

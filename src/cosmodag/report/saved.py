@@ -97,7 +97,7 @@ def _evidence(
     doubts = stability.get("doubts", [])
     are_known = all(0 <= end < variables for u, v, _ in missed for end in (u, v))
     if not are_known or not all(isinstance(doubt, str) for doubt in doubts):
-        raise ValueError("what resamples show of another model")
+        raise ValueError("the resamples are those of another model")
     return Evidence(
         errors=columns.get("se"),
         findings=None if stored is None else [_finding(one) for one in stored],

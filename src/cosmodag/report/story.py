@@ -1,5 +1,7 @@
 """The first card of the page: what was found, what it rests on and what was assumed."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from cosmodag.report.evidence import Evidence
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["story_of"]
+__all__ = ["bases_in_order", "story_of"]
 
 _SUREST = 5
 _ARROW, _TAIL = 2, 3
@@ -85,11 +87,16 @@ def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
     return [int(arc) for arc in np.lexsort(tuple(keys))[:_SUREST]]
 
 
+def bases_in_order(found: Iterable[str]) -> list[str]:
+    """List distinct bases of directions: those of `BASES` in its order, then all others."""
+    names = set(found)
+    return [*(name for name in BASES if name in names), *sorted(names - BASES.keys())]
+
+
 def _bases(model: "StructureLearner") -> str:
-    counts = {name: model.arrow_basis_.count(name) for name in dict.fromkeys(model.arrow_basis_)}
-    order = [*(name for name in BASES if name in counts), *sorted(counts.keys() - BASES.keys())]
+    counts = Counter(model.arrow_basis_)
     said = []
-    for name in order:
+    for name in bases_in_order(model.arrow_basis_):
         meaning = f" ({BASES[name]})" if name in BASES else ""
         said.append(f"{counts[name]:,} on {name}{meaning}")
     return f"Of {counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(said)}." if said else ""

@@ -4,7 +4,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cosmodag.solve.plan import Plan, Solver, plan_many
+from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.plan import Plan, plan_many
 from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import map_arrays

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cosmodag.solve.machine.forks import refuse_after_fork
-from cosmodag.solve.plan import Plan, Solver, plan_many
+from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.plan import Plan, plan_many
 from cosmodag.solve.problems import Problem, Solution, check_settings
 from cosmodag.solve.watch import Watch
 

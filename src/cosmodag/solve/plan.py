@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from cosmodag.errors import FallbackWarning
 from cosmodag.later import jax
@@ -13,11 +12,11 @@ from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.kernels import backends_for
 from cosmodag.solve.machine.devices import Host, device_named
 from cosmodag.solve.machine.memory import available_bytes, check_fits, lanes_that_fit
-from cosmodag.solve.problems import Batch, Problem, Solution
+from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.watch import Watch
 
-__all__ = ["Plan", "Solver", "choose", "lane_bytes", "plan_many"]
+__all__ = ["Plan", "choose", "lane_bytes", "plan_many"]
 
 # The parameters and Adam's two moments.
 _STATE_COPIES = 3
@@ -29,29 +28,6 @@ _SIDE_BY_SIDE = 32
 # Additional copies of the parameters for the read-out, if it shares memory with training: strengths
 # of arcs in double precision.
 _READ_OUT = 2
-
-
-class Solver(Protocol):
-    """A way to solve a batch of problems of one shape."""
-
-    @property
-    def recipe(self) -> Recipe:
-        """The recipe that is minimised last."""
-
-    @property
-    def recipes(self) -> tuple[Recipe, ...]:
-        """All recipes that are minimised by training, in order."""
-
-    @property
-    def working_copies(self) -> int:
-        """Number of parameter-sized arrays of the parts that do not train."""
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Names of the settings that a problem must have."""
-
-    def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
-        """Solve the problems of a batch."""
 
 
 @dataclass(frozen=True, eq=False)

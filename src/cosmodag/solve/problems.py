@@ -16,7 +16,7 @@ from cosmodag.model.structure import Parameters
 from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.machine.devices import Host, jax_device
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamState, fresh_state, fresh_states
+from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.trees import map_arrays
 
@@ -204,7 +204,7 @@ class Batch:
         place = jax_device(self.device)
         with jax.default_device(place):
             if self.starts is not None:
-                drawn = fresh_states(self.starts, self.recipe.guard is not None)
+                drawn = fresh_state(self.starts, self.recipe.guard is not None, (self.size,))
             else:
                 drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
         # Committed to the device like every later state; otherwise JAX would compile twice.

@@ -10,7 +10,7 @@ from cosmodag.model.draws import split
 from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import Objective, Predicted
 from cosmodag.model.structure import Parameters, Settings, Structure
-from cosmodag.solve.training.guards import Guard
+from cosmodag.solve.training.guards import Inside
 from cosmodag.solve.training.schedules import Constant, Schedule
 
 __all__ = ["Recipe", "full_loss"]
@@ -32,7 +32,7 @@ class Recipe:
     # Rows per step, None for all of them; the last batch of a pass may be smaller.
     batch_size: int | None = None
     # Condition checked at the end of every round; a round that violates it is undone.
-    guard: Guard | None = None
+    guard: Inside | None = None
 
     @property
     def needs(self) -> frozenset[str]:

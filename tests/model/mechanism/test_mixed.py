@@ -7,8 +7,12 @@ import pytest
 from cosmodag.model.draws import HostKey
 from cosmodag.model.mechanism import MLP, MixedMLP
 from cosmodag.model.mechanism.mixed import InputBlocks
-from cosmodag.model.mixed_likelihood import MixedLikelihood
-from cosmodag.model.objective import AnnealedObjective, Predicted, log_residual_variances
+from cosmodag.model.objective import (
+    AnnealedObjective,
+    MixedLikelihood,
+    Predicted,
+    log_residual_variances,
+)
 from cosmodag.model.structure import Priority
 from cosmodag.solve.recipe import Recipe
 

@@ -23,8 +23,7 @@ from cosmodag.solve.training.schedules import Constant
 
 pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")
 
-from cosmodag.solve.kernels.gpu.move import move_arcs
-from cosmodag.solve.kernels.gpu.predict import predict
+from cosmodag.solve.kernels.gpu.tiles import move_arcs, predict
 
 CPU = jax.devices("cpu")[0]
 

@@ -16,8 +16,7 @@ from cosmodag.learners.networks.mixed_equations import (
     network_columns,
 )
 from cosmodag.model.mechanism import MLP, Mechanism, MixedMLP
-from cosmodag.model.mixed_likelihood import MixedLikelihood
-from cosmodag.model.objective import Loss, mean_squared_error
+from cosmodag.model.objective import Loss, MixedLikelihood, mean_squared_error
 
 __all__ = ["SeenColumns", "columns_of", "has_heads", "seen_columns"]
 

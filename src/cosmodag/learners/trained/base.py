@@ -31,7 +31,7 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.solve.cost import Cost
     from cosmodag.solve.many import Solved
-    from cosmodag.solve.plan import Solver
+    from cosmodag.solve.methods.solver import Solver
     from cosmodag.solve.problems import Problem, Solution
     from cosmodag.solve.readout import ReadOut
 

@@ -1,8 +1,7 @@
 """Mechanisms: how each variable is predicted from the others, given oriented weights."""
 
-from cosmodag.model.mechanism.base import Mechanism
+from cosmodag.model.mechanism.base import Linear, Mechanism
 from cosmodag.model.mechanism.fitted import FittedMechanism
-from cosmodag.model.mechanism.linear import Linear
 from cosmodag.model.mechanism.masked import MaskedMLP
 from cosmodag.model.mechanism.mixed import MixedMLP
 from cosmodag.model.mechanism.mlp import MLP

@@ -1,12 +1,15 @@
-"""The interface of mechanisms."""
+"""The interface of mechanisms, and the simplest one: linear relations, x̂ = x W."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 from cosmodag.later import jax
+from cosmodag.model.draws import uniform
 
-__all__ = ["Mechanism"]
+__all__ = ["Linear", "Mechanism"]
 
 
 class Mechanism(Protocol):
@@ -32,3 +35,18 @@ class Mechanism(Protocol):
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
         """Strength of every arc: d × d for any shape of W."""
         return weights
+
+
+@dataclass(frozen=True)
+class Linear(Mechanism):
+    """Each variable is a weighted sum of its parents; W is the only parameter."""
+
+    takes_numpy: ClassVar[bool] = True
+
+    def start(self, key: Any, d: int) -> tuple[Any, Any]:
+        """Suggest H ~ U(−√(3/d), √(3/d)): entries of variance 1/d."""
+        return uniform(key, (d, d), math.sqrt(3.0 / d)), {}
+
+    def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
+        """x̂ = x W."""
+        return x @ weights

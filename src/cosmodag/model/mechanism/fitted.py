@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosmodag.later import jax, jnp
 from cosmodag.model.mechanism.base import Mechanism
-from cosmodag.model.structure.base import spread
+from cosmodag.model.structure import spread
 
 __all__ = ["FittedMechanism"]
 

@@ -1,4 +1,4 @@
-"""Devices by name; that of the host is found without JAX."""
+"""Devices by name; the CPU is found without importing JAX."""
 
 from __future__ import annotations
 

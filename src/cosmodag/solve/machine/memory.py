@@ -1,8 +1,8 @@
 """Available memory, also under the limits of containers and batch systems (control groups).
 
 A process belongs to a group in every hierarchy (version 1) or in the only one (version 2), and the
-limits of all parent groups apply too. Inside a container, the group's path may be that outside of
-it: the files are then at the top of the mount.
+limits of all parent groups apply too. In a container, the listed path may be the one outside of
+it; the files are then at the top of the mount.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.methods.sequential import Sequential
+from cosmodag.solve.methods.solver import Solver
 from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
@@ -24,7 +24,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class CentralPath(Sequential):
+class CentralPath(Solver):
     """Minimise loss + λ₁‖W‖₁ subject to W being a DAG (Bello, Aragam and Ravikumar, 2022).
 
     Each stage minimises μ (loss + λ₁‖W‖₁) + h_s(W), h_s(W) = −log det(sI − W∘W) + d log s, from

@@ -14,7 +14,7 @@ from cosmodag.model.objective import Objective, arc_squares
 from cosmodag.model.structure import Parameters, Settings, Structure
 from cosmodag.solve.machine.devices import precision_of
 from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.methods.sequential import Sequential
+from cosmodag.solve.methods.solver import Solver
 from cosmodag.solve.minimisers.base import Mask, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
@@ -40,7 +40,7 @@ def constraint_of(objective: Objective) -> Constraint:
 
 
 @dataclass(frozen=True)
-class Lagrangian(Sequential):
+class Lagrangian(Solver):
     """Minimise loss + λ₁‖W‖₁ subject to h(W) = 0 (Zheng et al., 2018).
 
     Each sub-problem minimises loss + λ₁‖W‖₁ + α h(W) + ½ρ h(W)² from the weights accepted last. If

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.minimisers.base import Minimiser
+from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import ADAM_SETTINGS
 from cosmodag.solve.training.checkpoint import Checkpoint
 from cosmodag.solve.training.train import solutions, train
 from cosmodag.solve.watch import Watch
@@ -13,7 +15,7 @@ __all__ = ["OneProblem"]
 
 
 @dataclass(frozen=True)
-class OneProblem:
+class OneProblem(Solver):
     """Minimise the objective of a recipe once: for structures that are acyclic by construction.
 
     COSMO minimises L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ over H and p, with W = H ∘ S_{t,ε}(p), while
@@ -22,23 +24,9 @@ class OneProblem:
     """
 
     recipe: Recipe
+    minimisers: tuple[Minimiser, ...] = field(default=(Stochastic(),), init=False, repr=False)
     # Folder in which runs save their state.
     checkpoint: Checkpoint | None = field(default=None, compare=False)
-
-    @property
-    def recipes(self) -> tuple[Recipe, ...]:
-        """The recipe."""
-        return (self.recipe,)
-
-    @property
-    def working_copies(self) -> int:
-        """Zero: only the backend has working copies."""
-        return 0
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Settings of the recipe and of Adam, and the number of rounds."""
-        return self.recipe.needs | ADAM_SETTINGS | {"rounds"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape."""

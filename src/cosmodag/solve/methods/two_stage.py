@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import precision_of
 from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.methods.sequential import Sequential
+from cosmodag.solve.methods.solver import Solver
 from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
@@ -27,7 +27,7 @@ _THRESHOLD = 0.3
 
 
 @dataclass(frozen=True)
-class TwoStage(Sequential):
+class TwoStage(Solver):
     """Find potentials, then the best DAG that agrees with them (Yu, Gao, Yin and Ji, 2021).
 
     1. Minimise loss + λ₁‖W‖₁ + α h(W) over free weights, for each α in turn, starting from the

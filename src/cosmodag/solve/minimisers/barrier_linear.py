@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,9 +13,8 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters
-from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
-from cosmodag.solve.minimisers.each_lane import APART, Arcs, Ended, arcs_of, each_lane
+from cosmodag.solve.minimisers.each_lane import Arcs, EachLane, Ended, arcs_of
 from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
@@ -59,7 +57,7 @@ class StageSettings(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LinearDescent:
+class LinearDescent(EachLane):
     """Minimise μ (‖X − XW‖_F²/2n + λ₁‖W‖₁) − log det(sI − W∘W) + d log s, the diagonal zero.
 
     Every iteration computes the inverse of sI − W∘W for the gradient, which also shows whether W is
@@ -69,22 +67,16 @@ class LinearDescent:
 
     # Relative change of the objective between two checks that ends a stage.
     tolerance: float = 1e-6
-    trains: ClassVar[bool] = False
     working_copies: ClassVar[int] = 8
     needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS
+    leaves_python: ClassVar[bool] = True
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe is half squared errors of linear relations and a barrier, full batch."""
         return recipe in _RECIPES
 
-    def minimise(
-        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
-    ) -> Minimised:
-        """Solve the active lanes one after another."""
-        solve_one, apart = partial(self._solve_one, batch, watch), batch.variables >= APART
-        return each_lane(batch, parameters, active, watch, solve_one, apart=apart)
-
-    def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+        """Minimise from the given parameters, in pieces between which the watch is checked."""
         settings = batch.settings_of(lane)
         stage = StageSettings(*(settings[name] for name in StageSettings._fields))
         covariances = covariances_of(batch, lane)

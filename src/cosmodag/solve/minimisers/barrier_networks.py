@@ -24,12 +24,11 @@ from cosmodag.solve.kernels.cpu.mlp import backward
 from cosmodag.solve.kernels.cpu.mlp_arrays import gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS
-from cosmodag.solve.minimisers.base import Mask, Minimised
-from cosmodag.solve.minimisers.each_lane import Ended, arcs_of, each_lane
+from cosmodag.solve.minimisers.each_lane import EachLane, Ended, arcs_of
 from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import host_states
+from cosmodag.solve.training.adam import fresh_state
 from cosmodag.solve.training.guards import Inside
 from cosmodag.solve.training.schedules import Constant
 from cosmodag.solve.trees import lane_of, map_arrays
@@ -72,12 +71,12 @@ class _AdamStep(NamedTuple):
     square_scale: np.float32
 
 
-class NetworkDescent:
+class NetworkDescent(EachLane):
     """Minimise DAGMA's objective over networks; a stage that leaves the domain is refused."""
 
-    trains: ClassVar[bool] = False
     working_copies: ClassVar[int] = 8
     needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS
+    dtype: ClassVar[Any] = np.float32
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe is DAGMA's objective for one sigmoid hidden layer, full batch."""
@@ -90,34 +89,27 @@ class NetworkDescent:
             and recipe.guard == Inside()
         )
 
-    def minimise(
-        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
-    ) -> Minimised:
-        """Solve the active lanes one after another."""
-
-        def solve_one(lane: int, start: Parameters) -> Ended:
-            settings = batch.settings_of(lane)
-            given = _given(batch, lane, settings["lambda1"])
-            stage = _StageSettings(*(settings[name] for name in _StageSettings._fields))
-            start["arcs"] *= given.support[..., None]
-            state = host_states(map_arrays(lambda leaf: leaf[None].copy(), start))
-            arrays = gather(state, 0)
-            work = workspace(arrays)
-            done, inside, value, piece = 0, True, np.nan, 1
-            while done < int(settings["rounds"]) and inside and watch.stop is None:
-                # The ends of pieces depend on the machine; the reported iterations must not.
-                end = min(done - done % _LOOK_EVERY + _LOOK_EVERY, int(settings["rounds"]))
-                until = min(done + piece, end)
-                begin = time.perf_counter()
-                inside, value = descend(given, arrays, work, stage, done, until)
-                piece = batch.steps_per_piece(until - done, time.perf_counter() - begin)
-                watch.advance(until - done)
-                done = until if inside else end
-            scatter(arrays, state, 0)
-            ended = lane_of(state.parameters, 0)
-            return Ended(ended, value, done, inside, not inside)
-
-        return each_lane(batch, parameters, active, watch, solve_one, np.float32)
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+        """Minimise from the given parameters, in pieces between which the watch is checked."""
+        settings = batch.settings_of(lane)
+        given = _given(batch, lane, settings["lambda1"])
+        stage = _StageSettings(*(settings[name] for name in _StageSettings._fields))
+        start["arcs"] *= given.support[..., None]
+        state = fresh_state(map_arrays(lambda leaf: leaf[None].copy(), start), lanes=(1,))
+        arrays = gather(state, 0)
+        work = workspace(arrays)
+        done, inside, value, piece = 0, True, np.nan, 1
+        while done < int(settings["rounds"]) and inside and watch.stop is None:
+            # The ends of pieces depend on the machine; the reported iterations must not.
+            end = min(done - done % _LOOK_EVERY + _LOOK_EVERY, int(settings["rounds"]))
+            until = min(done + piece, end)
+            begin = time.perf_counter()
+            inside, value = descend(given, arrays, work, stage, done, until)
+            piece = batch.steps_per_piece(until - done, time.perf_counter() - begin)
+            watch.advance(until - done)
+            done = until if inside else end
+        scatter(arrays, state, 0)
+        return Ended(lane_of(state.parameters, 0), value, done, inside, not inside)
 
 
 def _given(batch: Batch, lane: int, lambda1: float) -> _Given:

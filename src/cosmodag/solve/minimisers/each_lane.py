@@ -1,12 +1,11 @@
-"""Sequential solution of the problems of a batch, for minimisers that are not batched."""
+"""Base of the minimisers that solve the problems of a batch one after another."""
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,13 +13,13 @@ from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.threads import blas_threads, threads_worth
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.trees import lane_of
+from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
-__all__ = ["APART", "Arcs", "Ended", "arcs_of", "each_lane"]
+__all__ = ["Arcs", "EachLane", "Ended", "arcs_of"]
 
-APART = 1000
-"""Number of variables from which one matrix product or inverse can delay the reply to Ctrl-C."""
+# Number of variables from which one matrix product or inverse can delay the reply to Ctrl-C.
+_APART = 1000
 
 
 class Ended(NamedTuple):
@@ -33,38 +32,41 @@ class Ended(NamedTuple):
     refused: bool = False
 
 
-def each_lane(
-    batch: Batch,
-    parameters: Parameters,
-    active: Mask,
-    watch: Watch,
-    solve_one: Callable[[int, Parameters], Ended],
-    dtype: Any = np.float64,
-    apart: bool = False,
-) -> Minimised:
-    """Solve the active lanes one after another, in one precision, until the watch stops the run.
+class EachLane:
+    """Base of minimisers that solve one problem at a time, in one precision, on the host."""
 
-    `solve_one` may change the parameters of its lane in place. With `apart`, it runs on another
-    thread, for work that spends seconds outside Python: the main thread can then respond to Ctrl-C,
-    and the abandoned work ends by itself.
-    """
-    found = jax.tree.map(lambda stacked: np.array(stacked, dtype), parameters)
-    loss = np.full(batch.size, np.nan)
-    refused, converged = np.zeros((2, batch.size), bool)
-    longest = 0
-    with blas_threads(threads_worth(float(batch.variables) ** 3)):
-        for lane in np.flatnonzero(active).tolist():
-            if watch.stop is not None:
-                break
-            start = lane_of(found, lane)
-            ended = _apart(partial(solve_one, lane, start)) if apart else solve_one(lane, start)
-            leaves = jax.tree.leaves(found), jax.tree.leaves(ended.parameters)
-            for stacked, leaf in zip(*leaves, strict=True):
-                stacked[lane] = leaf
-            loss[lane] = ended.loss
-            refused[lane], converged[lane] = ended.refused, ended.converged
-            longest = max(longest, ended.iterations)
-    return Minimised(found, loss, longest, refused, converged, watch.stop)
+    trains: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
+    dtype: ClassVar[Any] = np.float64
+    # Whether the work of a large problem spends seconds outside Python. It then runs on another
+    # thread, so that the main thread can respond to Ctrl-C; abandoned work ends by itself.
+    leaves_python: ClassVar[bool] = False
+
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+        """Solve one problem; it may change `start`, the parameters of its lane, in place."""
+        raise NotImplementedError
+
+    def minimise(
+        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
+    ) -> Minimised:
+        """Solve the active lanes one after another, until the watch stops the run."""
+        found = map_arrays(lambda stacked: np.array(stacked, self.dtype), parameters)
+        loss = np.full(batch.size, np.nan)
+        refused, converged = np.zeros((2, batch.size), bool)
+        longest = 0
+        apart = self.leaves_python and batch.variables >= _APART
+        with blas_threads(threads_worth(float(batch.variables) ** 3)):
+            for lane in np.flatnonzero(active).tolist():
+                if watch.stop is not None:
+                    break
+                solve = partial(self.solve_one, batch, lane, lane_of(found, lane), watch)
+                ended = _apart(solve) if apart else solve()
+                for stacked, leaf in zip(leaves(found), leaves(ended.parameters), strict=True):
+                    stacked[lane] = leaf
+                loss[lane] = ended.loss
+                refused[lane], converged[lane] = ended.refused, ended.converged
+                longest = max(longest, ended.iterations)
+        return Minimised(found, loss, longest, refused, converged, watch.stop)
 
 
 def _apart(work: Callable[[], Ended]) -> Ended:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
-from cosmodag.model.structure import Free, Parameters
-from cosmodag.model.structure.base import spread
+from cosmodag.model.structure import Free, Parameters, spread
 from cosmodag.solve.machine.devices import jax_device
-from cosmodag.solve.minimisers.base import Mask, Minimised
-from cosmodag.solve.minimisers.each_lane import Ended, each_lane
+from cosmodag.solve.minimisers.each_lane import EachLane, Ended
 from cosmodag.solve.minimisers.orthant_wise import minimise_orthant_wise
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
@@ -28,7 +26,7 @@ _STRUCTURES = (Free(), Free(from_zero=False))
 
 
 @dataclass(frozen=True)
-class FullBatch:
+class FullBatch(EachLane):
     """Minimise the objective of a recipe over the weights of arcs and all later layers.
 
     Everything except λ₁‖W‖₁ is differentiated automatically, for any mechanism and loss; the
@@ -39,10 +37,8 @@ class FullBatch:
     # Relative decrease of the objective in one iteration that ends a sub-problem. Ending at 1e-9
     # instead took five times as long and found graphs no better (ER4, d = 20).
     tolerance: float = 1e-6
-    trains: ClassVar[bool] = False
     # Ten pairs of vectors, and the arrays of one step.
     working_copies: ClassVar[int] = 30
-    needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe has free weights with a one-norm; the other parts may be any."""
@@ -53,16 +49,10 @@ class FullBatch:
             and recipe.guard is None
         )
 
-    def minimise(
-        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
-    ) -> Minimised:
-        """Solve the active lanes one after another."""
-
-        def solve_one(lane: int, start: Parameters) -> Ended:
-            return _Problem(batch, lane, start).solve(self.tolerance, watch)
-
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+        """Minimise from the given parameters, in double precision."""
         with jax.enable_x64(True), jax.default_device(jax_device(batch.device)):
-            return each_lane(batch, parameters, active, watch, solve_one)
+            return _Problem(batch, lane, start).solve(self.tolerance, watch)
 
 
 def _has_one_norm(objective: Objective) -> bool:

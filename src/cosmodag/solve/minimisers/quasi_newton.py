@@ -1,7 +1,6 @@
 """Sub-problems of linear relations by SciPy's L-BFGS-B, in float64, on the covariance."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +12,8 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters, Potential
-from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
-from cosmodag.solve.minimisers.each_lane import APART, Arcs, Ended, arcs_of, each_lane
+from cosmodag.solve.minimisers.each_lane import Arcs, EachLane, Ended, arcs_of
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.schedules import Constant
@@ -29,7 +27,7 @@ _STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=T
 
 
 @dataclass(frozen=True)
-class QuasiNewton:
+class QuasiNewton(EachLane):
     """Minimise ‖X − XW‖_F²/2n + α h(W) + ½ρ h(W)² + λ₁‖W‖₁ over the arcs of a linear structure.
 
     Arcs enter W linearly, W = arcs ∘ G: with free weights G is one off the diagonal; with fixed
@@ -39,10 +37,9 @@ class QuasiNewton:
     """
 
     tolerance: float | None = None  # relative decrease that ends a sub-problem; None for SciPy's
-    trains: ClassVar[bool] = False
     # L-BFGS-B keeps ten pairs of vectors and some more, each twice as long as the parameters.
     working_copies: ClassVar[int] = 80
-    needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
+    leaves_python: ClassVar[bool] = True
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether the recipe is penalised half squared errors of linear relations."""
@@ -55,14 +52,8 @@ class QuasiNewton:
             and recipe.guard is None
         )
 
-    def minimise(
-        self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
-    ) -> Minimised:
-        """Solve the active lanes one after another."""
-        solve_one, apart = partial(self._solve_one, batch, watch), batch.variables >= APART
-        return each_lane(batch, parameters, active, watch, solve_one, apart=apart)
-
-    def _solve_one(self, batch: Batch, watch: Watch, lane: int, start: Parameters) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+        """Minimise from the given parameters."""
         objective = batch.recipe.objective
         assert isinstance(objective, Penalised)
         first, gain = start["arcs"], 1 - np.eye(batch.variables)

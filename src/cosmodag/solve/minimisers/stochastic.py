@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import jax
 import numpy as np
 
+from cosmodag.later import jax
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import ADAM_SETTINGS, fresh_states
+from cosmodag.solve.training.adam import ADAM_SETTINGS, fresh_state
 from cosmodag.solve.training.train import parameters_of, train
 from cosmodag.solve.watch import Watch
 
@@ -41,9 +41,8 @@ class Stochastic:
         """Run Adam from the given parameters, with fresh moments."""
         guard = batch.recipe.guard
         rounds = int(batch.settings["rounds"].max())
-        start = jax.device_put(
-            fresh_states(parameters, guard is not None), jax_device(batch.device)
-        )
+        state = fresh_state(parameters, guard is not None, (batch.size,))
+        start = jax.device_put(state, jax_device(batch.device))
         trained = train(batch, start, rounds, watch, first)
         refused = np.zeros(batch.size, bool)
         if guard is not None:

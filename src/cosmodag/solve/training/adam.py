@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosmodag.later import jax, jitted, jnp
+from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.trees import map_arrays
 
@@ -17,8 +17,6 @@ __all__ = [
     "adam_step",
     "after_round",
     "fresh_state",
-    "fresh_states",
-    "host_states",
 ]
 
 EPSILON = 1e-8
@@ -43,26 +41,22 @@ class AdamState(NamedTuple):
     undone: Any = ()
 
 
-def fresh_state(parameters: Parameters, guarded: bool = False) -> AdamState:
-    """State before the first step, for a recipe with or without a guard."""
-    zeros = jax.tree.map(jnp.zeros_like, parameters)
-    loss = jnp.asarray(jnp.nan, parameters["arcs"].dtype)
-    undone = (jnp.int32(0), jnp.int32(-1)) if guarded else ()
-    return AdamState(parameters, zeros, zeros, jnp.int32(0), loss, jnp.int32(-1), undone)
+def fresh_state(
+    parameters: Parameters, guarded: bool = False, lanes: tuple[int, ...] = ()
+) -> AdamState:
+    """State before the first step, for a recipe with or without a guard.
 
-
-@jitted(static_argnums=1)
-def fresh_states(parameters: Parameters, guarded: bool = False) -> AdamState:
-    """States of all problems of a batch before their first step, from stacked parameters."""
-    return jax.vmap(lambda lane: fresh_state(lane, guarded))(parameters)
-
-
-def host_states(parameters: Parameters) -> AdamState:
-    """:func:`fresh_states` in NumPy, without a guard; the parameters are not copied."""
-    arcs, size = parameters["arcs"], len(parameters["arcs"])
-    mean, square = (map_arrays(np.zeros_like, parameters) for _ in range(2))
-    loss, never = np.full(size, np.nan, arcs.dtype), np.full(size, -1, np.int32)
-    return AdamState(parameters, mean, square, np.zeros(size, np.int32), loss, never)
+    For parameters of k problems, stacked, `lanes` is (k,). The state of NumPy arrays is in NumPy,
+    and the parameters are not copied.
+    """
+    arcs = parameters["arcs"]
+    of: Any = np if isinstance(arcs, np.ndarray) else jnp
+    mean, square = (map_arrays(of.zeros_like, parameters) for _ in range(2))
+    step, undone = (of.zeros(lanes, np.int32) for _ in range(2))
+    diverged_at, first = (of.full(lanes, -1, np.int32) for _ in range(2))
+    loss = of.full(lanes, np.nan, arcs.dtype)
+    guard_state = (undone, first) if guarded else ()
+    return AdamState(parameters, mean, square, step, loss, diverged_at, guard_state)
 
 
 def after_round(state: AdamState, round: Any, loss: Any) -> AdamState:

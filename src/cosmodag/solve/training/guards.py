@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Settings
 
-__all__ = ["NARROW", "Domain", "Guard", "Inside"]
+__all__ = ["NARROW", "Domain", "Inside"]
 
 NARROW = 0.95
 """Limit for "s at most 0.9", between two tenths to be safe from rounding."""
-
-
-class Guard(Protocol):
-    """A region that must contain W at the end of every epoch."""
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Names of the settings that it reads."""
-
-    def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
-        """Whether the strengths of arcs, d × d, are inside."""
-
-    def patience(self, settings: Settings) -> jax.Array:
-        """Return how many epochs may be undone; after that the parameters stay fixed."""
-
-    def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
-        """Whether the result of a run that began with epoch `first` must be discarded."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +25,17 @@ class Inside:
     needs: ClassVar[frozenset[str]] = frozenset({"radius"})
 
     def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
-        """Whether no entry of (sI − A)⁻¹ is negative."""
+        """Whether no entry of (sI − A)⁻¹ is negative, given √A, the d × d strengths of arcs."""
         from cosmodag.graph.acyclicity import in_domain
 
         return in_domain(strengths, settings["radius"], self.slack)
 
     def patience(self, settings: Settings) -> jax.Array:
-        """Nothing moves after the first step that is undone."""
+        """Return how many epochs may be undone; after that the parameters stay fixed."""
         return jnp.ones_like(settings["radius"])
 
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
-        """Whether any step was undone."""
+        """Whether the result of a run that began with epoch `first` must be discarded."""
         return undone > 0
 
 

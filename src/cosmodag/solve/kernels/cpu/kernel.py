@@ -15,7 +15,7 @@ from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.training.adam import AdamState, host_states
+from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.trees import map_arrays
 
 __all__ = ["FEATURES", "Kernel", "limited"]
@@ -53,7 +53,7 @@ class Kernel:
                 for lane, key in enumerate(keys)
             ]
             parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
-        return host_states(map_arrays(np.array, parameters))
+        return fresh_state(map_arrays(np.array, parameters), lanes=(batch.size,))
 
     def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         """Run rounds first … last − 1 of every problem of a batch, within `limited`."""

@@ -79,7 +79,7 @@ def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any
 
 @part
 def _keep_gaps(order: Any, gaps: Any, shift: Any, raised: Any, lowered: Any) -> None:
-    """Move p to where p_v − p_u ≥ gap_uv, as `cosmodag.model.structure.base.keep_gaps` does."""
+    """Move p to where p_v − p_u ≥ gap_uv, as `cosmodag.model.structure.keep_gaps` does."""
     d, apart = order.shape[0], np.float32(shift)
     for v in range(d):
         raised[v] = order[v]

@@ -21,7 +21,7 @@ from cosmodag.solve.kernels.gpu.large_rounds import on_groups, run_rounds
 from cosmodag.solve.kernels.gpu.tiling import Tiling, padded
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.trees import lane_of
 
 __all__ = ["LARGE", "SMALLEST", "advance", "implements", "parameters", "start"]
@@ -102,22 +102,11 @@ def parameters(batch: Batch, state: AdamState) -> Parameters:
 def _start(recipe: Recipe, d: int, moments: Any, seed: Any, settings: Settings) -> AdamState:
     parameters = jax.tree.map(lambda a: a[None], recipe.start(seed, d, settings))
     parameters["arcs"] = _pad(parameters["arcs"])
-
-    def zeros() -> Parameters:
-        return {
-            **parameters,
-            "arcs": jnp.zeros(parameters["arcs"].shape, moments),
-            "order": jnp.zeros_like(parameters["order"]),
-        }
-
-    return AdamState(
-        parameters,
-        zeros(),
-        zeros(),
-        jnp.zeros(1, jnp.int32),
-        jnp.full(1, jnp.nan, jnp.float32),
-        jnp.full(1, -1, jnp.int32),
+    state = fresh_state(parameters, lanes=(1,))
+    mean, square = (
+        {**group, "arcs": group["arcs"].astype(moments)} for group in (state.mean, state.square)
     )
+    return state._replace(mean=mean, square=square)
 
 
 def _pad(arcs: jax.Array) -> jax.Array:

@@ -129,8 +129,7 @@ def _step(
     interpret: bool,
 ) -> tuple[AdamState, jax.Array]:
     """One step, on batch k of a round, and the objective before it."""
-    from cosmodag.solve.kernels.gpu.move import move_arcs
-    from cosmodag.solve.kernels.gpu.predict import predict
+    from cosmodag.solve.kernels.gpu.tiles import move_arcs, predict  # which imports Pallas
 
     arcs, order = state.parameters["arcs"], state.parameters["order"]
     step = state.step + 1

@@ -1,16 +1,27 @@
-"""Base of the methods that solve a sequence of sub-problems."""
+"""The base of all methods."""
 
 from cosmodag.solve.minimisers.base import Minimiser, first_that_implements
+from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.watch import Watch
 
-__all__ = ["Sequential"]
+__all__ = ["Solver"]
 
 
-class Sequential:
-    """A method whose sub-problems are solved by minimisers."""
+class Solver:
+    """A way to solve a batch of problems of one shape, as a sequence of sub-problems."""
 
     recipe: Recipe  # the one that is minimised last
-    minimisers: tuple[Minimiser, ...]  # candidates, in order of preference
+    minimisers: tuple[Minimiser, ...]  # candidates for the sub-problems, the preferred ones first
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the settings that a problem must have."""
+        return self.settings_read
+
+    def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
+        """Solve the problems of a batch."""
+        raise NotImplementedError
 
     def minimiser_of(self, recipe: Recipe) -> Minimiser:
         """Return the minimiser that solves the sub-problems of a recipe."""
@@ -23,12 +34,12 @@ class Sequential:
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """The recipes whose minimisers train."""
+        """The recipes whose minimisers train, in order."""
         return tuple(recipe for recipe in self.minimised if self.minimiser_of(recipe).trains)
 
     @property
     def working_copies(self) -> int:
-        """Largest number of working copies of the minimisers."""
+        """Largest number of parameter-sized arrays of the minimisers that do not train."""
         return max(self.minimiser_of(recipe).working_copies for recipe in self.minimised)
 
     @property
