@@ -81,11 +81,11 @@ def bootstrap() -> None:
 
 def bench_cell() -> None:
     """Do one cell of the benchmark."""
-    from cosmodag.bench.cell import Cell, CellBatch
+    from cosmodag.bench.plan import Cell
     from cosmodag.bench.work import carry_out
 
     settings = {"refine": None, "threshold": 0.3, "scale": "none", "epochs": 5}
-    carry_out(CellBatch((Cell("fit", "cosmo", "n200_d8_ER2_gauss", 0, settings),)), "cpu")
+    carry_out((Cell("fit", "cosmo", "n200_d8_ER2_gauss", 0, settings),), "cpu")
 
 
 WALKS: dict[str, Callable[[], None]] = {

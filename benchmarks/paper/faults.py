@@ -30,8 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "engines"), str(ROOT / "benchmarks")]
 
 from cosmodag.bench import Resources, Store, read_experiment, run  # noqa: E402
-from cosmodag.bench.cell import Cell, CellBatch  # noqa: E402
 from cosmodag.bench.methods import METHODS  # noqa: E402
+from cosmodag.bench.plan import Cell, CellBatch  # noqa: E402
 from cosmodag.bench.run import rows_of  # noqa: E402
 from cosmodag.bench.work import carry_out  # noqa: E402
 from cosmodag.engines import each  # noqa: E402
@@ -145,7 +145,7 @@ def cluster(options: argparse.Namespace) -> list[object]:
 
 def nothing(batch: CellBatch) -> list[dict[str, object]]:
     """Give the results of cells without work."""
-    return [{"status": "done", "number": cell.graph} for cell in batch.cells]
+    return [{"status": "done", "number": cell.graph} for cell in batch]
 
 
 def many(options: argparse.Namespace) -> list[object]:
@@ -155,13 +155,13 @@ def many(options: argparse.Namespace) -> list[object]:
     with tempfile.TemporaryDirectory() as name, Store(Path(name) / "many.sqlite") as store:
         begin = time.perf_counter()
         cells = (Cell("nothing", "empty-graph", data, number) for number in range(10_000))
-        batches = [CellBatch((cell,)) for cell in cells]
+        batches = [(cell,) for cell in cells]
         for place, outcome in each(nothing, batches):
             store.add(rows_of(batches[place], outcome))
             if place in (999, 9_999):
                 peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         seconds = time.perf_counter() - begin
-        count = len(store.keys())
+        count = len(store.rows())
     grown = peaks[1] - peaks[0]
     result = f"{count:,} in {seconds:.1f} s; memory grew by {grown:.1f} MiB after the first 1,000"
     met = count == 10_000 and seconds < 60 and grown < 20
@@ -172,7 +172,7 @@ def workers(options: argparse.Namespace) -> list[object]:
     """Compare the rates of one and of two Ray workers."""
     fixed = {**METHODS["cosmo"].parameters, "epochs": 2000}
     cells = [Cell("fit", "cosmo", "n1000_d20_ER4_gauss", g, fixed) for g in range(options.cells)]
-    batches = [CellBatch((cell,)) for cell in cells]
+    batches = [(cell,) for cell in cells]
     rates = {}
     for jobs in (1, 2):
         seen = []

@@ -11,7 +11,7 @@ from cosmodag.bench import Store, read_experiment
 from cosmodag.bench.pages import all_tables, write_report
 from cosmodag.bench.pages.entries import Figure, compared, entries_of, merged, paper_figures
 from cosmodag.bench.pages.tables import FLAG, written
-from cosmodag.bench.plan import CellPlan
+from cosmodag.bench.plan import CellPlan, batch_key
 from cosmodag.bench.store import Row
 from cosmodag.errors import StoreError
 
@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Store:
     results: dict[str, dict[str, object]] = {}
     for _, batches in CellPlan(experiment, "cpu").stages(results):
         for batch in batches:
-            for cell in batch.cells:
+            for cell in batch:
                 result: dict[str, object] = {"status": "done", **FIGURES}
                 result["auc"] = 0.97 + 0.01 * (cell.graph % 10)
                 if cell.method == "cosmo-default":
@@ -58,7 +58,7 @@ def store(tmp_path: Path) -> Store:
                 if cell.method == "cosmo-np" and cell.graph % 10 == 3:
                     result = {"status": "diverged", "message": ""}
                 results[cell.key] = result
-                store.add([Row(cell.key, batch.key, cell.description, result)])
+                store.add([Row(cell.key, batch_key(batch), cell.description, result)])
     return store
 
 

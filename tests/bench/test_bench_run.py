@@ -17,8 +17,8 @@ from bench_experiments import TIMED, TINY
 
 from cosmodag import Cosmo, metrics, simulate
 from cosmodag.bench import Resources, Store, read_experiment, run
-from cosmodag.bench.cell import Cell, CellBatch
 from cosmodag.bench.methods import METHODS
+from cosmodag.bench.plan import Cell
 from cosmodag.bench.work import carry_out
 
 FEW = Resources(device="cpu")
@@ -189,14 +189,14 @@ def test_a_cell_that_diverges_is_a_row_and_its_neighbours_have_figures() -> None
         Cell("fit", "cosmo", "n100_d5_ER1_gauss", graph, {**fixed, "learning_rate": rate})
         for graph, rate in enumerate((1e-3, 1e30, 1e-3))
     ]
-    results = carry_out(CellBatch(tuple(cells)), "cpu")
+    results = carry_out(tuple(cells), "cpu")
     assert [result["status"] for result in results] == ["done", "diverged", "done"]
 
 
 def test_a_cell_that_takes_too_long_is_a_row() -> None:
     slow = {**METHODS["cosmo"].parameters, "epochs": 10_000_000}
     cells = [Cell("fit", "cosmo", "n100_d5_ER1_gauss", graph, slow) for graph in range(2)]
-    results = carry_out(CellBatch(tuple(cells)), "cpu", 0.5)
+    results = carry_out(tuple(cells), "cpu", 0.5)
     assert [result["status"] for result in results] == ["timeout"] * 2
 
 
@@ -210,7 +210,7 @@ def test_a_cell_that_cannot_be_done_is_a_row(tmp_path: Path) -> None:
 
 def test_a_table_that_cannot_be_simulated_fails_its_own_cell_only() -> None:
     names = ("n100_d5_ER4_gauss", "n100_d5_ER1_gauss")  # the first has no room for 20 arcs
-    batch = CellBatch(tuple(Cell("fit", "empty-graph", name, 0) for name in names))
+    batch = tuple(Cell("fit", "empty-graph", name, 0) for name in names)
     assert [result["status"] for result in carry_out(batch, "cpu")] == ["failed", "done"]
 
 

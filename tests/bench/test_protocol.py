@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmodag.bench import find_experiment, names, read_experiment
-from cosmodag.bench.cell import Cell, batched
 from cosmodag.bench.methods import draw, ranges_for
-from cosmodag.bench.plan import CellPlan, Column, choose
+from cosmodag.bench.plan import Cell, CellPlan, Column, batch_key, batched, choose
 from cosmodag.errors import DataError
 
 
@@ -22,7 +21,7 @@ def test_shipped_experiments_read_and_plan(name: str) -> None:
 
 def test_a_plan_is_the_same_every_time() -> None:
     first, second = (
-        [b.key for _, batches in CellPlan(read_experiment(TINY)).stages({}) for b in batches]
+        [batch_key(b) for _, batches in CellPlan(read_experiment(TINY)).stages({}) for b in batches]
         for _ in range(2)
     )
     assert first == second
@@ -170,7 +169,7 @@ def test_batches_hold_every_cell_once_and_one_shape_each() -> None:
         for n, d in ((9, 3), (9, 4))
     ]
     batches = batched([*cells, *cells[:7]], 3)
-    assert sorted(c.key for b in batches for c in b.cells) == sorted(c.key for c in cells)
+    assert sorted(c.key for b in batches for c in b) == sorted(c.key for c in cells)
     for batch in batches:
-        assert len(batch.cells) <= 3
-        assert len({(c.method, c.data.split("_")[1]) for c in batch.cells}) == 1
+        assert len(batch) <= 3
+        assert len({(c.method, c.data.split("_")[1]) for c in batch}) == 1

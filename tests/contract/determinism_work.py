@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosmodag import Cosmo, OrderSearch, VarianceSort, refine, simulate
-from cosmodag.bench.cell import Cell, CellBatch
+from cosmodag.bench.plan import Cell
 from cosmodag.bench.work import carry_out
 from cosmodag.errors import CosmodagWarning
 from cosmodag.selection import auto, stability_selection
@@ -84,7 +84,7 @@ def some_cells() -> str:
         for method in ("cosmo", "variance-sort")
         for graph in range(3)
     ]
-    rows = [row for half in (cells[:3], cells[3:]) for row in carry_out(CellBatch(tuple(half)))]
+    rows = [row for half in (cells[:3], cells[3:]) for row in carry_out(tuple(half))]
     return digest({key: row[key] for key in sorted(row) if "seconds" not in key} for row in rows)
 
 

@@ -1,16 +1,29 @@
-"""The plan: an experiment as cells, stage by stage."""
+"""The plan: an experiment as cells, in stages and batches."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cosmodag.bench.cell import Cell, CellBatch, batched
 from cosmodag.bench.methods import METHODS, draw, ranges_for
 from cosmodag.bench.protocol import RULES, Experiment, Group
 
-__all__ = ["TIMING", "CellPlan", "Column", "Results", "choose"]
+__all__ = [
+    "TIMING",
+    "Cell",
+    "CellBatch",
+    "CellPlan",
+    "Column",
+    "Results",
+    "batch_key",
+    "batched",
+    "choose",
+]
 
 Results = Mapping[str, Mapping[str, Any]]
 """Results by the keys of their cells."""
@@ -18,9 +31,69 @@ Results = Mapping[str, Mapping[str, Any]]
 TIMING = "timing"
 """Name of the stage in which single fits are timed."""
 
+# Version of the meaning of cells; increased by a change that would give other figures.
+_PROTOCOL = 1
+
+# CellBatch size of cells that are fitted one by one: they gain nothing from a larger batch.
+_FEW = 2
+
 # First seeds of graphs: searches, validations and timings have different graphs.
 _SEARCHED, _VALIDATED, _TIMED = 1_000_000, 2_000_000, 3_000_000
 _PER_SEED = 10_000_000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The smallest unit of work, determined by its description; it gives one row."""
+
+    kind: str  # "fit" is scored, "time" is one fit timed on one thread, "epoch" times passes
+    method: str
+    data: str
+    graph: int  # seed of the graph and its rows, and of the fit
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # all that are not defaults
+    standardised: bool = False  # whether columns are divided by their standard deviations first
+    device: str | None = None  # given if the figures depend on it
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """All fields as plain values."""
+        return {"protocol": _PROTOCOL, **asdict(self)}
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of the description: the same work has the same key in every experiment."""
+        return _hash(json.dumps(self.description, sort_keys=True, separators=(",", ":")))
+
+
+CellBatch = tuple[Cell, ...]
+"""Cells that are done together, all or none.
+
+The plan composes batches independently of earlier results, so that an interrupted run gives the
+same rows, bit for bit, as an uninterrupted one.
+"""
+
+
+def batched(cells: Iterable[Cell], size: int) -> list[CellBatch]:
+    """Put cells that one program can do into batches; a cell that occurs twice is done once."""
+    groups: dict[object, dict[str, Cell]] = defaultdict(dict)
+    for cell in cells:
+        rows, variables, *_ = cell.data.split("_")
+        groups[cell.kind, cell.method, rows, variables, cell.device][cell.key] = cell
+    batches: list[CellBatch] = []
+    for group in groups.values():
+        members = tuple(group.values())
+        most = size if METHODS[members[0].method].is_solved_together else min(size, _FEW)
+        batches += [members[i : i + most] for i in range(0, len(members), most)]
+    return batches
+
+
+def batch_key(batch: CellBatch) -> str:
+    """Hash of the keys of its cells."""
+    return _hash("".join(cell.key for cell in batch))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -42,7 +115,7 @@ class CellPlan:
     device: str = "auto"
     _searches: dict[tuple[int, str, str], list[list[Cell]]] = field(default_factory=dict)
 
-    def stages(self, results: Results) -> Iterator[tuple[str, tuple[CellBatch, ...]]]:
+    def stages(self, results: Results) -> Iterator[tuple[str, list[CellBatch]]]:
         """Yield the name of each stage and its batches, in order.
 
         `results` must hold those of a stage before the next is asked. Searches and validations come

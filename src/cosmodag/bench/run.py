@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from cosmodag.bench.cell import CellBatch
 from cosmodag.bench.methods import METHODS
-from cosmodag.bench.plan import TIMING, CellPlan
+from cosmodag.bench.plan import TIMING, CellBatch, CellPlan, batch_key
 from cosmodag.bench.protocol import Experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.engines import Failure, each
@@ -56,7 +55,7 @@ class Resources:
 
     def _way(self, batch: CellBatch) -> tuple[str, int | None, int | None]:
         """Device, processes and threads of a batch."""
-        first = batch.cells[0]
+        first = batch[0]
         if self.engine == "local" and first.kind == "time":
             return "cpu", max(1, self.cores // 4), 1
         if self.engine != "local" or self.jobs is not None:
@@ -96,9 +95,9 @@ def run(
     for stage, batches in CellPlan(experiment, resources.device).stages(results):
         if stage == TIMING and not timing:
             continue
-        cells = [cell for batch in batches for cell in batch.cells]
-        missing = [b for b in batches if any(c.key not in results for c in b.cells)]
-        finished = len(cells) - sum(len(batch.cells) for batch in missing)
+        cells = [cell for batch in batches for cell in batch]
+        missing = [b for b in batches if any(cell.key not in results for cell in b)]
+        finished = len(cells) - sum(map(len, missing))
         found += finished
         on_progress(stage, finished, len(cells))
         for batch, outcome in resources.do(experiment.time_limit, missing):
@@ -115,9 +114,7 @@ def run(
 
 def rows_of(batch: CellBatch, outcome: Any) -> list[Row]:
     """One row for each cell of a batch; if the batch failed as a whole, each has the failure."""
-    is_failed = isinstance(outcome, Failure)
-    results = [outcome._asdict()] * len(batch.cells) if is_failed else outcome
-    return [
-        Row(cell.key, batch.key, cell.description, result)
-        for cell, result in zip(batch.cells, results, strict=True)
-    ]
+    results = [outcome._asdict()] * len(batch) if isinstance(outcome, Failure) else outcome
+    pairs = zip(batch, results, strict=True)
+    key = batch_key(batch)
+    return [Row(cell.key, key, cell.description, result) for cell, result in pairs]

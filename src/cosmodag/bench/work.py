@@ -4,22 +4,20 @@ Importing this module imports JAX, so that the rest of the package imports it on
 """
 
 import time
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cosmodag.bench.cell import Cell, CellBatch
 from cosmodag.bench.methods import METHODS
+from cosmodag.bench.plan import Cell, CellBatch
 from cosmodag.engines import Call, Failure, attempt
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.pipeline import FitTask, fit_many
-from cosmodag.fit.prepare import prepare
+from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.steps import FitResult, Learnt
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS
@@ -27,7 +25,6 @@ from cosmodag.metrics.counts import count, hamming_scores
 from cosmodag.metrics.orders import order_divergence
 from cosmodag.metrics.ranking import ranking_scores
 from cosmodag.simulate import load, parse_name
-from cosmodag.solve.machine.threads import cores
 from cosmodag.solve.plan import plan_many
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.watch import Watch
@@ -37,9 +34,6 @@ __all__ = ["carry_out", "draw_table", "learner_of", "scores"]
 
 Result = dict[str, Any]
 
-# Fewer tables than this are simulated faster than other processes start.
-_MANY = 64
-
 # Passes over the data: number in each repetition and repetitions, as in the paper, and the seconds
 # after which no further repetition begins.
 _PASSES, _REPETITIONS, _ENOUGH = 5, 5, 20.0
@@ -48,19 +42,19 @@ _PASSES, _REPETITIONS, _ENOUGH = 5, 5, 20.0
 _FIRST = {"multiplier": 1.0, "penalty": 1.0, "score_weight": 1.0, "radius": 1.0, "rounds": 5.0}
 
 
-def carry_out(batch: CellBatch, device: str = "auto", limit: float | None = None) -> list[Result]:
+def carry_out(cells: CellBatch, device: str = "auto", limit: float | None = None) -> list[Result]:
     """Do the cells of a batch: one result each, in their order.
 
     Problems are solved on a device; `limit` is the number of seconds per cell.
     """
-    first = batch.cells[0]
+    first = cells[0]
     with ignoring(CosmodagWarning):
         if first.kind == "fit" and METHODS[first.method].is_solved_together:
-            outcomes = _fit_together(batch.cells, device, limit)
+            outcomes = _fit_together(cells, device, limit)
         else:
             work: dict[str, Call] = {"time": _time_fit, "epoch": _time_passes}
             work["fit"] = partial(_fit_alone, device)
-            outcomes = [attempt(work[first.kind], cell, limit) for cell in batch.cells]
+            outcomes = [attempt(work[first.kind], cell, limit) for cell in cells]
     return [o._asdict() if isinstance(o, Failure) else {"status": "done", **o} for o in outcomes]
 
 
@@ -98,16 +92,6 @@ def draw_table(cell: Cell) -> Drawn:
     return Drawn(X[:rows].copy(), X[rows:].copy(), data.graph)
 
 
-def _draw_tables(cells: Sequence[Cell]) -> list[Drawn]:
-    """Simulate the tables of cells, in several processes if there are many; equal ones once."""
-    names = [(cell.data, cell.graph, cell.standardised) for cell in cells]
-    which = dict(zip(names, cells, strict=True))
-    processes = Parallel(cores() if len(which) >= _MANY else 1, batch_size="auto")
-    made = processes(delayed(draw_table)(cell) for cell in which.values())
-    drawn = dict(zip(which, made, strict=True))
-    return [drawn[name] for name in names]
-
-
 def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
     """Return the paper's metrics over all d² entries, and the share of arcs that an order breaks.
 
@@ -134,18 +118,23 @@ def _fit_alone(device: str, cell: Cell) -> Result:
     return {**figures, "score": model.score(table.held_out)}
 
 
-def _fit_together(cells: Sequence[Cell], device: str, limit: float | None) -> list[Any]:
+def _fit_together(cells: CellBatch, device: str, limit: float | None) -> list[Any]:
     """Fit the learners of cells of one method and one shape of table in one call.
 
     Weights are scored as optimised. A cell without figures has a `Failure`.
     """
-    tables = _draw_tables(cells)
-    pairs = [(learner_of(cell, device), table) for cell, table in zip(cells, tables, strict=True)]
-    prepared = {id(table): prepare(learner, table.seen) for learner, table in pairs}
-    tasks = [FitTask(learner, prepared[id(table)]) for learner, table in pairs]
+    drawn: dict[object, tuple[Drawn, Prepared]] = {}  # equal tables once
+    tables, tasks = list[Drawn](), list[FitTask]()
+    for cell in cells:
+        learner, name = learner_of(cell, device), (cell.data, cell.graph, cell.standardised)
+        if name not in drawn:
+            table = draw_table(cell)
+            drawn[name] = table, prepare(learner, table.seen)
+        table, prepared = drawn[name]
+        tables.append(table)
+        tasks.append(FitTask(learner, prepared))
 
     def take(place: int, result: FitResult, learnt: Learnt) -> Any:
-        """Score one fit."""
         return attempt(partial(_as_optimised, tasks[place], result, learnt), tables[place])
 
     outcomes: list[Any] = [None] * len(cells)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cosmodag.bench.cell import Cell
 from cosmodag.bench.methods import METHODS
 from cosmodag.bench.pages.entries import Entry
 from cosmodag.bench.pages.tables import PAPER, pass_times
+from cosmodag.bench.plan import Cell
 
 __all__ = ["all_figures"]
 
