@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
@@ -29,6 +29,9 @@ Numbered = tuple[int, Any]
 
 # Libraries whose threads are limited by environment variables, as joblib's own number of cores is.
 _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMBA")
+
+# How often an item is tried after its process or machine was lost.
+_RETRIES = 5
 
 # Items submitted to Ray per core, so that no core waits for this process.
 _AHEAD = 4
@@ -50,8 +53,6 @@ def each(
     threads: int | None = None,
     address: str | None = None,
     gpus: float = 0.0,
-    timeout: float | None = None,
-    retries: int = 5,
     variables: Mapping[str, str] | None = None,
 ) -> Iterator[Numbered]:
     """Call a function on every item, locally or on many machines, and yield results as they come.
@@ -62,8 +63,7 @@ def each(
     Parameters
     ----------
     function : callable
-        Function of one item. For other processes the function, the items and the results must be
-        picklable; use a module-level function.
+        Function of one item; picklable, like the items and the results, if `jobs` or Ray is used.
     items : iterable
     engine : {"local", "ray"}
         This machine, or Ray tasks.
@@ -77,18 +77,13 @@ def each(
         Address of a Ray cluster (``"auto"`` for one on this machine). None starts Ray here.
     gpus : float
         Share of a GPU that each Ray task reserves.
-    timeout : float, optional
-        Seconds of wall time per item.
-    retries : int
-        How often an item is retried after its process or machine was lost.
     variables : mapping, optional
         Environment variables of the other processes.
 
     Yields
     ------
     place, result : tuple
-        The place of an item among those given, and its result; in order only if this process does
-        the work.
+        The place of an item among those given, and its result.
 
     Examples
     --------
@@ -102,67 +97,55 @@ def each(
     threads = threads or (1 if engine == "ray" else max(1, cores() // (jobs or 1)))
     environment = {f"{library}_NUM_THREADS": f"{threads}" for library in _LIBRARIES}
     environment |= {"LOKY_MAX_CPU_COUNT": f"{threads}", **(variables or {})}
+    call = partial(attempt, function)
     if engine == "ray":
         if address is None:
             environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
-        task: dict[str, Any] = {"num_cpus": threads, "num_gpus": gpus, "max_retries": retries}
+        task: dict[str, Any] = {"num_cpus": threads, "num_gpus": gpus, "max_retries": _RETRIES}
         task["runtime_env"] = {"env_vars": environment}
-        return _on_cluster(function, items, timeout, _connected(address, jobs), task)
-    call = partial(attempt, function, timeout=timeout)
+        return _on_cluster(call, items, _connected(address, jobs), task)
     if jobs is None:
         return ((place, call(item)) for place, item in enumerate(items))
-    return _in_processes(call, items, jobs, environment, retries)
+    return _in_processes(call, items, jobs, environment)
 
 
 class _TimeIsUp(BaseException):
     """Raised by the alarm; handlers of ordinary errors do not catch it."""
 
 
-@contextmanager
-def _time_limit(seconds: float | None) -> Iterator[None]:
-    """Context that raises `_TimeIsUp` after a number of seconds of wall time.
+def attempt(function: Call, item: Any, limit: float | None = None) -> Any:
+    """Call a function on one item; an error, or a call beyond a limit in seconds, is a `Failure`.
 
-    The alarm takes effect between two Python operations, so a long call of compiled code ends
+    The limit takes effect between two Python operations, so a long call of compiled code ends
     first. Only the main thread has an alarm, and Windows has none: elsewhere there is no limit.
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    if seconds is None or not is_main or not hasattr(signal, "SIGALRM"):
-        yield
-        return
-
-    def ring(*_: object) -> NoReturn:
-        raise _TimeIsUp
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def attempt(function: Call, item: Any, timeout: float | None = None) -> Any:
-    """Call a function on one item; an error becomes a `Failure`.
 
     Examples
     --------
     >>> attempt(lambda x: 1 / x, 0)
     Failure(status='failed', message='ZeroDivisionError: division by zero')
     """
+    is_main = threading.current_thread() is threading.main_thread()
     try:
-        with _time_limit(timeout):
+        with ExitStack() as after:
+            if limit is not None and is_main and hasattr(signal, "SIGALRM"):
+                after.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, _ring))
+                after.callback(signal.setitimer, signal.ITIMER_REAL, 0)
+                signal.setitimer(signal.ITIMER_REAL, limit)
             return function(item)
     except _TimeIsUp:
-        return Failure("timeout", f"It took longer than the limit of {timeout:g} s.")
+        return Failure("timeout", f"It took longer than the limit of {limit:g} s.")
     except DivergenceError as error:
         return Failure("diverged", str(error))
     except Exception as error:
         return Failure("failed", f"{type(error).__name__}: {error}")
 
 
+def _ring(*_: object) -> NoReturn:
+    raise _TimeIsUp
+
+
 def _in_processes(
-    call: Call, items: Iterable[Any], jobs: int, environment: dict[str, str], retries: int
+    call: Call, items: Iterable[Any], jobs: int, environment: dict[str, str]
 ) -> Iterator[Numbered]:
     """Call a function on items in several processes; results come as they are ready.
 
@@ -175,7 +158,7 @@ def _in_processes(
         # Items are begun in order: those that were in progress are the first that are left.
         for place in list(left)[:jobs]:
             alone, error = {place: left.pop(place)}, ""
-            for _ in range(max(1, retries)):
+            for _ in range(_RETRIES):
                 if alone:
                     error = yield from _until_a_death(call, alone, 1, environment)
             if alone:
@@ -210,22 +193,18 @@ def _until_a_death(
 
 
 def _on_cluster(
-    function: Call,
-    items: Iterable[Any],
-    timeout: float | None,
-    cluster: AbstractContextManager[Any],
-    task: dict[str, Any],
+    call: Call, items: Iterable[Any], cluster: AbstractContextManager[Any], task: dict[str, Any]
 ) -> Iterator[Numbered]:
     """Call a function on items as Ray tasks; one that is lost too often is a failure."""
     with cluster as ray:
-        remote = ray.remote(**task)(attempt)
-        shared = ray.put(function)
+        remote = ray.remote(**task)(_called)
+        shared = ray.put(call)
         most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
         waiting = enumerate(items)
         pending: dict[Any, int] = {}
         while True:
             for place, item in islice(waiting, most - len(pending)):
-                pending[remote.remote(shared, item, timeout)] = place
+                pending[remote.remote(shared, item)] = place
             if not pending:
                 return
             (finished, *_), _ = ray.wait(list(pending), num_returns=1)
@@ -235,6 +214,10 @@ def _on_cluster(
                 *_, last = str(error).strip().splitlines() or [type(error).__name__]
                 outcome = Failure("failed", f"The task was lost or could not be sent: {last}")
             yield pending.pop(finished), outcome
+
+
+def _called(call: Call, item: Any) -> Any:
+    return call(item)
 
 
 @contextmanager

@@ -4,12 +4,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import engine_work as work
 import pytest
 
-from cosmodag.engines import Failure, each
+from cosmodag.engines import Failure, attempt, each
 from cosmodag.errors import DataError
 
 
@@ -25,7 +26,7 @@ def test_without_other_processes_results_come_in_order() -> None:
 
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_an_error_is_a_failure_of_its_item(jobs: int | None) -> None:
-    assert dict(each(work.uneven, range(4), jobs=jobs, timeout=600)) == {
+    assert dict(each(work.uneven, range(4), jobs=jobs)) == {
         0: 0,
         1: Failure("failed", "ValueError: one is not allowed"),
         2: Failure("diverged", "Training diverged in round 7."),
@@ -36,7 +37,7 @@ def test_an_error_is_a_failure_of_its_item(jobs: int | None) -> None:
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_an_item_that_takes_too_long_is_a_failure(jobs: int | None) -> None:
     """All items are endless, because on a busy machine any other may be late."""
-    results = dict(each(work.endless, range(2), jobs=jobs, timeout=0.5))
+    results = dict(each(partial(attempt, work.endless, limit=0.5), range(2), jobs=jobs))
     assert {place: result.status for place, result in results.items()} == {
         0: "timeout",
         1: "timeout",
@@ -52,13 +53,13 @@ def test_no_item_is_lost_with_its_process(tmp_path: Path) -> None:
 
 
 def test_an_item_that_always_kills_is_a_failure_and_no_other_is() -> None:
-    results = dict(each(work.deadly, range(6), jobs=2, retries=1))
+    results = dict(each(work.deadly, range(6), jobs=2))
     assert results.pop(1).status == "failed"
     assert results == {number: number for number in (0, 2, 3, 4, 5)}
 
 
 def test_a_function_that_cannot_be_unpickled_is_a_failure() -> None:
-    results = dict(each(work.Unreadable(), [1, 2], jobs=2, retries=1))
+    results = dict(each(work.Unreadable(), [1, 2], jobs=2))
     assert [result.status for result in results.values()] == ["failed", "failed"]
     assert all("un-serialize" in result.message for result in results.values())
 

@@ -1,13 +1,14 @@
 """The Ray engine on a real cluster of two nodes on this machine: nothing is lost with a node."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import engine_work as work
 import pytest
 from ray_cluster import LoopbackCluster, wait_for
 
-from cosmodag.engines import each
+from cosmodag.engines import attempt, each
 from cosmodag.errors import DataError
 
 pytestmark = pytest.mark.optional
@@ -21,26 +22,26 @@ def cluster() -> Iterator[LoopbackCluster]:
 
 
 def test_an_error_is_a_failure_of_its_item(cluster: LoopbackCluster) -> None:
-    results = dict(
-        each(work.uneven, range(4), engine="ray", address=cluster.address, timeout=600.0)
-    )
+    results = dict(each(work.uneven, range(4), engine="ray", address=cluster.address))
     assert {place: getattr(result, "status", result) for place, result in results.items()} == {
         0: 0,
         1: "failed",
         2: "diverged",
         3: 3,
     }
-    late = dict(each(work.endless, range(1), engine="ray", address=cluster.address, timeout=1.0))
+    endless = partial(attempt, work.endless, limit=1.0)
+    late = dict(each(endless, range(1), engine="ray", address=cluster.address))
     assert late[0].status == "timeout"
 
 
 def test_every_item_is_done_once_after_losses_of_workers_and_nodes(
-    cluster: LoopbackCluster, tmp_path: Path
+    cluster: LoopbackCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It kills a node; the other tests need only the head, so that the order does not matter."""
     mark, places = tmp_path / "go on", []
     items = [(number, str(mark)) for number in range(40)]
-    for place, result in each(work.held, items, engine="ray", address=cluster.address, retries=20):
+    monkeypatch.setattr("cosmodag.engines._RETRIES", 20)
+    for place, result in each(work.held, items, engine="ray", address=cluster.address):
         places.append(place)
         assert result is None
         if len(places) == 1:  # the others wait, so that there is a worker to be found

@@ -63,8 +63,8 @@ FAULTS = (
     Fault(
         "a half-done batch counts as done",
         "bench/run.py",
-        "if any(c.key not in results for c in b.cells)]",
-        "if all(c.key not in results for c in b.cells)]",
+        "if any(cell.key not in results for cell in b)]",
+        "if all(cell.key not in results for cell in b)]",
         (f"{RUN}::test_a_batch_of_which_rows_are_missing_is_done_again",),
         was_missed=True,
     ),
