@@ -97,13 +97,13 @@ def each(
     threads = threads or (1 if engine == "ray" else max(1, cores() // (jobs or 1)))
     environment = {f"{library}_NUM_THREADS": f"{threads}" for library in _LIBRARIES}
     environment |= {"LOKY_MAX_CPU_COUNT": f"{threads}", **(variables or {})}
-    call = partial(attempt, function)
     if engine == "ray":
         if address is None:
             environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         task: dict[str, Any] = {"num_cpus": threads, "num_gpus": gpus, "max_retries": _RETRIES}
         task["runtime_env"] = {"env_vars": environment}
-        return _on_cluster(call, items, _connected(address, jobs), task)
+        return _on_cluster(function, items, _connected(address, jobs), task)
+    call = partial(attempt, function)
     if jobs is None:
         return ((place, call(item)) for place, item in enumerate(items))
     return _in_processes(call, items, jobs, environment)
@@ -193,12 +193,12 @@ def _until_a_death(
 
 
 def _on_cluster(
-    call: Call, items: Iterable[Any], cluster: AbstractContextManager[Any], task: dict[str, Any]
+    function: Call, items: Iterable[Any], cluster: AbstractContextManager[Any], task: dict[str, Any]
 ) -> Iterator[Numbered]:
     """Call a function on items as Ray tasks; one that is lost too often is a failure."""
     with cluster as ray:
-        remote = ray.remote(**task)(_called)
-        shared = ray.put(call)
+        remote = ray.remote(**task)(attempt)
+        shared = ray.put(function)
         most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
         waiting = enumerate(items)
         pending: dict[Any, int] = {}
@@ -214,10 +214,6 @@ def _on_cluster(
                 *_, last = str(error).strip().splitlines() or [type(error).__name__]
                 outcome = Failure("failed", f"The task was lost or could not be sent: {last}")
             yield pending.pop(finished), outcome
-
-
-def _called(call: Call, item: Any) -> Any:
-    return call(item)
 
 
 @contextmanager

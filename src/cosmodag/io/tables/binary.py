@@ -75,7 +75,7 @@ def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
             sheets = [str(name) for name in book.sheet_names]
             rows, last, entries = _extent(book.book[sheets[0]])
             check_filled(rows, openpyxl.utils.column_index_from_string(last), entries, source)
-            frame = book.parse(sheets[0], header=0 if header else None)
+            frame = pd.read_excel(book, sheet_name=sheets[0], header=0 if header else None)
     if len(sheets) > 1:
         warnings.warn(
             f"{source} has {len(sheets)} sheets, and the first, {sheets[0]!r}, was read: save "
