@@ -34,7 +34,7 @@ class Found:
     ----------
     order : (d,) array of int
     graph : RegressionGraph
-        The parents chosen on that order; polished after restarts of up to 100 variables.
+        The parents chosen on that order; polished after restarts of up to 200 variables.
     score : float
         Total of the score searched for; never below that of the start.
     start_score : float

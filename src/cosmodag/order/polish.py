@@ -26,8 +26,12 @@ from cosmodag.order.scores import SCORES, noise_variances
 
 __all__ = ["POLISHED_UP_TO", "polish"]
 
-POLISHED_UP_TO = 100
-"""Variables up to which it costs little beside a search: O(d² k) for each variable."""
+POLISHED_UP_TO = 200
+"""Variables up to which it costs little beside a search: O(d² k) for each variable.
+
+At d = 150 it takes .08 s and lowered BIC by 0 to 161 in 10 searches (degree 6 and 12); at d = 200
+.2 s, at 500 7 s.
+"""
 
 # Candidates of which less than this share of the variance is left are collinear with the parents.
 _COLLINEAR = 1e-9
