@@ -229,3 +229,22 @@ def test_the_gate_finds_the_readmes_test_command() -> None:
 def test_the_citation_names_this_version() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {__version__}\n" in citation
+
+
+def test_the_gate_installs_a_browser_that_is_missing(tmp_path: Path) -> None:
+    """Run the gate's own functions where only a fake package manager is on the path."""
+    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    functions = re.findall(r"^(?:install|has)_browser\(\) \{\n.*?^\}$", gate, re.M | re.S)
+    installer = tmp_path / "apt-get"
+    installer.write_text(
+        f"#!/bin/bash\n[ $1 = update ] || {{ : > {tmp_path}/chromium; "
+        f"/bin/chmod +x {tmp_path}/chromium; }}\n"
+    )
+    installer.chmod(0o755)
+    script = "\n".join([*functions, "has_browser && exit 9", "install_browser"])
+    done = subprocess.run(
+        ["/bin/bash", "-c", script], env={"PATH": str(tmp_path)}, timeout=60, check=False
+    )
+    assert len(functions) == 2
+    assert done.returncode == 0
+    assert (tmp_path / "chromium").exists()
