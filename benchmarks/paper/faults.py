@@ -30,8 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "engines"), str(ROOT / "benchmarks")]
 
 from cosmodag.bench import Resources, Store, read_experiment, run  # noqa: E402
-from cosmodag.bench.methods import METHODS  # noqa: E402
 from cosmodag.bench.plan import Cell, CellBatch  # noqa: E402
+from cosmodag.bench.protocol import METHODS  # noqa: E402
 from cosmodag.bench.run import rows_of  # noqa: E402
 from cosmodag.bench.work import carry_out  # noqa: E402
 from cosmodag.engines import each  # noqa: E402

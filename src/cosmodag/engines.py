@@ -5,17 +5,16 @@ dies. Here an item that was lost with its process or machine is tried again.
 """
 
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import nullcontext
 from functools import partial
+from importlib import import_module
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from cosmodag.errors import DataError, DivergenceError
 from cosmodag.solve.machine.threads import cores
@@ -98,50 +97,34 @@ def each(
     environment = {f"{library}_NUM_THREADS": f"{threads}" for library in _LIBRARIES}
     environment |= {"LOKY_MAX_CPU_COUNT": f"{threads}", **(variables or {})}
     if engine == "ray":
+        cluster = {"address": address or "local", "log_to_driver": False, "logging_level": "error"}
         if address is None:
+            cluster |= {"num_cpus": jobs, "include_dashboard": False}
             environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         task: dict[str, Any] = {"num_cpus": threads, "num_gpus": gpus, "max_retries": _RETRIES}
-        task["runtime_env"] = {"env_vars": environment}
-        return _on_cluster(function, items, _connected(address, jobs), task)
+        # The name is that of tasks on Ray's dashboard, and of processes that are doing one.
+        task |= {"name": "cosmodag", "runtime_env": {"env_vars": environment}}
+        return _on_cluster(function, items, cluster, task)
     call = partial(attempt, function)
     if jobs is None:
         return ((place, call(item)) for place, item in enumerate(items))
     return _in_processes(call, items, jobs, environment)
 
 
-class _TimeIsUp(BaseException):
-    """Raised by the alarm; handlers of ordinary errors do not catch it."""
-
-
-def attempt(function: Call, item: Any, limit: float | None = None) -> Any:
-    """Call a function on one item; an error, or a call beyond a limit in seconds, is a `Failure`.
-
-    The limit takes effect between two Python operations, so a long call of compiled code ends
-    first. Only the main thread has an alarm, and Windows has none: elsewhere there is no limit.
+def attempt(function: Call, item: Any) -> Any:
+    """Call a function on one item; an error is a `Failure`.
 
     Examples
     --------
     >>> attempt(lambda x: 1 / x, 0)
     Failure(status='failed', message='ZeroDivisionError: division by zero')
     """
-    is_main = threading.current_thread() is threading.main_thread()
     try:
-        with ExitStack() as after:
-            if limit is not None and is_main and hasattr(signal, "SIGALRM"):
-                after.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, _ring))
-                after.callback(signal.setitimer, signal.ITIMER_REAL, 0)
-                signal.setitimer(signal.ITIMER_REAL, limit)
-            return function(item)
-    except _TimeIsUp:
-        return Failure("timeout", f"It took longer than the limit of {limit:g} s.")
+        return function(item)
     except DivergenceError as error:
         return Failure("diverged", str(error))
     except Exception as error:
         return Failure("failed", f"{type(error).__name__}: {error}")
-
-
-def _ring(*_: object) -> NoReturn:
-    raise _TimeIsUp
 
 
 def _in_processes(
@@ -157,11 +140,12 @@ def _in_processes(
         yield from _until_a_death(call, left, jobs, environment)
         # Items are begun in order: those that were in progress are the first that are left.
         for place in list(left)[:jobs]:
-            alone, error = {place: left.pop(place)}, ""
+            alone = {place: left.pop(place)}
             for _ in range(_RETRIES):
-                if alone:
-                    error = yield from _until_a_death(call, alone, 1, environment)
-            if alone:
+                error = yield from _until_a_death(call, alone, 1, environment)
+                if not alone:
+                    break
+            else:
                 yield place, Failure("failed", error)
 
 
@@ -193,10 +177,22 @@ def _until_a_death(
 
 
 def _on_cluster(
-    function: Call, items: Iterable[Any], cluster: AbstractContextManager[Any], task: dict[str, Any]
+    function: Call, items: Iterable[Any], cluster: dict[str, Any], task: dict[str, Any]
 ) -> Iterator[Numbered]:
     """Call a function on items as Ray tasks; one that is lost too often is a failure."""
-    with cluster as ray:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user enables it
+    try:
+        ray: Any = import_module("ray")
+    except ImportError:
+        raise DataError(
+            "The engine 'ray' needs Ray, which is not installed: pip install 'cosmodag[ray]'."
+        ) from None
+    try:
+        connection = nullcontext() if ray.is_initialized() else ray.init(**cluster)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise DataError(f"Ray cannot be reached at {cluster['address']!r}: {reason}") from None
+    with connection:
         remote = ray.remote(**task)(attempt)
         shared = ray.put(function)
         most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
@@ -208,35 +204,5 @@ def _on_cluster(
             if not pending:
                 return
             (finished, *_), _ = ray.wait(list(pending), num_returns=1)
-            try:
-                outcome = ray.get(finished)
-            except ray.exceptions.RayError as error:
-                *_, last = str(error).strip().splitlines() or [type(error).__name__]
-                outcome = Failure("failed", f"The task was lost or could not be sent: {last}")
-            yield pending.pop(finished), outcome
-
-
-@contextmanager
-def _connected(address: str | None, jobs: int | None) -> Iterator[Any]:
-    """Connect to Ray at an address, or start it on this machine; restore the state on exit."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user enables it
-    try:
-        import ray
-    except ImportError:
-        raise DataError(
-            "The engine 'ray' needs Ray, which is not installed: pip install 'cosmodag[ray]'."
-        ) from None
-    if ray.is_initialized():
-        yield ray
-        return
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-    if address is None:
-        options |= {"num_cpus": jobs, "include_dashboard": False}
-    try:
-        connection = ray.init(address or "local", **options)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        first, *_ = str(error).strip().splitlines() or [type(error).__name__]
-        place = address or "this machine"
-        raise DataError(f"Ray cannot be reached at {place!r}: {first}") from None
-    with connection:
-        yield ray
+            # It fails if the task was lost too often, or could not be sent.
+            yield pending.pop(finished), attempt(ray.get, finished)

@@ -2,17 +2,16 @@
 
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from cosmodag.bench import Store, read_experiment
-from cosmodag.bench.pages import all_tables, write_report
-from cosmodag.bench.pages.entries import Figure, compared, entries_of, merged, paper_figures
-from cosmodag.bench.pages.tables import FLAG, written
 from cosmodag.bench.plan import CellPlan, batch_key
+from cosmodag.bench.report import write_report
 from cosmodag.bench.store import Row
+from cosmodag.bench.tables import FLAG, Figure, compared, entries_of, paper_table, written
 from cosmodag.errors import StoreError
 
 TEXT = """
@@ -64,31 +63,38 @@ def store(tmp_path: Path) -> Store:
 
 def test_figures_have_the_sample_deviation() -> None:
     figure = Figure.of([1.0, 2.0, 3.0, 4.0])
-    assert (figure.mean, figure.count) == (2.5, 4)
-    assert figure.sd == pytest.approx(1.2909944)
+    assert figure == pytest.approx((2.5, 1.2909944, 0.6454972))
     assert math.isnan(Figure.of([1.0]).sd)
     assert written(Figure.of([]), "auc") == ""
 
 
 def test_the_paper_s_figures_are_all_there() -> None:
-    results = paper_figures("results")
-    assert len({place[:4] for place in results}) == 184
-    assert results["ER4", "gauss", 30, "cosmo", "auc"] == Figure(0.984, 0.02, 5)
-    assert results["SF6", "mlp", 100, "cosmo-mlp", "time_s"].count == 5
-    assert paper_figures("ablation")["ER6", "gauss", 100, "cosmo-np", "nhd"].mean == 9.804
+    results, ablation = paper_table("results"), paper_table("ablation")
+    place = ["graph", "noise", "d", "algorithm"]
+    assert len(results) == 184
+    assert not results.duplicated(place).any()
+    line = results.set_index(place).loc[("ER4", "gauss", 30, "cosmo")]
+    assert (line["auc"], line["auc_sd"]) == (0.984, 0.02)
+    line = ablation.set_index(place).loc[("ER6", "gauss", 100, "cosmo-np")]
+    assert line["nhd"] == 9.804
 
 
 def test_differences_are_in_standard_errors_of_the_difference() -> None:
-    ours, theirs = Figure(0.99, 0.01, 4), Figure(0.96, 0.02, 4)
+    ours, theirs = Figure(0.99, 0.01, 0.005), Figure(0.96, 0.02, 0.01)
     assert compared(ours, theirs) == pytest.approx(0.03 / (0.005**2 + 0.01**2) ** 0.5)
     assert math.isnan(compared(ours, Figure.of([])))
-    assert math.isnan(compared(Figure(1.0, 0.0, 4), Figure(2.0, 0.0, 4)))
+    assert math.isnan(compared(Figure(1.0, 0.0, 0.0), Figure(2.0, 0.0, 0.0)))
 
 
-def test_tables_say_what_the_rows_say(store: Store) -> None:
-    results = {row.key: row.result for row in store.rows()}
-    entries = merged(entries_of(read_experiment(TEXT), results))
-    tables = {table.name: table.cells for table in all_tables(entries, store.table())}
+def reported(store: Store, folder: Path) -> dict[str, pd.DataFrame]:
+    """Tables of a report, as its files have them."""
+    write_report(store, folder)
+    files = (folder / "tables").glob("*.csv")
+    return {file.stem: pd.read_csv(file, dtype=str, keep_default_na=False) for file in files}
+
+
+def test_tables_say_what_the_rows_say(store: Store, tmp_path: Path) -> None:
+    tables = reported(store, tmp_path / "report")
     assert {"main", "er4-gauss", "ablation", "defaults", "epoch-time", "failures"} <= tables.keys()
     table = tables["er4-gauss"]
     tuned = table.iloc[0]
@@ -109,22 +115,18 @@ def test_tables_say_what_the_rows_say(store: Store) -> None:
     assert "TPR" in list(tables["differences"]["metric"])
 
 
-def test_times_of_the_same_fit_are_shared_between_experiments(store: Store) -> None:
-    results = {row.key: row.result for row in store.rows()}
-    timed = list(entries_of(read_experiment(TEXT), results))
-    more = [
-        replace(
-            entry,
-            results={**entry.results, -1: next(iter(entry.results.values()))},
-            seconds=(),
-            parameters=entry.parameters if entry.rule is None else {"other": 1},
-        )
-        for entry in timed
-    ]
-    for entry in merged([*timed, *more]):
-        assert -1 in entry.results
-        (before,) = [one for one in timed if one.key == entry.key]
-        assert entry.seconds == (before.seconds if entry.rule is None else ())
+def test_several_experiments_share_times_and_the_one_of_most_graphs_is_shown(store: Store) -> None:
+    small = TEXT.replace("validation = 4", "validation = 2").replace("timing = 2", "timing = 0")
+    experiments = [read_experiment(text) for text in (small, TEXT)]
+    few, many, both = (
+        entries_of(some, store.rows()) for some in (experiments[:1], experiments[1:], experiments)
+    )
+    assert {len(entry.results) + entry.failed for entry in few} == {2}
+    assert {len(entry.results) + entry.failed for entry in both} == {4}
+    for one in (few, many, both):
+        timed = {(e.method, e.rule, e.standardised): e.seconds for e in one}
+        assert timed["cosmo", "oracle", False] == timed["empty-graph", None, False] == [0.5, 0.5]
+        assert timed["cosmo", "oracle", True] == timed["cosmo-np", "oracle", False] == []
 
 
 def test_the_report_is_whole(store: Store, tmp_path: Path) -> None:

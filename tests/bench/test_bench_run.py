@@ -17,8 +17,8 @@ from bench_experiments import TIMED, TINY
 
 from cosmodag import Cosmo, metrics, simulate
 from cosmodag.bench import Resources, Store, read_experiment, run
-from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import Cell
+from cosmodag.bench.protocol import METHODS
 from cosmodag.bench.work import carry_out
 
 FEW = Resources(device="cpu")
@@ -37,7 +37,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store(path) as store:
         done = run(read_experiment(TINY), store, FEW)
         assert done.found == done.failed == 0
-        assert done.done == len(store.keys())
+        assert done.done == len(store.rows())
     return path
 
 
@@ -193,9 +193,10 @@ def test_a_cell_that_diverges_is_a_row_and_its_neighbours_have_figures() -> None
     assert [result["status"] for result in results] == ["done", "diverged", "done"]
 
 
-def test_a_cell_that_takes_too_long_is_a_row() -> None:
-    slow = {**METHODS["cosmo"].parameters, "epochs": 10_000_000}
-    cells = [Cell("fit", "cosmo", "n100_d5_ER1_gauss", graph, slow) for graph in range(2)]
+@pytest.mark.parametrize("method", ["cosmo", "cosmo-refined"])
+def test_a_cell_that_takes_too_long_is_a_row(method: str) -> None:
+    slow = {**METHODS[method].parameters, "epochs": 10_000_000}
+    cells = [Cell("fit", method, "n100_d5_ER1_gauss", graph, slow) for graph in range(2)]
     results = carry_out(tuple(cells), "cpu", 0.5)
     assert [result["status"] for result in results] == ["timeout"] * 2
 

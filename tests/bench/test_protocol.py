@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmodag.bench import find_experiment, names, read_experiment
-from cosmodag.bench.methods import draw, ranges_for
 from cosmodag.bench.plan import Cell, CellPlan, Column, batch_key, batched, choose
+from cosmodag.bench.protocol import draw
 from cosmodag.errors import DataError
 
 
@@ -98,16 +98,16 @@ def test_an_experiment_that_is_not_there_is_refused() -> None:
 
 @given(st.integers(0, 10_000), st.integers(0, 5))
 def test_configurations_are_drawn_within_their_ranges(number: int, seed: int) -> None:
-    ranges = ranges_for("cosmo", "n1000_d30_ER4_gauss")
-    drawn = draw(ranges, "n1000_d30_ER4_gauss", number, seed)
-    assert drawn.keys() == ranges.keys()
-    for name, (low, high) in ranges.items():
-        assert low * (1 - 1e-5) <= drawn[name] <= high * (1 + 1e-5)
+    ranges = {"n1000_d30_ER4_gauss": (1e-4, 1e-2), "n1000_d30_ER4_exp": (1e-3, 3e-3)}
+    for data, (low, high) in ranges.items():
+        drawn = draw("cosmo", data, number, seed)
+        assert {"lambda1", "lambda_p", "learning_rate", "shift"} <= drawn.keys()
+        assert low * (1 - 1e-5) <= drawn["lambda_p"] <= high * (1 + 1e-5)
 
 
 def test_draws_are_log_uniform() -> None:
-    values = [draw({"x": (1e-4, 1e-2)}, "n9_d3_ER1_gauss", k)["x"] for k in range(2000)]
-    places = (np.log10(values) + 4) / 2
+    values = [draw("original", "n9_d3_ER1_gauss", k)["lambda1"] for k in range(2000)]
+    places = (np.log10(values) + 3) / 3
     assert abs(places.mean() - 0.5) < 0.03
     assert abs(places.std() - np.sqrt(1 / 12)) < 0.02
 
@@ -115,7 +115,7 @@ def test_draws_are_log_uniform() -> None:
 def test_searches_and_validations_share_no_graph() -> None:
     experiment = read_experiment(TINY)
     plan, group = CellPlan(experiment), experiment.groups[0]
-    searched = plan.searched(group, "cosmo", group.data[0])
+    searched = plan.searched(Column(group, group.data[0], "cosmo"))
     graphs = [cell.graph for cells in searched for cell in cells]
     assert len(set(graphs)) == len(graphs) == 6  # each configuration has its own
     results = {

@@ -21,11 +21,6 @@ def uneven(number: int) -> int:
     return number
 
 
-def endless(number: int) -> None:
-    while True:
-        time.sleep(60)
-
-
 def held(work: tuple[int, str]) -> None:
     """All but item 0 wait for a file."""
     number, file = work

@@ -95,7 +95,7 @@ class LoopbackCluster:
     def workers(self) -> list[int]:
         """Processes that are doing a task right now, on either node."""
         inside = [pid for node in self._nodes.values() for pid in _descendants(node.pid)]
-        return [pid for pid in inside if _title(pid).startswith("ray::attempt")]
+        return [pid for pid in inside if _title(pid).startswith("ray::cosmodag")]
 
     def kill_worker(self, choose: Callable[[list[int]], int]) -> bool:
         """Kill one of them as the system does when memory is short; whether there was one."""

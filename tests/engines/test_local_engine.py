@@ -4,13 +4,12 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import engine_work as work
 import pytest
 
-from cosmodag.engines import Failure, attempt, each
+from cosmodag.engines import Failure, each
 from cosmodag.errors import DataError
 
 
@@ -32,17 +31,6 @@ def test_an_error_is_a_failure_of_its_item(jobs: int | None) -> None:
         2: Failure("diverged", "Training diverged in round 7."),
         3: 3,
     }
-
-
-@pytest.mark.parametrize("jobs", [None, 2])
-def test_an_item_that_takes_too_long_is_a_failure(jobs: int | None) -> None:
-    """All items are endless, because on a busy machine any other may be late."""
-    results = dict(each(partial(attempt, work.endless, limit=0.5), range(2), jobs=jobs))
-    assert {place: result.status for place, result in results.items()} == {
-        0: "timeout",
-        1: "timeout",
-    }
-    assert all("0.5 s" in result.message for result in results.values())
 
 
 def test_no_item_is_lost_with_its_process(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import cosmodag
-from cosmodag.bench.pages import write_report
 from cosmodag.bench.protocol import read_experiment
+from cosmodag.bench.report import write_report
 from cosmodag.bench.store import Row, Store
 from cosmodag.errors import CosmodagError, DataError, StoreError
 from cosmodag.io.files import read_model, write_model

@@ -4,14 +4,13 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cosmodag.bench.methods import METHODS, draw, ranges_for
-from cosmodag.bench.protocol import RULES, Experiment, Group
+from cosmodag.bench.protocol import METHODS, RULES, Experiment, Group, draw
 
 __all__ = [
     "TIMING",
@@ -25,16 +24,15 @@ __all__ = [
     "choose",
 ]
 
-Results = Mapping[str, Mapping[str, Any]]
-"""Results by the keys of their cells."""
+Results = Mapping[str, Mapping[str, Any]]  # by the keys of their cells
+Settings = dict[str, float]
 
-TIMING = "timing"
-"""Name of the stage in which single fits are timed."""
+TIMING = "timing"  # name of the stage in which single fits are timed
 
 # Version of the meaning of cells; increased by a change that would give other figures.
 _PROTOCOL = 1
 
-# CellBatch size of cells that are fitted one by one: they gain nothing from a larger batch.
+# Batch size of cells that are fitted one by one: they gain nothing from a larger batch.
 _FEW = 2
 
 # First seeds of graphs: searches, validations and timings have different graphs.
@@ -82,7 +80,7 @@ def batched(cells: Iterable[Cell], size: int) -> list[CellBatch]:
     batches: list[CellBatch] = []
     for group in groups.values():
         members = tuple(group.values())
-        most = size if METHODS[members[0].method].is_solved_together else min(size, _FEW)
+        most = size if METHODS[members[0].method].is_raw else min(size, _FEW)
         batches += [members[i : i + most] for i in range(0, len(members), most)]
     return batches
 
@@ -124,15 +122,15 @@ class CellPlan:
         groups = self.experiment.groups
         for group in groups:
             pairs = [(data, method) for data in group.data for method in group.methods]
-            searches = [self.searched(group, m, data) for data, m in pairs if not METHODS[m].like]
-            cells = [cell for search in searches for one in search for cell in one]
+            columns = [Column(group, data, m) for data, m in pairs if not METHODS[m].like]
+            cells = [cell for one in columns for cells in self.searched(one) for cell in cells]
             yield "search", batched(cells, group.batch)
             cells = [cell for one in self.columns(group) for cell in self.validated(one, results)]
             yield "validation", batched(cells, group.batch)
         for group in groups:
             alone = [Column(group, data, method) for data in group.data for method in group.epochs]
-            passes = [self._cells(one, _TIMED, 1, {}, "epoch", self.device) for one in alone]
-            yield "epochs", batched([cell for (cell,) in passes], 1)
+            cells = [cell for one in alone for cell in self._cells(one, _TIMED, 1, {}, "epoch")]
+            yield "epochs", batched(cells, 1)
         for group in groups:
             cells = [cell for one in self.columns(group) for cell in self.timed(one, results)]
             yield TIMING, batched(cells, 1)
@@ -149,25 +147,25 @@ class CellPlan:
             if not standardised or method in group.standardised
         ]
 
-    def searched(self, group: Group, method: str, data: str) -> list[list[Cell]]:
+    def searched(self, column: Column) -> list[list[Cell]]:
         """Cells of a search: for each configuration one for each graph."""
-        place = (id(group), method, data)
+        group = column.group
+        place = (id(group), column.method, column.data)
         if place not in self._searches:
-            column, step = Column(group, data, method), group.graphs * group.fresh
-            drawn = [self._drawn(method, data, number) for number in range(group.configurations)]
+            step = group.graphs * group.fresh
             self._searches[place] = [
-                self._cells(column, _SEARCHED + number * step, group.graphs, settings)
-                for number, settings in enumerate(drawn)
+                self._cells(column, _SEARCHED + k * step, group.graphs, self._drawn(column, k))
+                for k in range(group.configurations)
             ]
         return self._searches[place]
 
-    def chosen(self, column: Column, results: Results) -> dict[str, float] | None:
+    def chosen(self, column: Column, results: Results) -> Settings | None:
         """Return the configuration that the rule chooses; None if none is eligible."""
         if column.rule is None:
             return {}
-        source = METHODS[column.method].like or column.method
-        best = choose(self.searched(column.group, source, column.data), results, column.rule)
-        return None if best is None else self._drawn(source, column.data, best)
+        source = replace(column, method=METHODS[column.method].like or column.method)
+        best = choose(self.searched(source), results, column.rule)
+        return None if best is None else self._drawn(source, best)
 
     def validated(self, column: Column, results: Results) -> list[Cell]:
         """Cells that score a method on new graphs, with the configuration that the rule chooses."""
@@ -181,23 +179,18 @@ class CellPlan:
         chosen = self.chosen(column, results) if is_timed else None
         return self._cells(column, _TIMED, column.group.timing, chosen, "time")
 
-    def _drawn(self, method: str, data: str, number: int) -> dict[str, float]:
-        return draw(ranges_for(METHODS[method].space, data), data, number, self.experiment.seed)
+    def _drawn(self, column: Column, number: int) -> Settings:
+        return draw(METHODS[column.method].space, column.data, number, self.experiment.seed)
 
     def _cells(
-        self,
-        column: Column,
-        first: int,
-        count: int,
-        settings: Mapping[str, Any] | None,
-        kind: str = "fit",
-        device: str | None = None,
+        self, column: Column, first: int, count: int, settings: Settings | None, kind: str = "fit"
     ) -> list[Cell]:
         """Cells of consecutive graphs; none without settings."""
         if settings is None:
             return []
         own = column.group.parameters.get(column.method, {})
         parameters = {**settings, **METHODS[column.method].parameters, **own}
+        device = self.device if kind == "epoch" else None
         first += _PER_SEED * self.experiment.seed
         return [
             Cell(kind, column.method, column.data, graph, parameters, column.standardised, device)
@@ -211,11 +204,7 @@ def choose(candidates: Sequence[Sequence[Cell]], results: Results, rule: str) ->
     A configuration is given by its cells, one for each graph, and is not eligible if one failed;
     None if none is eligible. The first of the best wins.
     """
-    means = {}
-    for number, cells in enumerate(candidates):
-        found = [results.get(cell.key, {}) for cell in cells]
-        if all(result.get("status") == "done" for result in found):
-            mean = float(np.mean([float(result[RULES[rule]]) for result in found]))
-            if np.isfinite(mean):
-                means[number] = mean
-    return max(means, key=means.__getitem__, default=None)
+    figures = [[results.get(cell.key, {}).get(RULES[rule]) for cell in one] for one in candidates]
+    means = np.array(figures, np.float64).mean(axis=1)
+    means[~np.isfinite(means)] = -np.inf
+    return int(means.argmax()) if np.isfinite(means).any() else None

@@ -1,46 +1,90 @@
-"""Experiments: TOML files that define searches, validations and timings."""
+"""Experiments and the methods that they compare: both are defined by TOML files."""
 
-import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tomllib
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from importlib.resources.abc import Traversable
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple
 
-from cosmodag.bench.methods import METHODS
+import numpy as np
+
 from cosmodag.errors import DataError
+from cosmodag.io.files import read_text
 from cosmodag.io.files.documents import read_toml
 from cosmodag.simulate import parse_name
 
-__all__ = ["RULES", "Experiment", "Group", "find_experiment", "names", "read_experiment"]
+__all__ = [
+    "METHODS",
+    "RULES",
+    "Experiment",
+    "Group",
+    "draw",
+    "find_experiment",
+    "names",
+    "read_experiment",
+]
+
+_HOME = files("cosmodag.bench")
+_FILE = tomllib.loads(_HOME.joinpath("paper", "methods.toml").read_text("utf-8"))
 
 RULES = {"oracle": "auc", "score": "score"}
 """Ways to choose a configuration, and the figure whose mean over graphs each maximises: the AUC,
 which needs the true graph (the paper's), or the likelihood of held-out rows."""
 
-_SHIPPED = files("cosmodag.bench").joinpath("experiments")
+
+class Method(NamedTuple):
+    """One row of a table."""
+
+    learner: str  # class of the learner
+    label: str  # name in tables
+    parameters: Mapping[str, Any]  # those that are fixed
+    space: str = "nothing"  # search space of the others
+    like: str | None = None  # method whose chosen configuration is used, instead of a search
+    # Whether optimised weights are scored, cut at 0.3, as in the paper: such fits are problems that
+    # are solved together. Others are fitted one by one, on a CPU, and the graph that a user gets is
+    # scored, its weights ranked.
+    is_raw: bool = True
+
+
+def _method(entries: dict[str, Any]) -> Method:
+    layers = [_FILE["parameters"][name] for name in entries.pop("base", ())]
+    given = {k: v for layer in (*layers, entries.pop("parameters", {})) for k, v in layer.items()}
+    return Method(**entries, parameters={k: None if v == "" else v for k, v in given.items()})
+
+
+METHODS = {name: _method(entries) for name, entries in _FILE["methods"].items()}
+"""Methods by name; the paper's name where it has one."""
+
+
+def draw(space: str, data: str, number: int, seed: int = 0) -> dict[str, float]:
+    """Draw configuration `number` of a data set, independently of the others.
+
+    It is log-uniform in the ranges that the paper searched on that data set.
+    """
+    wide = _FILE["wide"] if data in _FILE["wide"]["data"] else {}
+    random = np.random.default_rng([seed, zlib.crc32(data.encode()), number])
+    return {
+        name: float(f"{np.exp(random.uniform(np.log(low), np.log(high))):.6g}")
+        for name, (low, high) in sorted(wide.get(space, _FILE["spaces"][space]).items())
+    }
+
+
+_SHIPPED = _HOME.joinpath("experiments")
 _MOST_NAMES = 10_000
 _MOST_CELLS = 10_000_000
 
 # Parameters by which a learner reads or writes files.
 _PLACES = {"checkpoint", "knowledge"}
 
-# Types of entries: in words, and whether a value of a file is of the type.
-_TYPES: dict[Any, tuple[str, Callable[[Any], bool]]] = {
-    str: ("text", lambda v: type(v) is str),
-    bool: ("true or false", lambda v: type(v) is bool),
-    int: ("a whole number", lambda v: type(v) is int),
-    float: ("a number", lambda v: type(v) in (int, float)),
-    tuple[str, ...]: ("a list of texts", lambda v: type(v) is list and {*map(type, v)} <= {str}),
-    Mapping[str, Mapping[str, Any]]: (
-        "a table for each method",
-        lambda v: type(v) is dict and {*map(type, v.values())} <= {dict},
-    ),
-}
+# Types of entries in words; lists hold texts, and tables hold tables.
+_WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
+_WORDS |= {tuple: "a list of texts", dict: "a table for each method"}
+_ELEMENTS: dict[type, type] = {tuple: str, dict: dict}
 _LEAST: dict[str, float] = {"batch": 1, "graphs": 1, "time_limit": 1e-9}
 
 
@@ -48,7 +92,7 @@ _LEAST: dict[str, float] = {"batch": 1, "graphs": 1, "time_limit": 1e-9}
 class Group:
     """Data sets, and the work that is done on each of them."""
 
-    data: tuple[str, ...]  # names of data sets; {a,b} in the file stands for each of several
+    data: tuple[str, ...] = ()  # names of data sets; {a,b} in the file stands for each of several
     methods: tuple[str, ...] = ()  # those that are searched, or use another method's search
     configurations: int = 0  # number for each method and data set
     graphs: int = 5  # number for each configuration
@@ -82,16 +126,13 @@ def names() -> list[str]:
 
 def find_experiment(name: str | os.PathLike[str]) -> Experiment:
     """Find an experiment: one that comes with the package by name, or a file."""
-    path: Traversable = Path(name)
-    if str(name) in names():
-        path = _SHIPPED.joinpath(f"{name}.toml")
-    if not path.is_file():
-        known = ", ".join(names())
-        raise DataError(f"'{name}' is neither a file nor one of the experiments {known}.")
-    try:
-        return read_experiment(path.read_text("utf-8"), str(name))
-    except UnicodeDecodeError as error:
-        raise DataError(f"'{name}' is not UTF-8 text (byte {error.start}).") from None
+    known = names()
+    if str(name) in known:
+        return read_experiment((_SHIPPED / f"{name}.toml").read_text("utf-8"), str(name))
+    if not Path(name).is_file():
+        choices = ", ".join(known)
+        raise DataError(f"'{name}' is neither a file nor one of the experiments {choices}.")
+    return read_experiment(read_text(name), str(name))
 
 
 def read_experiment(text: str, place: str = "experiment") -> Experiment:
@@ -114,51 +155,53 @@ def read_experiment(text: str, place: str = "experiment") -> Experiment:
     """
     try:
         entries = read_toml(text)
-    except RecursionError:
-        raise DataError(f"'{place}' cannot be read: it is nested too deeply.") from None
-    except ValueError as error:  # also of a number with thousands of digits
+    except (RecursionError, ValueError) as error:  # also of a number with thousands of digits
         raise DataError(f"'{place}' is not TOML: {str(error).rstrip('.')}.") from None
     groups = entries.pop("group", None)
-    if not isinstance(groups, list) or not groups:
+    if not isinstance(groups, list) or {*map(type, groups)} != {dict}:
         raise DataError(f"'{place}' has no [[group]]: say on which data sets to do what.")
-    _check_entries(place, entries, {"name": str, "title": str, "seed": int, "time_limit": float})
+    entries = _checked(place, entries, {"name": "", "title": "", "seed": 0, "time_limit": 1.0})
     if "name" not in entries:
         raise DataError(f"'{place}' has no name: add a line such as name = \"mine\".")
     entries.setdefault("title", entries["name"])
     return Experiment(text=text, groups=tuple(_group(place, group) for group in groups), **entries)
 
 
-def _group(place: str, entries: Any) -> Group:
-    if not isinstance(entries, dict):
-        raise DataError(f"A group of '{place}' is {entries!r}: write it as [[group]].")
-    _check_entries(place, entries, get_type_hints(Group))
-    given: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in entries.items()}
-    group = Group(**given | {"data": _expanded(place, entries.get("data", ()))})
+def _group(place: str, entries: dict[str, Any]) -> Group:
+    given = _checked(place, entries, vars(Group()))
+    data = islice(_expanded(given.get("data", ())), _MOST_NAMES + 1)
+    group = Group(**given | {"data": tuple(data)})
     for problem in _problems(group):
         raise DataError(f"A group of '{place}' {problem}")
     return group
 
 
-def _check_entries(place: str, entries: Mapping[str, Any], types: Mapping[str, Any]) -> None:
-    """Refuse entries that are unknown, of another type, or too small."""
-    for name, value in entries.items():
-        if name not in types:
-            known = ", ".join(types)
+def _checked(place: str, entries: dict[str, Any], examples: dict[str, Any]) -> dict[str, Any]:
+    """Refuse entries that are unknown, of another type than the example, or too small."""
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in entries.items()}
+    for name, value in given.items():
+        if name not in examples:
+            known = ", ".join(examples)
             raise DataError(f"'{place}' has an unknown entry {name!r}: use {known}.")
-        words, is_of_type = _TYPES[types[name]]
-        if not is_of_type(value):
-            problem = words
+        kind: type = type(examples[name])
+        elements = value.values() if isinstance(value, dict) else value
+        is_of_kind = type(value) in ((int, float) if kind is float else (kind,))
+        if not is_of_kind or (kind in _ELEMENTS and {*map(type, elements)} - {_ELEMENTS[kind]}):
+            problem = _WORDS[kind]
         elif isinstance(value, int | float) and value < _LEAST.get(name, 0):
             problem = "greater"
         else:
             continue
         raise DataError(f"The entry {name!r} of '{place}' is {value!r}: it must be {problem}.")
+    return given
 
 
 def _problems(group: Group) -> Iterator[str]:
     """Yield reasons to refuse a group: each is the rest of a sentence about it."""
     if not group.data:
         yield 'has no data sets: add data = ["…"].'
+    if len(group.data) > _MOST_NAMES:
+        yield f"has more than {_MOST_NAMES:,} data sets: split it."
     for data in group.data:
         if parse_name(data).samples is None:
             yield f"has the data set {data!r}, which has no rows to draw."
@@ -190,14 +233,9 @@ def _problems(group: Group) -> Iterator[str]:
         yield f"selects by {rule!r}: use {' or '.join(RULES)}."
 
 
-def _expanded(place: str, patterns: Sequence[str]) -> tuple[str, ...]:
+def _expanded(patterns: Sequence[str]) -> Iterator[str]:
     """Write out every ``{a,b}``."""
-    found: list[str] = []
     for pattern in patterns:
         pieces = re.split(r"\{([^}]*)\}", pattern)
         choices = [piece.split(",") if at % 2 else [piece] for at, piece in enumerate(pieces)]
-        if math.prod(map(len, choices)) > _MOST_NAMES:
-            many = f"stands for more than {_MOST_NAMES:,} names: split it."
-            raise DataError(f"The data set {pattern!r} of '{place}' {many}")
-        found += ["".join(parts) for parts in product(*choices)]
-    return tuple(found)
+        yield from map("".join, product(*choices))

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import TIMING, CellBatch, CellPlan, batch_key
-from cosmodag.bench.protocol import Experiment
+from cosmodag.bench.protocol import METHODS, Experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.engines import Failure, each
 
@@ -60,7 +59,7 @@ class Resources:
             return "cpu", max(1, self.cores // 4), 1
         if self.engine != "local" or self.jobs is not None:
             return self.device, self.jobs, None
-        if first.kind == "fit" and not METHODS[first.method].is_solved_together:
+        if first.kind == "fit" and not METHODS[first.method].is_raw:
             return ("cpu", self.cores, 1) if self.cores > 1 else ("cpu", None, None)
         return self.device, None, None
 

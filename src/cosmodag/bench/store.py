@@ -8,15 +8,12 @@ missing: a resumed run does them again.
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cosmodag.errors import StoreError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Row", "Store"]
 
@@ -33,7 +30,7 @@ _TABLES = (
     "CREATE TABLE experiments (name TEXT PRIMARY KEY, text TEXT NOT NULL)",
 )
 _REMEDY = "Take a copy that is whole, or start anew under another name."
-_json: Callable[[Any], str] = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 class Row(NamedTuple):
@@ -56,18 +53,16 @@ class Store(AbstractContextManager["Store"]):
     >>> import tempfile
     >>> with Store(Path(tempfile.mkdtemp()) / "results.sqlite") as store:
     ...     store.add([Row("k1", "b1", {"method": "cosmo"}, {"status": "done", "auc": 0.9})])
-    ...     store.keys(), store.rows()[0].result["auc"]
-    ({'k1'}, 0.9)
+    ...     store.rows()[0].result["auc"]
+    0.9
     """
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = True) -> None:
         self.path = Path(path)
-        if self.path.is_dir():
-            raise StoreError(f"'{self.path}' is a folder: give the name of a file for the results.")
         if not create and not self.path.exists():
             raise StoreError(f"'{self.path}' does not exist: run an experiment first.")
-        if not self.path.parent.is_dir():
-            raise StoreError(f"'{self.path}' cannot be made: there is no such folder.")
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            raise StoreError(f"'{self.path}' is no file, nor can one be made: name another.")
         with self._explained():
             self._connection = sqlite3.connect(self.path, _PATIENCE, isolation_level="IMMEDIATE")
             try:
@@ -88,23 +83,12 @@ class Store(AbstractContextManager["Store"]):
         values = [(row.key, row.batch, _json(row.description), _json(row.result)) for row in rows]
         self._write("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", values)
 
-    def keys(self) -> set[str]:
-        """Keys of all finished cells."""
-        return {key for (key,) in self._read("SELECT key FROM cells")}
-
     def rows(self) -> list[Row]:
         """All rows, sorted by key."""
         return [
             Row(key, batch, self._parsed(description), self._parsed(result))
             for key, batch, description, result in self._read("SELECT * FROM cells ORDER BY key")
         ]
-
-    def table(self) -> "pd.DataFrame":
-        """All rows, flat: every entry of descriptions and results is a column."""
-        import pandas as pd
-
-        flat = [{"key": r.key, "batch": r.batch, **r.description, **r.result} for r in self.rows()]
-        return pd.json_normalize(flat)
 
     def remember(self, name: str, text: str) -> None:
         """Store the text of an experiment, so that it can be resumed and reported from the file.

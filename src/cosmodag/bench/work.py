@@ -4,7 +4,7 @@ Importing this module imports JAX, so that the rest of the package imports it on
 """
 
 import time
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -12,19 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cosmodag.bench.methods import METHODS
 from cosmodag.bench.plan import Cell, CellBatch
-from cosmodag.engines import Call, Failure, attempt
+from cosmodag.bench.protocol import METHODS
+from cosmodag.engines import Failure, attempt
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.pipeline import FitTask, fit_many
-from cosmodag.fit.prepare import Prepared, prepare
+from cosmodag.fit.prepare import prepare
 from cosmodag.fit.steps import FitResult, Learnt
-from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS
-from cosmodag.metrics.counts import count, hamming_scores
-from cosmodag.metrics.orders import order_divergence
-from cosmodag.metrics.ranking import ranking_scores
-from cosmodag.simulate import load, parse_name
+from cosmodag.metrics import evaluate
+from cosmodag.simulate import load
 from cosmodag.solve.plan import plan_many
 from cosmodag.solve.training.passes import Passes
 from cosmodag.solve.watch import Watch
@@ -33,6 +30,8 @@ from cosmodag.warning_filters import ignoring
 __all__ = ["carry_out", "draw_table", "learner_of", "scores"]
 
 Result = dict[str, Any]
+
+_LATE = "It took longer than the limit of {:g} s per cell."
 
 # Passes over the data: number in each repetition and repetitions, as in the paper, and the seconds
 # after which no further repetition begins.
@@ -47,23 +46,30 @@ def carry_out(cells: CellBatch, device: str = "auto", limit: float | None = None
 
     Problems are solved on a device; `limit` is the number of seconds per cell.
     """
-    first = cells[0]
     with ignoring(CosmodagWarning):
-        if first.kind == "fit" and METHODS[first.method].is_solved_together:
+        if cells[0].kind == "fit" and METHODS[cells[0].method].is_raw:
             outcomes = _fit_together(cells, device, limit)
         else:
-            work: dict[str, Call] = {"time": _time_fit, "epoch": _time_passes}
-            work["fit"] = partial(_fit_alone, device)
-            outcomes = [attempt(work[first.kind], cell, limit) for cell in cells]
+            outcomes = [_do_alone(cell, device, limit) for cell in cells]
     return [o._asdict() if isinstance(o, Failure) else {"status": "done", **o} for o in outcomes]
 
 
-def learner_of(cell: Cell, device: str) -> StructureLearner:
-    """Make the learner of a cell, which shows no progress."""
+def _do_alone(cell: Cell, device: str, limit: float | None) -> Any:
+    """Do one cell: a learner ends early at the limit, and compiled code after it."""
+    work = {"fit": _fit_alone, "time": _time_fit, "epoch": _time_passes}[cell.kind]
+    begin = time.monotonic()
+    outcome = attempt(lambda cell: work(cell, learner_of(cell, device, limit)), cell)
+    is_late = limit is not None and time.monotonic() - begin > limit
+    return Failure("timeout", _LATE.format(limit)) if is_late else outcome
+
+
+def learner_of(cell: Cell, device: str, limit: float | None = None) -> Any:
+    """Make the learner of a cell, which shows no progress and ends at a limit in seconds."""
     kind = LEARNERS[METHODS[cell.method].learner].load()
-    common = {"random_state": cell.graph, "verbose": False, "device": device}
-    accepted = common.keys() & kind().get_params().keys()
-    return kind(**{**{name: common[name] for name in accepted}, **cell.parameters})
+    device = {"fit": device, "time": "cpu", "epoch": cell.device or "auto"}[cell.kind]
+    given: dict[str, Any] = {"random_state": cell.graph, "verbose": False, "max_time": limit}
+    given |= {"device": device} if "device" in kind().get_params() else {}
+    return kind(**{**given, **cell.parameters})
 
 
 class Drawn(NamedTuple):
@@ -74,18 +80,17 @@ class Drawn(NamedTuple):
     graph: Any
 
 
-def draw_table(cell: Cell) -> Drawn:
-    """Simulate the table of a cell.
+def draw_table(name: str, seed: int, standardised: bool = False) -> Drawn:
+    """Simulate a table.
 
     With one seed, data sets that differ only in the number of rows share their first ones: the rows
-    seen are those of ``simulate.load(cell.data, cell.graph)``.
+    seen are those of ``simulate.load(name, seed)``.
     """
-    rows = parse_name(cell.data).samples
-    assert rows is not None
-    rest = cell.data.partition("_")[2]
-    data = load(f"n{2 * rows}_{rest}", seed=cell.graph)
+    size, _, rest = name.partition("_")
+    rows = int(size.removeprefix("n"))
+    data = load(f"n{2 * rows}_{rest}", seed)
     X = data.X - data.X[:rows].mean(axis=0)
-    if cell.standardised:
+    if standardised:
         X /= X[:rows].std(axis=0)
     X = X.astype(np.float32)
     # Copies, so that a part that is sent or kept does not hold the whole table.
@@ -93,26 +98,16 @@ def draw_table(cell: Cell) -> Drawn:
 
 
 def scores(graph: Any, weights: Any, cut: float, order: Any = None) -> Result:
-    """Return the paper's metrics over all d² entries, and the share of arcs that an order breaks.
-
-    Weights that are not finite raise `FloatingPointError`.
-    """
-    if not np.isfinite(weights).all():
-        raise FloatingPointError("the weights are not finite")
-    tails, heads = np.nonzero(graph)
-    counts = count(tails, heads, np.abs(weights) > cut)
-    all_scores = {**hamming_scores(counts), **ranking_scores(tails, heads, weights)}
-    figures = {name: all_scores[name] for name in ("nhd", "tpr", "fpr", "shd", "auc")}
-    figures["edges"] = counts.edges
-    if order is not None:
-        figures["violated"] = order_divergence(graph, order) / max(1, counts.true_edges)
-    return figures
+    """Score by the paper's metrics over all d² entries, and by arcs that an order breaks."""
+    found = evaluate(graph, weights, cut, order=order)
+    figures = {name: found[name] for name in ("nhd", "tpr", "fpr", "shd", "auc", "edges")}
+    return {**figures, "violated": found["order_divergence"] / max(1, found["true_edges"])}
 
 
-def _fit_alone(device: str, cell: Cell) -> Result:
+def _fit_alone(cell: Cell, model: Any) -> Result:
     """Fit one learner with refinement, and score the graph that a user gets."""
-    table = draw_table(cell)
-    model = learner_of(cell, device).fit(table.seen)
+    table = draw_table(cell.data, cell.graph, cell.standardised)
+    model.fit(table.seen)
     weights = np.where(model.adjacency_ != 0, model.weights_, 0.0)
     figures = scores(table.graph, weights, 0.0, model.causal_order_)
     return {**figures, "score": model.score(table.held_out)}
@@ -123,27 +118,22 @@ def _fit_together(cells: CellBatch, device: str, limit: float | None) -> list[An
 
     Weights are scored as optimised. A cell without figures has a `Failure`.
     """
-    drawn: dict[object, tuple[Drawn, Prepared]] = {}  # equal tables once
-    tables, tasks = list[Drawn](), list[FitTask]()
-    for cell in cells:
-        learner, name = learner_of(cell, device), (cell.data, cell.graph, cell.standardised)
-        if name not in drawn:
-            table = draw_table(cell)
-            drawn[name] = table, prepare(learner, table.seen)
-        table, prepared = drawn[name]
-        tables.append(table)
-        tasks.append(FitTask(learner, prepared))
+    learners = [learner_of(cell, device) for cell in cells]
+    drawn = cache(draw_table)  # equal tables once
+    prepared = cache(lambda *table: prepare(learners[0], drawn(*table).seen))
+    tables = [(cell.data, cell.graph, cell.standardised) for cell in cells]
+    tasks = [FitTask(one, prepared(*table)) for one, table in zip(learners, tables, strict=True)]
 
     def take(place: int, result: FitResult, learnt: Learnt) -> Any:
-        return attempt(partial(_as_optimised, tasks[place], result, learnt), tables[place])
+        score = partial(_as_optimised, tasks[place], result, learnt)
+        return attempt(score, drawn(*tables[place]))
 
     outcomes: list[Any] = [None] * len(cells)
     with Watch(1, "", None if limit is None else limit * len(cells), show=False) as watch:
         for place, stopped, error, taken in fit_many(tasks, watch, take=take):
             outcomes[place] = taken
             if stopped == "time":
-                reason = f"It took longer than the limit of {limit:g} s per cell."
-                outcomes[place] = Failure("timeout", reason)
+                outcomes[place] = Failure("timeout", _LATE.format(limit))
             elif error is not None:
                 outcomes[place] = Failure("diverged", str(error))
     return outcomes
@@ -165,13 +155,12 @@ def _as_optimised(task: FitTask, result: FitResult, learnt: Learnt, table: Drawn
     return {**figures, "score": float(score)}
 
 
-def _time_fit(cell: Cell) -> Result:
+def _time_fit(cell: Cell, model: Any) -> Result:
     """Time one fit as the paper does: processor time of ``fit`` alone, on one thread.
 
     A short fit of the same table comes first, so that compilation is not timed.
     """
-    seen = draw_table(cell).seen
-    model = learner_of(cell, "cpu")
+    seen = draw_table(cell.data, cell.graph).seen
     # These leave the compiled programs unchanged.
     short = dict.fromkeys({"epochs", "max_iter"} & model.get_params().keys(), 1)
     clone(model).set_params(**short).fit(seen)
@@ -181,39 +170,25 @@ def _time_fit(cell: Cell) -> Result:
     return {"seconds": seconds, "wall_seconds": time.perf_counter() - wall}
 
 
-def _time_passes(cell: Cell) -> Result:
-    """Time passes over the data, in the first problem that a method trains; the median counts.
-
-    Compilation is not timed.
-    """
-    device = cell.device or "auto"
-    model: Any = learner_of(cell, device)  # one that trains
+def _time_passes(cell: Cell, model: Any) -> Result:
+    """Time passes over the data, compiled, in the first problem that a method trains."""
     data = np.asarray(load(cell.data, seed=cell.graph).X, np.float32)
     problems = model.problems_for(data - data.mean(axis=0))
     solver = model.solver_for(*data.shape)
-    (plan,) = plan_many(solver, problems, device)
+    (plan,) = plan_many(solver, problems, model.device)
     recipe = solver.recipes[0]
     batch = plan.batch(recipe, problems, plan.batches[0])
     changed = recipe.needs - set(batch.settings)
     batch = batch.with_settings(**{name: _FIRST[name] for name in changed})
     rounds = Passes.over(len(data), recipe.batch_size).rounds
-    backend = batch.backend
-
-    def advanced(state: Any, passes: int) -> Any:
-        """Train further, and wait until it is done."""
-        state = backend.advance(batch, state, 0, passes * rounds)
-        return jax.block_until_ready(state)  # type: ignore[no-untyped-call]
-
-    state, times = backend.start(batch), list[float]()
-    with backend.limited(batch, state):
-        state = advanced(state, 1)
-        while len(times) < _REPETITIONS and sum(times) < _ENOUGH / _PASSES:
+    state, times = batch.backend.start(batch), list[float]()
+    with batch.backend.limited(batch, state):
+        for passes in (1, *[_PASSES] * _REPETITIONS):  # the first compiles
             begin = time.perf_counter()
-            state = advanced(state, _PASSES)
-            times.append((time.perf_counter() - begin) / _PASSES)
-    return {
-        "epoch_seconds": float(np.median(times)),
-        "repetitions": len(times),
-        "backend": backend.name,
-        "machine": plan.device.device_kind,
-    }
+            state = batch.backend.advance(batch, state, 0, passes * rounds)
+            jax.block_until_ready(state)  # type: ignore[no-untyped-call]
+            times.append((time.perf_counter() - begin) / passes)
+            if sum(times[1:]) > _ENOUGH / _PASSES:
+                break
+    seconds, machine = float(np.median(times[1:])), plan.device.device_kind
+    return {"epoch_seconds": seconds, "backend": batch.backend.name, "machine": machine}

@@ -105,7 +105,7 @@ def report(
     ours; and all rows as CSV and Parquet.
     """
     from cosmodag.bench import Store
-    from cosmodag.bench.pages import write_report
+    from cosmodag.bench.report import write_report
 
     with Store(store, create=False) as opened:
         page = write_report(opened, output)
