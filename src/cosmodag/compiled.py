@@ -43,7 +43,7 @@ def borrowing(function: Function) -> Function:
     Reference counts are atomic and cost more than the work of small functions, especially if
     several threads share arrays; and such a function compiles in a third of the time. It must
     consist of plain loops, and array indices must not be negative
-    (`cosmodag.compilation.lowering`). The program is kept as by `compiled`.
+    (`cosmodag.compilation.compilers`). The program is kept as by `compiled`.
     """
     return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler("QuickCompiler")})
 

@@ -11,14 +11,12 @@ from solver_problems import RECIPE, SETTINGS, make_table, reference_batch
 from cosmodag.errors import ResourceError, SettingsError
 from cosmodag.model.structure import Priority
 from cosmodag.solve import plan, readout
-from cosmodag.solve.cost import estimate
-from cosmodag.solve.many import solve_many
 from cosmodag.solve.methods.one_problem import OneProblem
-from cosmodag.solve.plan import lane_bytes, plan_many
+from cosmodag.solve.plan import estimate, lane_bytes, plan_many, solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.readout import strong_arcs
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.reference import REFERENCE, _run_many
+from cosmodag.solve.training.loop import REFERENCE, _run_many
 from cosmodag.solve.watch import Watch
 
 SOLVER = OneProblem(RECIPE)

@@ -25,7 +25,7 @@ FAULTS = (
     ),
     Fault(
         "the temperature ends half a wave later",
-        "solve/training/schedules.py",
+        "solve/recipe.py",
         'progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]',
         'progress = jnp.asarray(round, jnp.result_type(float)) / (2 * settings["rounds"])',
         (STEPS,),
@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "every pass takes rows in the same order",
-        "solve/training/shuffle.py",
+        "solve/training/rows.py",
         "base = _mix_jax(_mix_jax(seed ^ jnp.uint32(_GOLDEN)) + epoch)",
         "base = _mix_jax(_mix_jax(seed ^ jnp.uint32(_GOLDEN)))",
         ("solve/training/test_shuffle.py::test_both_implementations_agree",),

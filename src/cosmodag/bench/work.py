@@ -26,7 +26,7 @@ from cosmodag.metrics.orders import order_divergence
 from cosmodag.metrics.ranking import ranking_scores
 from cosmodag.simulate import load, parse_name
 from cosmodag.solve.plan import plan_many
-from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.training.rows import Passes
 from cosmodag.solve.watch import Watch
 from cosmodag.warning_filters import ignoring
 

@@ -24,6 +24,7 @@ __all__ = [
     "drop_cycles",
     "is_dag",
     "order_of",
+    "respecting",
     "topological_order",
 ]
 
@@ -271,3 +272,19 @@ def _positions(order: ArrayLike, d: int) -> NDArray[np.intp]:
             f"{order.shape} and does not."
         )
     return np.argsort(order)
+
+
+def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Nearest order to a given one in which u comes before v wherever ``before[u, v]``.
+
+    Of the variables that may come next, the first in the given order is taken.
+
+    Examples
+    --------
+    >>> before = np.zeros((3, 3), bool)
+    >>> before[2, 0] = True
+    >>> respecting([0, 1, 2], before).tolist()
+    [1, 2, 0]
+    """
+    given = np.array(order, np.int64)
+    return given if before is None else given[topological_order(before[np.ix_(given, given)])]

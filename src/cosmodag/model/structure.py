@@ -1,7 +1,7 @@
 """Structures: how parameters become oriented weights.
 
 A structure turns the strengths of all arcs, H, and parameters of their order into the oriented
-weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.many` adds the
+weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.plan` adds the
 batch.
 """
 

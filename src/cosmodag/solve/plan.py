@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cosmodag.errors import FallbackWarning
 from cosmodag.later import jax
-from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.kernels import backends_for
-from cosmodag.solve.machine.devices import Host, device_named
+from cosmodag.solve.machine.devices import Host, device_named, refuse_after_fork
 from cosmodag.solve.machine.memory import available_bytes, check_fits, lanes_that_fit
 from cosmodag.solve.methods.solver import Solver
-from cosmodag.solve.problems import Batch, Problem
+from cosmodag.solve.problems import Backend, Batch, Problem, Solution, Task, check_settings
 from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.trees import map_arrays
+from cosmodag.solve.watch import Watch
 
-__all__ = ["Plan", "choose", "lane_bytes", "plan_many"]
+__all__ = ["Cost", "Plan", "Solved", "choose", "estimate", "lane_bytes", "plan_many", "solve_many"]
 
 # The parameters and Adam's two moments.
 _STATE_COPIES = 3
@@ -145,3 +149,95 @@ def _shared_bytes(problems: Sequence[Problem]) -> int:
         array.size * min(array.itemsize, problems[0].data.dtype.itemsize)
         for array in distinct.values()
     )
+
+
+class Solved(NamedTuple):
+    """The result of one problem, and the plan by which it was solved."""
+
+    place: int  # index of the problem in the input
+    solution: Solution
+    plan: Plan
+
+
+def solve_many(
+    solver: Solver, problems: Sequence[Problem], *, device: str = "auto", watch: Watch
+) -> Iterator[Solved]:
+    """Solve problems; those of one shape are solved together.
+
+    Each group of problems of one shape is one batch, or several if memory or responsiveness
+    requires it, and solutions are yielded as batches finish.
+
+    The data, hyper-parameters, seeds and knowledge of the problems may differ. The context of the
+    watch must be active.
+
+    Raises
+    ------
+    ResourceError
+        If not even one problem fits in memory; nothing is allocated then.
+    ForkError
+        In a process that was forked after JAX was used.
+    """
+    refuse_after_fork()
+    for problem in problems:
+        check_settings(problem.settings, solver.needs)
+    for plan in plan_many(solver, problems, device):
+        for members in plan.batches:
+            batch = plan.batch(solver.recipe, problems, members)
+            for index, solution in zip(members, solver.solve(batch, watch), strict=True):
+                yield Solved(index, solution, plan)
+
+
+# Rounds are timed until they add up to this many seconds.
+_ENOUGH = 0.2
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The plan of a fit and its expected duration."""
+
+    plan: Plan
+    seconds_per_round: float  # measured, for the largest batch
+    seconds: float  # of all training, without compilation
+
+    def __str__(self) -> str:
+        plan = self.plan
+        room = "" if plan.available is None else f" of {plan.available / 2**30:,.1f} available"
+        return (
+            f"about {plan.memory / 2**30:,.2f} GiB{room} and {self.seconds:,.1f} s on "
+            f"{plan.device.device_kind} by '{plan.backend}'"
+        )
+
+    def facts(self) -> dict[str, object]:
+        """Return the cost as plain values."""
+        times = {"seconds_per_round": self.seconds_per_round, "seconds": self.seconds}
+        return {**self.plan.facts(), **times}
+
+
+def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> Cost:
+    """Time a few rounds of problems of one shape, and extrapolate; raises as `plan_many`."""
+    (plan,) = plan_many(solver, problems, device)
+    rounds = int(problems[0].settings["rounds"])
+    batch = plan.batch(solver.recipe, problems, plan.batches[0])
+    per_round = _time_rounds(batch, rounds)
+    return Cost(plan, per_round, per_round * rounds * len(plan.batches))
+
+
+def _finished(state: AdamState) -> AdamState:
+    """Wait until a state has been computed."""
+    map_arrays(lambda leaf: getattr(leaf, "block_until_ready", lambda: leaf)(), state)
+    return state
+
+
+def _time_rounds(batch: Batch, most: int) -> float:
+    """Measure the seconds per round after compilation."""
+    backend = batch.backend
+    state = backend.start(batch)
+    with backend.limited(batch, state):
+        state = _finished(backend.advance(batch, state, 0, 1))
+        rounds, elapsed = 1, 0.0
+        while elapsed < _ENOUGH and rounds <= most:
+            begin = time.perf_counter()
+            state = _finished(backend.advance(batch, state, 0, rounds))
+            elapsed = time.perf_counter() - begin
+            last, rounds = rounds, rounds * 4
+    return elapsed / last

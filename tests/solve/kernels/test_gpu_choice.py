@@ -14,7 +14,7 @@ from cosmodag.solve.kernels import backends_for, gpu
 from cosmodag.solve.kernels.gpu import declared, large, sharded
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 
 SOLVER = OneProblem(RECIPE)
 

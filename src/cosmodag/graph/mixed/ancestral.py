@@ -1,16 +1,38 @@
 """Ancestral graphs of DAGs with hidden variables, and their equivalence classes, by definition."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cosmodag.graph.dags import Matrix
-from cosmodag.graph.mixed.marks import ARROW, TAIL, Marks, ancestors, marks_of_dag
-from cosmodag.graph.mixed.orientation import Separators, circles_of, directed_by_rules
-from cosmodag.graph.mixed.separation import Separation
+from cosmodag.graph.dags import Matrix, topological_order
+from cosmodag.graph.mixed.marks import (
+    ARROW,
+    CIRCLE,
+    TAIL,
+    Marks,
+    Separation,
+    ancestors,
+    marks_of_dag,
+)
+from cosmodag.graph.mixed.orientation import (
+    Separators,
+    circles_of,
+    directed_by_rules,
+    with_colliders,
+)
 
-__all__ = ["ancestral_graph", "pag_of_ancestral_graph", "pag_of_dag", "separators_in"]
+__all__ = [
+    "FindSeparator",
+    "ancestral_graph",
+    "pag_from_dag",
+    "pag_of_ancestral_graph",
+    "pag_of_dag",
+    "separators_in",
+]
 
 
 def ancestral_graph(adjacency: Matrix, observed: Sequence[int]) -> Marks:
@@ -84,3 +106,128 @@ def separators_in(graph: Marks) -> Separators:
     """Separate two vertices of a maximal ancestral graph by their ancestors."""
     above = [set(np.flatnonzero(column).tolist()) for column in ancestors(graph).T]
     return lambda u, v: (above[u] | above[v]) - {u, v}
+
+
+FindSeparator: TypeAlias = Callable[[int, int, Sequence[tuple[int, ...]]], "tuple[int, ...] | None"]
+"""From sets of one size, returns one that separates two variables; None if none does."""
+
+
+def pag_from_dag(
+    adjacency: Matrix,
+    find_separator: FindSeparator,
+    *,
+    largest: int | None = None,
+    given: Marks | None = None,
+    fixed: NDArray[np.bool_] | None = None,
+) -> Marks:
+    """Partial ancestral graph from a learnt DAG and tests of independence.
+
+    With true answers to the tests, and a DAG from which no arc can be removed without implying an
+    independence that does not hold, the result is the partial ancestral graph by definition.
+
+    Parameters
+    ----------
+    adjacency : (d, d) array or sparse matrix
+        The learnt DAG. Two variables that it does not join are taken to be independent given the
+        parents of the later one.
+    find_separator : function
+        Tests of independence.
+    largest : int, optional
+        Size of the largest separating set to try; default: all sizes.
+    given : (d, d) array of marks, optional
+        Marks that are known, for pairs that turn out to be joined.
+    fixed : (d, d) array of bool, optional
+        Edges that are not tested.
+
+    Returns
+    -------
+    (d, d) array of marks
+    """
+    skeleton = _Skeleton(adjacency, find_separator, largest)
+    tested = [edge for edge in skeleton.in_triangles() if fixed is None or not fixed[edge]]
+    skeleton.thin(tested, lambda: [set(np.flatnonzero(row).tolist()) for row in skeleton.joined])
+    marks = with_colliders(skeleton.marks(given), skeleton.separator)
+    further = [possibly_separating(marks, v) for v in range(len(marks))]
+    skeleton.thin(tested, lambda: further)
+    return directed_by_rules(skeleton.marks(given), skeleton.separator)
+
+
+def possibly_separating(marks: Marks, start: int) -> set[int]:
+    """Vertices at the end of paths on which each inner vertex is a collider, or in a triangle.
+
+    If a set separates two vertices that are not joined in the ancestral graph, then one among
+    these of the first or the second does (Possible-D-Sep; Spirtes, Glymour and Scheines 2000).
+    """
+    joined = [np.flatnonzero(row).tolist() for row in marks]
+    waiting = deque((start, v) for v in joined[start])
+    seen = set(waiting)
+    while waiting:
+        before, at = waiting.popleft()
+        for v in joined[at]:
+            if v in (start, before) or (at, v) in seen:
+                continue
+            is_collider = marks[before, at] == ARROW and marks[v, at] == ARROW
+            if is_collider or marks[before, v]:
+                seen.add((at, v))
+                waiting.append((at, v))
+    return {v for _, v in seen}
+
+
+class _Skeleton:
+    """Edges that remain, and the sets that separate the pairs that are not joined."""
+
+    def __init__(
+        self, adjacency: Matrix, find_separator: FindSeparator, largest: int | None
+    ) -> None:
+        marks = marks_of_dag(adjacency)
+        self.joined: NDArray[np.bool_] = marks != 0
+        self.place = np.argsort(topological_order(adjacency))
+        self.parents = [frozenset(np.flatnonzero(column == ARROW).tolist()) for column in marks.T]
+        self.find_separator, self.largest = find_separator, largest
+        self.removed: dict[tuple[int, int], frozenset[int]] = {}
+
+    def separator(self, u: int, v: int) -> frozenset[int]:
+        """Set that separates a pair: the one found, or the parents of the later variable."""
+        key = (min(u, v), max(u, v))
+        if key in self.removed:
+            return self.removed[key]
+        return self.parents[u if self.place[u] > self.place[v] else v]
+
+    def marks(self, given: Marks | None) -> Marks:
+        """Put the given marks on the skeleton, and circles elsewhere."""
+        known = np.zeros(self.joined.shape, np.int8) if given is None else given
+        return np.where(self.joined, np.where(known, known, CIRCLE), 0).astype(np.int8)
+
+    def in_triangles(self) -> list[tuple[int, int]]:
+        """Edges whose ends have a common neighbour. Only these can be due to hidden causes."""
+        steps = self.joined.astype(np.float32)
+        inside = self.joined & (steps @ steps > 0)
+        return [(int(u), int(v)) for u, v in np.argwhere(np.triu(inside))]
+
+    def thin(self, tested: list[tuple[int, int]], candidates: Callable[[], list[set[int]]]) -> None:
+        """Remove edges whose ends are separated by candidates of one of them, small sets first.
+
+        Edges that sets of one size separate are removed together, so that the result does not
+        depend on the order of the variables.
+        """
+        size = 0
+        while self.largest is None or size <= self.largest:
+            near = candidates()
+            left = [(u, v) for u, v in tested if self.joined[u, v]]
+            sides = {(u, v): [near[u] - {v}, near[v] - {u}] for u, v in left}
+            if all(len(side) < size for both in sides.values() for side in both):
+                return
+            found = {edge: self._separating(edge, both, size) for edge, both in sides.items()}
+            for (u, v), separator in found.items():
+                if separator is not None:
+                    self.removed[u, v] = frozenset(separator)
+                    self.joined[u, v] = self.joined[v, u] = False
+            size += 1
+
+    def _separating(
+        self, edge: tuple[int, int], sides: list[set[int]], size: int
+    ) -> tuple[int, ...] | None:
+        sets = dict.fromkeys(
+            chosen for side in sides for chosen in combinations(sorted(side), size)
+        )
+        return self.find_separator(*edge, list(sets)) if sets else None

@@ -14,6 +14,7 @@ not joined            NONE               NONE
 ====================  =================  =================
 """
 
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -23,7 +24,17 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix
 
-__all__ = ["ARROW", "CIRCLE", "NONE", "TAIL", "Marks", "ancestors", "check_marks", "marks_of_dag"]
+__all__ = [
+    "ARROW",
+    "CIRCLE",
+    "NONE",
+    "TAIL",
+    "Marks",
+    "Separation",
+    "ancestors",
+    "check_marks",
+    "marks_of_dag",
+]
 
 NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3
 
@@ -77,3 +88,50 @@ def check_marks(marks: Marks) -> Marks:
     if not np.array_equal(found == NONE, found.T == NONE):
         raise DataError("A matrix of marks has a mark at both ends of every edge.")
     return found.astype(np.int8)
+
+
+class Separation:
+    """Answers which vertices of a graph of arrows → and ↔ are separated.
+
+    Parameters
+    ----------
+    marks : (d, d) array
+        A DAG or a mixed graph without circles and lines.
+
+    Examples
+    --------
+    >>> from cosmodag.graph.mixed.marks import marks_of_dag
+    >>> collider = Separation(marks_of_dag([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))
+    >>> collider.holds(0, 1, []), collider.holds(0, 1, [2])
+    (True, False)
+    """
+
+    def __init__(self, marks: Marks) -> None:
+        self._ancestors = ancestors(marks)
+        joined = [np.flatnonzero(row).tolist() for row in marks]
+        # Per vertex: neighbours, whether the edge has an arrowhead there, and one at the vertex.
+        self._steps: list[list[tuple[int, bool, bool]]] = [
+            [(v, bool(marks[u, v] == ARROW), bool(marks[v, u] == ARROW)) for v in near]
+            for u, near in enumerate(joined)
+        ]
+
+    def holds(self, u: int, v: int, given: Collection[int]) -> bool:
+        """Whether u and v are separated by the vertices `given`."""
+        return v not in self.connected(u, given)
+
+    def connected(self, start: int, given: Collection[int]) -> set[int]:
+        """Vertices outside of `given` to which a path from `start` is open."""
+        conditioned = set(given)
+        opens: Sequence[bool] = np.any(self._ancestors[:, sorted(conditioned)], axis=1).tolist()
+        # A state is a vertex, and whether the last edge had an arrowhead at it.
+        waiting = [(v, into_v) for v, into_v, _ in self._steps[start]]
+        seen = set(waiting)
+        while waiting:
+            at, by_arrow = waiting.pop()
+            for v, into_v, into_at in self._steps[at]:
+                is_open = opens[at] if by_arrow and into_at else at not in conditioned
+                state = (v, into_v)
+                if is_open and state not in seen:
+                    seen.add(state)
+                    waiting.append(state)
+        return {v for v, _ in seen} - conditioned - {start}

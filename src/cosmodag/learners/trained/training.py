@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
-from cosmodag.solve.many import Solved, solve_many
+from cosmodag.solve.plan import Solved, solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.watch import Watch
 

@@ -3,9 +3,9 @@
 The first backend that implements a task is used; the reference loop, last, implements them all.
 """
 
-from cosmodag.solve.backend import Backend
 from cosmodag.solve.kernels import cpu
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.problems import Backend
+from cosmodag.solve.training.loop import REFERENCE
 
 __all__ = ["backends_for"]
 

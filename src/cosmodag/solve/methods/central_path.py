@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.methods.solver import Progress, Solver, replace_where
 from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 from cosmodag.solve.methods.solver import Solver
-from cosmodag.solve.minimisers.base import Minimiser
-from cosmodag.solve.minimisers.stochastic import Stochastic
+from cosmodag.solve.minimisers.base import Minimiser, Stochastic
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.checkpoint import Checkpoint

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import precision_of
-from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.methods.solver import Progress, Solver, replace_where
 from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe

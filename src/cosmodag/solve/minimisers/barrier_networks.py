@@ -1,6 +1,6 @@
 """DAGMA's sub-problems for networks on a CPU: Adam on all rows, fused into one compiled loop.
 
-The steps that `cosmodag.solve.minimisers.stochastic.Stochastic` takes with one batch of all rows,
+The steps that `cosmodag.solve.minimisers.base.Stochastic` takes with one batch of all rows,
 for one hidden layer of sigmoid units. With r = x̂ − x, c the entries' weights, E = Σ c r², ∂W' the
 gradient of ½E and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
 
@@ -23,14 +23,11 @@ from cosmodag.solve.kernels.cpu import is_plain_network
 from cosmodag.solve.kernels.cpu.mlp import backward
 from cosmodag.solve.kernels.cpu.mlp_arrays import gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
-from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS
+from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
 from cosmodag.solve.minimisers.each_lane import EachLane, Ended, arcs_of
-from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.recipe import Constant, Inside, Recipe
 from cosmodag.solve.training.adam import fresh_state
-from cosmodag.solve.training.guards import Inside
-from cosmodag.solve.training.schedules import Constant
 from cosmodag.solve.trees import lane_of, map_arrays
 from cosmodag.solve.watch import Watch
 

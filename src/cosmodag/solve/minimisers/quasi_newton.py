@@ -12,11 +12,17 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters, Potential
-from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
-from cosmodag.solve.minimisers.each_lane import Arcs, EachLane, Ended, arcs_of
+from cosmodag.solve.minimisers.each_lane import (
+    Arcs,
+    Covariances,
+    EachLane,
+    Ended,
+    arcs_of,
+    covariances_of,
+    half_squared_error,
+)
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.schedules import Constant
+from cosmodag.solve.recipe import Constant, Recipe
 from cosmodag.solve.watch import Watch
 
 __all__ = ["QuasiNewton", "smooth_part"]

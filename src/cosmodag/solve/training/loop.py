@@ -9,15 +9,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from cosmodag.later import jax, jnp
+from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.objective import arc_squares
 from cosmodag.model.structure import Parameters, Settings
+from cosmodag.solve.machine.devices import jax_device
+from cosmodag.solve.problems import Backend, Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, adam_step, after_round
-from cosmodag.solve.training.passes import Passes
-from cosmodag.solve.training.shuffle import rows_at
+from cosmodag.solve.training.rows import Passes, rows_at
 
-__all__ = ["Arrays", "run_many", "run_rounds"]
+__all__ = ["REFERENCE", "Arrays", "run_many", "run_rounds"]
 
 Arrays = dict[str, Any]
 """Input arrays of problems by name: ``data`` (m, n, d), and optionally ``support``, ``required``
@@ -121,3 +122,17 @@ def run_many(
     one = partial(run_rounds, recipe)
     many = jax.vmap(one, in_axes=(0, None, 0, 0, 0, None, None))
     return many(state, given, which, seeds, settings, first, last)
+
+
+_run_many = jitted(static_argnums=0, donate_argnums=1)(run_many)
+
+
+def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
+    with jax.default_device(jax_device(batch.device)):
+        return _run_many(
+            batch.recipe, state, batch.given, batch.which, batch.seeds, batch.settings, first, last
+        )
+
+
+# Five: S, W, the gradient, and temporaries of XLA; a test compares this with XLA's analysis.
+REFERENCE = Backend("reference", lambda task: True, _advance, working_copies=5)

@@ -1,10 +1,16 @@
-"""Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units."""
+"""Runs a compiled CPU loop on a batch: one problem per thread at a time."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from cosmodag.model.draws import HostKey
 from cosmodag.model.mechanism import MLP, Linear, Mechanism
 from cosmodag.model.objective import (
     AnnealedObjective,
@@ -13,13 +19,90 @@ from cosmodag.model.objective import (
     mean_squared_error,
 )
 from cosmodag.model.structure import Priority
-from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.kernels.cpu import linear, mlp, mlp_arrays
-from cosmodag.solve.kernels.cpu.kernel import FEATURES, Kernel, limited
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.schedules import CosineAnnealing
+from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
+from cosmodag.solve.kernels.cpu.steps import KernelSettings
+from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
+from cosmodag.solve.problems import Backend, Batch, Task
+from cosmodag.solve.recipe import CosineAnnealing, Recipe
+from cosmodag.solve.training.adam import AdamState, fresh_state
+from cosmodag.solve.trees import map_arrays
 
-__all__ = ["BACKENDS", "is_plain_network"]
+__all__ = ["BACKENDS", "FEATURES", "Kernel", "is_plain_network", "limited"]
+
+FEATURES = frozenset({"support", "gaps", "counted", "start"})
+"""Optional inputs of problems that these loops support."""
+
+_NOTHING = np.empty((0, 0), np.float32)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A compiled loop over the rounds of one problem, for one mechanism."""
+
+    # (state, lane) → the arrays of one problem in the layout of the loop.
+    gather: Callable[[AdamState, int], Any]
+    # arrays → arrays that steps overwrite.
+    workspace: Callable[[Any], Any]
+    # The loop; it changes the arrays in place; its results are those of `run_rounds`.
+    run: Callable[..., tuple[int, float, int]]
+    # (arrays, state, lane): write the arrays back; views need not be written.
+    scatter: Callable[[Any, AdamState, int], None] = lambda arrays, state, lane: None
+    # Whether problems without optional inputs run the program for those with some. A program
+    # without them compiles faster; but where a fit has problems of both kinds, as networks are
+    # trained again on the arcs found, one program compiles faster than two.
+    has_one_program: bool = False
+
+    def start(self, batch: Batch) -> AdamState:
+        """Draw the initial states of all problems, or use their given start parameters."""
+        parameters = batch.starts
+        if parameters is None:
+            keys = [HostKey.of(int(seed)) for seed in batch.seeds]
+            drawn = [
+                batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
+                for lane, key in enumerate(keys)
+            ]
+            parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
+        return fresh_state(map_arrays(np.array, parameters), lanes=(batch.size,))
+
+    def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
+        """Run rounds first … last − 1 of every problem of a batch, within `limited`."""
+        state = map_arrays(_writable, state)
+        advance = partial(self._advance_lane, batch, state, first, last)
+        with mapper(min(batch.size, cores())) as map_lanes:
+            map_lanes(advance, range(batch.size))
+        return state
+
+    def _advance_lane(
+        self, batch: Batch, state: AdamState, first: int, last: int, lane: int
+    ) -> None:
+        settings = batch.settings_of(lane)
+        arrays = self.gather(state, lane)
+        extras = None
+        if batch.given.keys() > {"data"} or self.has_one_program:
+            extras = Extras(*(batch.of_lane(name, lane, _NOTHING) for name in Extras._fields))
+        taken = int(state.step[lane])
+        seed, (_, size, steps, rounds) = batch.seeds[lane], batch.passes
+        stretch = Stretch(seed, size, steps, rounds, taken, first, last)
+        numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
+        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.given
+        buffers = Buffers.of(batch.variables, arrays.arcs.shape[1], size, steps, is_weighted)
+        work = self.workspace(arrays)
+        found = self.run(data, extras, arrays, buffers, work, stretch, numbers)
+        self.scatter(arrays, state, lane)
+        state.step[lane], state.loss[lane], diverged_at = found
+        if state.diverged_at[lane] < 0:
+            state.diverged_at[lane] = diverged_at
+
+
+def limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
+    """Context with the number of BLAS threads that suits the products of one step."""
+    multiplications = batch.passes.size * state.parameters["arcs"][0].size
+    return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
+
+
+def _writable(array: Any) -> Any:
+    return array if isinstance(array, np.ndarray) else np.array(array)
 
 
 def is_plain_network(mechanism: Mechanism) -> bool:

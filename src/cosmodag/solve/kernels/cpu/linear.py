@@ -15,9 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, inlined, part
-from cosmodag.solve.kernels.cpu.products import product, transposed_product
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
-from cosmodag.solve.kernels.cpu.steps import ONE, ZERO, KernelSettings, adam, exp, sign_of
+from cosmodag.solve.kernels.cpu.steps import (
+    ONE,
+    ZERO,
+    KernelSettings,
+    adam,
+    exp,
+    product,
+    sign_of,
+    transposed_product,
+)
 from cosmodag.solve.training.adam import AdamState
 
 __all__ = ["Arrays", "Workspace", "gather", "run", "workspace"]

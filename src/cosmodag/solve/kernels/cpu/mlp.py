@@ -26,9 +26,18 @@ from numpy.typing import NDArray
 from cosmodag.compiled import borrowing, inlined, part
 from cosmodag.model.objective import SMALLEST_VARIANCE
 from cosmodag.solve.kernels.cpu.mlp_arrays import Arrays, Workspace
-from cosmodag.solve.kernels.cpu.products import product, transposed_product
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
-from cosmodag.solve.kernels.cpu.steps import ONE, ZERO, KernelSettings, adam, exp, move, sign_of
+from cosmodag.solve.kernels.cpu.steps import (
+    ONE,
+    ZERO,
+    KernelSettings,
+    adam,
+    exp,
+    move,
+    product,
+    sign_of,
+    transposed_product,
+)
 
 __all__ = ["backward", "run"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import inlined, part
 from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of, sum_of_squares
-from cosmodag.solve.training.shuffle import fill_rows
+from cosmodag.solve.training.rows import fill_rows
 
 __all__ = ["Buffers", "Extras", "Stretch", "run_rounds"]
 

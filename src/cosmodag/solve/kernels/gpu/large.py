@@ -4,7 +4,7 @@ The same rounds as the reference loop's, `cosmodag.solve.training.loop`, in two 
 each step. Only H and Adam's two moments have size d²: at d = 100,000 they take 112 GiB in single
 precision, and 75 GiB with moments in bfloat16. A support, if given, is read as one byte per arc.
 
-H and its moments are stored padded with zeros (`cosmodag.solve.kernels.gpu.tiling.padded`):
+H and its moments are stored padded with zeros (`cosmodag.solve.kernels.gpu.shared.padded`):
 ``arcs[..., :d, :d]`` of a state holds H.
 """
 
@@ -15,11 +15,9 @@ import jax
 import jax.numpy as jnp
 
 from cosmodag.model.structure import Parameters, Settings
-from cosmodag.solve.backend import Backend, Task
-from cosmodag.solve.kernels.gpu.declared import is_linear_cosmo, missing_pallas
 from cosmodag.solve.kernels.gpu.large_rounds import on_groups, run_rounds
-from cosmodag.solve.kernels.gpu.tiling import Tiling, padded
-from cosmodag.solve.problems import Batch
+from cosmodag.solve.kernels.gpu.shared import Tiling, is_linear_cosmo, missing_pallas, padded
+from cosmodag.solve.problems import Backend, Batch, Task
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.trees import lane_of

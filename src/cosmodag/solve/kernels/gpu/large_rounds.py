@@ -9,13 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from cosmodag.model.structure import Parameters, Settings
-from cosmodag.solve.kernels.gpu.arithmetic import packed, pull
-from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling
+from cosmodag.solve.kernels.gpu.shared import TileScalars, Tiling, packed, pull
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import EPSILON, AdamState, adam_step, after_round
 from cosmodag.solve.training.loop import Arrays
-from cosmodag.solve.training.passes import Passes
-from cosmodag.solve.training.shuffle import rows_at
+from cosmodag.solve.training.rows import Passes, rows_at
 
 __all__ = ["on_groups", "run_rounds"]
 

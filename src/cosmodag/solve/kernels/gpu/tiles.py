@@ -17,7 +17,9 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from cosmodag.solve.kernels.gpu.arithmetic import (
+from cosmodag.solve.kernels.gpu.shared import (
+    TileScalars,
+    Tiling,
     array_like,
     orientation,
     reciprocal,
@@ -25,7 +27,6 @@ from cosmodag.solve.kernels.gpu.arithmetic import (
     round_at_random,
     signed,
 )
-from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling
 
 __all__ = ["move_arcs", "predict"]
 
