@@ -11,7 +11,7 @@ from constrained_problems import batch_of, free_recipe, minimise, zeros_for
 from features import EVERY_FEATURE, given_features
 from sklearn.linear_model import Lasso, LinearRegression
 
-from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gradient
+from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.graph.constraint import EXPONENTIAL, Constraint
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import Barrier, Penalised, half_squared_error, mean_squared_error

@@ -122,14 +122,14 @@ FAULTS = (
     ),
     Fault(
         "gradient of the log determinant is not transposed",
-        "graph/acyclicity/closed_forms.py",
+        "graph/closed_forms.py",
         "return float(value), 2 * weights * inverse.T",
         "return float(value), 2 * weights * inverse",
         ("graph/test_acyclicity.py::test_gradients_match_finite_differences",),
     ),
     Fault(
         "powers are truncated one doubling early",
-        "graph/acyclicity/closed_forms.py",
+        "graph/closed_forms.py",
         "while sums.count < len(weights) and",
         "while 2 * sums.count < len(weights) and",
         ("graph/test_acyclicity.py::test_truncated_powers_is_its_definition",),

@@ -1,4 +1,4 @@
-"""Short translation of typed functions without reference counts to LLVM's language.
+"""Numba's compiler without the steps that functions of plain loops do not need.
 
 For every entry that is read or written, Numba copies the description of the array, seven to nine
 fields, or those of all arrays of a tuple. It also counts negative positions from the end, clears
@@ -25,7 +25,7 @@ from numba.core.typed_passes import (
 from numba.core.types.containers import BaseTuple, NamedTuple
 from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
-__all__ = ["CountingCompiler", "PartCompiler", "QuickCompiler", "QuickLowering"]
+__all__ = ["CountingCompiler", "PartCompiler", "QuickCompiler"]
 
 # Operators whose meaning can depend on the value of a constant.
 _BY_VALUE = (operator.pow, operator.ipow)

@@ -15,7 +15,7 @@ from cosmodag.graph.acyclicity import (
     spectral_radius_of,
     truncated_powers_of,
 )
-from cosmodag.graph.acyclicity.closed_forms import (
+from cosmodag.graph.closed_forms import (
     exponential_value_and_gradient,
     spectral_radius_value_and_gradient,
     truncated_powers_value_and_gradient,

@@ -1,4 +1,4 @@
-"""Directed acyclic graphs as matrices: test, topological order, and two read-outs.
+"""Directed acyclic graphs as matrices: test, orders, and two read-outs.
 
 An arc u → v is a non-zero entry ``matrix[u, v]``. Matrices are dense (anything NumPy can read) or
 sparse (any SciPy format); results are dense for dense and CSR for sparse input. Arguments are never

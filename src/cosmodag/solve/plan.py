@@ -1,4 +1,4 @@
-"""The plan of a run: device, backends and batches, decided once."""
+"""Solution of many problems: the plan (device, backends, batches), the run, and its cost."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def lane_bytes(
 ) -> int:
     """Bytes that one problem takes while it is solved, without its input arrays.
 
-    `working_copies` is the number of parameter-sized arrays beside the state; `entries` is the
-    number of parameters, None to let JAX count them.
+    `working_copies` parameter-sized arrays are used beside the state; JAX counts the parameters if
+    `entries`, their number, is None.
     """
     if entries is None:
         settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
@@ -162,20 +162,11 @@ class Solved(NamedTuple):
 def solve_many(
     solver: Solver, problems: Sequence[Problem], *, device: str = "auto", watch: Watch
 ) -> Iterator[Solved]:
-    """Solve problems; those of one shape are solved together.
+    """Solve problems, within the context of the watch; yield solutions as batches finish.
 
-    Each group of problems of one shape is one batch, or several if memory or responsiveness
-    requires it, and solutions are yielded as batches finish.
-
-    The data, hyper-parameters, seeds and knowledge of the problems may differ. The context of the
-    watch must be active.
-
-    Raises
-    ------
-    ResourceError
-        If not even one problem fits in memory; nothing is allocated then.
-    ForkError
-        In a process that was forked after JAX was used.
+    Problems of one shape, whose data, hyper-parameters, seeds and knowledge may differ, are one
+    batch, or several if memory or responsiveness requires it. A `ResourceError` is raised as by
+    `plan_many`, a `ForkError` in a process that was forked after JAX was used.
     """
     refuse_after_fork()
     for problem in problems:

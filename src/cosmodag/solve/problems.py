@@ -1,30 +1,22 @@
-"""Backends: implementations of the training steps, each with a declaration of its scope."""
+"""Problems (data, hyper-parameters, seed and knowledge), batches of them, and their backends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from cosmodag.model.structure import Parameters
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamState
-
-if TYPE_CHECKING:
-    from cosmodag.solve.problems import Batch
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-
 from numpy.typing import NDArray
 
 from cosmodag.errors import SettingsError
 from cosmodag.later import jax, jitted
+from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import Host, jax_device
-from cosmodag.solve.training.adam import fresh_state
+from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.training.rows import Passes
 from cosmodag.solve.trees import map_arrays
 

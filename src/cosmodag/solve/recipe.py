@@ -1,4 +1,4 @@
-"""Schedules: the settings in force during each round of training."""
+"""A recipe: the combined parts of a learner, which define completely what is minimised."""
 
 from __future__ import annotations
 
@@ -14,20 +14,11 @@ from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import Objective, Predicted
 from cosmodag.model.structure import Parameters, Settings, Structure
 
-__all__ = [
-    "NARROW",
-    "Constant",
-    "CosineAnnealing",
-    "Domain",
-    "Inside",
-    "Recipe",
-    "Schedule",
-    "full_loss",
-]
+__all__ = ["Recipe", "full_loss"]
 
 
 class Schedule(Protocol):
-    """How settings change during training."""
+    """The settings in force during each round of training."""
 
     @property
     def needs(self) -> frozenset[str]:

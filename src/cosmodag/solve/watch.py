@@ -1,4 +1,4 @@
-"""Display of a running fit: a bar on a terminal, a line in a notebook, lines in a log."""
+"""Control of a running fit: Ctrl-C, a time limit, and the display of progress."""
 
 import logging
 import signal

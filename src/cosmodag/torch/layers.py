@@ -1,4 +1,4 @@
-"""Layers whose arcs agree with an order: x̂ = x W, and one network per variable."""
+"""Layers whose arcs agree with an order, COSMO's penalties on them, and their read-out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Ancestral graphs of DAGs with hidden variables, and their equivalence classes, by definition."""
+"""Partial ancestral graphs: by definition, and from a DAG learnt without hidden variables.
+
+A DAG that was learnt without hidden variables joins all pairs that need it, and some that are only
+joined because hidden causes are missing. The way from there (GFCI: Ogarrio, Spirtes and Ramsey
+2016; with an order search, BOSS-FCI: Ramsey, Andrews and Spirtes 2025, arXiv 2510.04263): remove
+the edges whose ends some set of neighbours separates, direct colliders, remove the edges whose ends
+a set from further away separates, and apply the rules of orientation.
+"""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -42,16 +49,7 @@ def ancestral_graph(adjacency: Matrix, observed: Sequence[int]) -> Marks:
     observed ancestors do not. The mark at u of the edge u–v is a tail if u is an ancestor of v in
     the DAG, and an arrowhead otherwise (Richardson and Spirtes 2002).
 
-    Parameters
-    ----------
-    adjacency : (d, d) array or sparse matrix
-        A DAG; any non-zero entry [u, v] is the arc u → v.
-    observed : sequence of int
-        Vertices that are not hidden, in the order wanted.
-
-    Returns
-    -------
-    (k, k) array of marks
+    Rows and columns of the result have the order of `observed`.
 
     Examples
     --------
@@ -77,10 +75,7 @@ def ancestral_graph(adjacency: Matrix, observed: Sequence[int]) -> Marks:
 def pag_of_ancestral_graph(graph: Marks) -> Marks:
     """Partial ancestral graph: the marks common to all equivalent maximal ancestral graphs.
 
-    Parameters
-    ----------
-    graph : (d, d) array of marks
-        A maximal ancestral graph with the edges → and ↔. A DAG is one.
+    The given graph has the edges → and ↔ only; a DAG is one.
 
     Examples
     --------
@@ -125,23 +120,9 @@ def pag_from_dag(
     With true answers to the tests, and a DAG from which no arc can be removed without implying an
     independence that does not hold, the result is the partial ancestral graph by definition.
 
-    Parameters
-    ----------
-    adjacency : (d, d) array or sparse matrix
-        The learnt DAG. Two variables that it does not join are taken to be independent given the
-        parents of the later one.
-    find_separator : function
-        Tests of independence.
-    largest : int, optional
-        Size of the largest separating set to try; default: all sizes.
-    given : (d, d) array of marks, optional
-        Marks that are known, for pairs that turn out to be joined.
-    fixed : (d, d) array of bool, optional
-        Edges that are not tested.
-
-    Returns
-    -------
-    (d, d) array of marks
+    Two variables that the DAG does not join are taken to be independent given the parents of the
+    later one. Separating sets of up to `largest` variables are tried (default: all sizes). `given`
+    marks, (d, d), are kept for pairs that turn out to be joined; `fixed` edges are not tested.
     """
     skeleton = _Skeleton(adjacency, find_separator, largest)
     tested = [edge for edge in skeleton.in_triangles() if fixed is None or not fixed[edge]]

@@ -1,4 +1,4 @@
-"""Matrices of marks: what stands at each end of each edge of a mixed graph.
+"""Mixed graphs as matrices of marks, and separation in them.
 
 ``marks[u, v]`` is the mark at v of the edge between u and v, so an edge has two entries:
 
@@ -12,6 +12,10 @@ u ∘–∘ v               CIRCLE             CIRCLE
 u — v                 TAIL               TAIL
 not joined            NONE               NONE
 ====================  =================  =================
+
+A path between u and v is open given Z if none of its non-colliders is in Z, and each of its
+colliders is in Z or has a descendant there. Vertices without an open path are m-separated
+(Richardson and Spirtes 2002); in a DAG this is d-separation.
 """
 
 from collections.abc import Collection, Sequence
@@ -74,12 +78,7 @@ def ancestors(marks: Marks) -> NDArray[np.bool_]:
 
 
 def check_marks(marks: Marks) -> Marks:
-    """Return a matrix of marks as int8; refuse any other matrix.
-
-    Raises
-    ------
-    DataError
-    """
+    """Return a matrix of marks as int8; refuse any other matrix."""
     found = np.asarray(marks)
     if found.ndim != 2 or found.shape[0] != found.shape[1]:
         raise DataError(f"A matrix of marks is square, but this one has shape {found.shape}.")
@@ -93,14 +92,8 @@ def check_marks(marks: Marks) -> Marks:
 class Separation:
     """Answers which vertices of a graph of arrows → and ↔ are separated.
 
-    Parameters
-    ----------
-    marks : (d, d) array
-        A DAG or a mixed graph without circles and lines.
-
     Examples
     --------
-    >>> from cosmodag.graph.mixed.marks import marks_of_dag
     >>> collider = Separation(marks_of_dag([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))
     >>> collider.holds(0, 1, []), collider.holds(0, 1, [2])
     (True, False)

@@ -1,4 +1,4 @@
-"""Devices by name; the CPU is found without importing JAX."""
+"""Devices by name, and whether JAX can run here; the CPU is found without importing JAX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of all methods."""
+"""The base of all methods, and the progress of a batch through a sequence of sub-problems."""
 
 from __future__ import annotations
 

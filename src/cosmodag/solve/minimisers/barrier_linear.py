@@ -1,4 +1,4 @@
-"""The inverse of an M-matrix, by elimination without pivoting."""
+"""DAGMA's own sub-solver: Adam on the full gradient, in float64, on the covariance."""
 
 import time
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled
-from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gradient
+from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows

@@ -1,4 +1,4 @@
-"""The interface of minimisers, which solve one unconstrained sub-problem of a method."""
+"""Minimisers solve one unconstrained sub-problem of a method: the interface, and training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Base of the minimisers that solve the problems of a batch one after another."""
+"""Base of the minimisers that solve one problem at a time, and the score as they compute it."""
 
 import threading
 from collections.abc import Callable

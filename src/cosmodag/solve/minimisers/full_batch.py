@@ -1,4 +1,4 @@
-"""A quasi-Newton method for smooth functions with a one-norm added: OWL-QN."""
+"""Sub-problems by OWL-QN on the recipe's own objective, in float64, on all rows at once."""
 
 from collections import deque
 from collections.abc import Callable
@@ -53,23 +53,12 @@ def minimise_orthant_wise(
 
     Within an orthant the one-norm is linear. Each step selects the orthant of the steepest descent
     direction, takes a quasi-Newton step there, and sets to zero the coordinates that would leave it
-    (Andrew and Gao, 2007). Unlike splitting every variable in two with bounds, this adds no
+    (OWL-QN: Andrew and Gao, 2007). Unlike splitting every variable in two with bounds, this adds no
     variables and costs little beside evaluating f.
 
-    Parameters
-    ----------
-    smooth : callable
-        x ↦ f(x) and ∇f(x); an infinite f marks points outside its domain, which steps avoid.
-    start : (m,) array
-        Initial point, inside the domain.
-    prices : (m,) array
-        c, none negative; zero for variables outside the one-norm.
-    max_iter : int
-        Largest number of steps.
-    tolerance : float
-        Relative decrease of the objective that ends it.
-    is_stopped : callable
-        Called before every step; True ends the minimisation.
+    `smooth` returns f and ∇f; an infinite f marks points outside its domain, which steps avoid. The
+    `prices` c are zero for variables outside the one-norm. A relative decrease of the objective
+    below `tolerance` ends the minimisation, and so does `is_stopped`, called before every step.
 
     Examples
     --------
@@ -187,9 +176,48 @@ class FullBatch(EachLane):
         )
 
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
-        """Minimise from the given parameters, in double precision."""
+        """Minimise over one vector, allowed arcs first, then all other layers."""
+
+        def of(name: str, otherwise: Float64 | None = None) -> Float64:
+            return np.asarray(batch.of_lane(name, lane, otherwise), np.float64)
+
+        d, settings, first = batch.variables, batch.settings_of(lane), start["arcs"]
+        counted, support = of("counted", np.ones((batch.rows, 1))), of("support", np.ones((d, d)))
+        data = of("data")
+        places = (support != 0) & ~np.eye(d, dtype=bool)
+        prices = settings["lambda1"] * (1 - of("required", np.zeros((d, d))))
+        prices = np.broadcast_to(spread(prices, first), first.shape)[places].ravel()
+        functions = _flat(start["functions"])
+
+        def parameters_of(x: Float64) -> Parameters:
+            arcs = np.zeros_like(first)
+            arcs[places] = x[: len(prices)].reshape(-1, *arcs.shape[2:])
+            layers = _shaped(x[len(prices) :], start["functions"])
+            return {**start, "arcs": arcs, "functions": layers}
+
+        def smooth(x: Float64) -> tuple[float, Float64]:
+            without = {**settings, "lambda1": 0.0}
+            value, gradient = _value_and_gradient(
+                batch.recipe, parameters_of(x), data, counted, without, support
+            )
+            slope = np.asarray(gradient["arcs"])[places].ravel()
+            return float(value), np.concatenate([slope, _flat(gradient["functions"])])
+
+        def is_stopped() -> bool:
+            watch.advance(1)
+            return watch.stop is not None
+
         with jax.enable_x64(True), jax.default_device(jax_device(batch.device)):
-            return _Problem(batch, lane, start).solve(self.tolerance, watch)
+            found = minimise_orthant_wise(
+                smooth,
+                np.concatenate([first[places].ravel(), functions]),
+                np.concatenate([prices, np.zeros(len(functions))]),
+                max_iter=int(settings["rounds"]),
+                tolerance=self.tolerance,
+                is_stopped=is_stopped,
+            )
+            ended = jax.tree.map(np.asarray, parameters_of(found.x))
+        return Ended(ended, found.value, found.iterations, found.converged)
 
 
 def _has_one_norm(objective: Objective) -> bool:
@@ -197,65 +225,6 @@ def _has_one_norm(objective: Objective) -> bool:
     if type(objective) is Decayed:
         return _has_one_norm(objective.objective)
     return type(objective) is Penalised
-
-
-class _Problem:
-    """One problem as a function of one vector: allowed arcs first, then all other layers."""
-
-    def __init__(self, batch: Batch, lane: int, start: Parameters) -> None:
-        def of(name: str, otherwise: Float64 | None = None) -> Float64:
-            return np.asarray(batch.of_lane(name, lane, otherwise), np.float64)
-
-        d = batch.variables
-        self._recipe = batch.recipe
-        self._settings = batch.settings_of(lane)
-        self._start = start
-        self._data = of("data")
-        self._counted = of("counted", np.ones((batch.rows, 1)))
-        self._support = of("support", np.ones((d, d)))
-        self._prices = self._settings["lambda1"] * (1 - of("required", np.zeros((d, d))))
-        self._places = (self._support != 0) & ~np.eye(d, dtype=bool)
-        self._functions = _flat(start["functions"])
-
-    def solve(self, tolerance: float, watch: Watch) -> Ended:
-        """Minimise from the given parameters."""
-        arcs = self._start["arcs"]
-        prices = np.broadcast_to(spread(self._prices, arcs), arcs.shape)
-        weights = arcs[self._places].ravel()
-
-        def is_stopped() -> bool:
-            watch.advance(1)
-            return watch.stop is not None
-
-        found = minimise_orthant_wise(
-            self._smooth,
-            np.concatenate([weights, self._functions]),
-            np.concatenate([prices[self._places].ravel(), np.zeros(len(self._functions))]),
-            max_iter=int(self._settings["rounds"]),
-            tolerance=tolerance,
-            is_stopped=is_stopped,
-        )
-        ended = jax.tree.map(np.asarray, self._parameters(found.x))
-        return Ended(ended, found.value, found.iterations, found.converged)
-
-    def _parameters(self, x: Float64) -> Parameters:
-        arcs = np.zeros_like(self._start["arcs"])
-        count = arcs[self._places].size
-        arcs[self._places] = x[:count].reshape(-1, *arcs.shape[2:])
-        return {
-            **self._start,
-            "arcs": arcs,
-            "functions": _shaped(x[count:], self._start["functions"]),
-        }
-
-    def _smooth(self, x: Float64) -> tuple[float, Float64]:
-        """Compute the objective without the one-norm, and its gradient."""
-        settings = {**self._settings, "lambda1": 0.0}
-        value, gradient = _value_and_gradient(
-            self._recipe, self._parameters(x), self._data, self._counted, settings, self._support
-        )
-        slope = np.asarray(gradient["arcs"])[self._places].ravel()
-        return float(value), np.concatenate([slope, _flat(gradient["functions"])])
 
 
 def _flat(layers: Any) -> Float64:

@@ -1,7 +1,8 @@
 """The reference loop: rounds of shuffled batches, each a step of Adam, for every recipe.
 
-Kernels do the same steps faster for the recipes that they declare; tests compare them with this
-loop. Optional inputs of a problem enter as factors, which are one if the input is absent.
+It implements everything, compiled by XLA on any device. Kernels do the same steps faster for the
+recipes that they declare; tests compare them with this loop. Optional inputs of a problem enter as
+factors, which are one if the input is absent.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, adam_step, after_round
 from cosmodag.solve.training.rows import Passes, rows_at
 
-__all__ = ["REFERENCE", "Arrays", "run_many", "run_rounds"]
+__all__ = ["REFERENCE", "Arrays", "run_many"]
 
 Arrays = dict[str, Any]
 """Input arrays of problems by name: ``data`` (m, n, d), and optionally ``support``, ``required``

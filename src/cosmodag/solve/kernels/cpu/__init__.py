@@ -1,4 +1,7 @@
-"""Runs a compiled CPU loop on a batch: one problem per thread at a time."""
+"""Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units.
+
+A compiled loop trains one problem per thread at a time.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from cosmodag.solve.recipe import CosineAnnealing, Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.trees import map_arrays
 
-__all__ = ["BACKENDS", "FEATURES", "Kernel", "is_plain_network", "limited"]
+__all__ = ["BACKENDS", "FEATURES", "is_plain_network"]
 
 FEATURES = frozenset({"support", "gaps", "counted", "start"})
 """Optional inputs of problems that these loops support."""

@@ -1,4 +1,4 @@
-"""Parts of a step that the compiled CPU loops share: scalars, Adam, e^x."""
+"""Parts of a step that the compiled CPU loops share: scalars, Adam, e^x, matrix products."""
 
 from typing import Any, NamedTuple
 

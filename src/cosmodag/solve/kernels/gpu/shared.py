@@ -1,4 +1,9 @@
-"""Scope of the GPU kernels: the recipe they implement, and their requirements."""
+"""What the GPU kernels share: their recipe, the storage of H, scalars and arithmetic.
+
+A very large H and Adam's moments are stored with rows and columns of zeros up to a multiple of
+`UNIT`, which stay zero: every tile is then complete, and every row is aligned in memory. The
+arithmetic takes fewer instructions than the plain forms on a GPU.
+"""
 
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -111,16 +116,8 @@ _HUGE = 1e30
 def orientation(p_u: Any, p_v: Any, u: Any, v: Any, sharpness: Any, shift: Any) -> Any:
     """S for one tile, Definition 1, the diagonal zero.
 
-    Parameters
-    ----------
-    p_u, p_v : (a,) array, and array that broadcasts to (a, b)
-        Priorities of the tile's tails and heads.
-    u, v : (a,) and (b,) arrays of int
-        Indices of these variables.
-    sharpness : scalar
-        log₂(e) / t, for powers of two in place of e.
-    shift : scalar
-        ε.
+    The tile's tails have the priorities p_u, (a,), its heads p_v, which broadcasts to (a, b); u and
+    v are their indices. The sharpness is log₂(e) / t, for powers of two in place of e.
     """
     s = reciprocal(1.0 + jnp.exp2(((p_u + shift)[:, None] - p_v) * sharpness))
     return jnp.where(u[:, None] == v[None, :], 0.0, s)

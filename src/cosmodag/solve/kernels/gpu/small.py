@@ -1,6 +1,9 @@
-"""One round of linear COSMO for many small problems, as a Pallas kernel for Triton.
+"""Linear COSMO on a GPU, for many small problems: one kernel program per problem.
 
-With ``interpret=True`` it runs anywhere, slowly.
+The same rounds as in the reference loop, `cosmodag.solve.training.loop`. XLA's program for a step
+of thousands of problems makes a dozen passes over their memory; here one Pallas kernel for Triton
+runs a whole round, in which every problem's H, p and Adam's moments stay in the registers of one
+multiprocessor. With ``interpret=True`` it runs anywhere, slowly.
 """
 
 import math
@@ -227,10 +230,9 @@ def implements(task: Task) -> bool:
 def advance(
     batch: Batch, state: AdamState, first: int, last: int, interpret: bool = False
 ) -> AdamState:
-    """Train a batch of small problems over the rounds first … last − 1.
+    """Train a batch over the rounds first … last − 1; the memory of the state is reused.
 
-    Products use TF32 unless JAX's default matmul precision is set otherwise. The memory of the
-    state is reused for the result. With `interpret`, the kernel runs without a GPU, slowly.
+    Products use TF32 unless JAX's default matmul precision is set otherwise.
     """
     with jax.default_device(batch.device):
         return _run_rounds(
