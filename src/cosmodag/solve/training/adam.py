@@ -10,14 +10,7 @@ from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.trees import map_arrays
 
-__all__ = [
-    "ADAM_SETTINGS",
-    "EPSILON",
-    "AdamState",
-    "adam_step",
-    "after_round",
-    "fresh_state",
-]
+__all__ = ["ADAM_SETTINGS", "EPSILON", "AdamState", "adam_step", "after_round", "fresh_state"]
 
 EPSILON = 1e-8
 
