@@ -27,10 +27,10 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from cosmodag.graph.closed_forms import (
+    EXPM1_REACH,
     Doubling,
     double,
     expm1_near_zero,
-    expm1_reach,
     exponential_value_and_gradient,
     log_determinant_value_and_gradient,
     power_rounds,
@@ -132,13 +132,8 @@ def spectral_radius(
 
     The offset makes B positive, so that the rounds converge on a DAG too, and keeps h above zero
     there: by at least d·offset, and by far more when paths are long (a chain of d arcs of weight 1
-    closed by the offset alone has a radius near offset^{1/d}).
-
-    Returns
-    -------
-    h : scalar
-    state : PowerState
-        State for the next call.
+    closed by the offset alone has a radius near offset^{1/d}). The result is h, and the state for
+    the next call.
 
     Examples
     --------
@@ -218,7 +213,7 @@ def _exponential(matrix: jax.Array) -> jax.Array:
 def _exponential_forward(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     with jax.default_matmul_precision("highest"):
         norm = jnp.minimum(matrix.sum(axis=0).max(), matrix.sum(axis=1).max())
-        halvings = jnp.maximum(jnp.frexp(norm / expm1_reach)[1], 0)
+        halvings = jnp.maximum(jnp.frexp(norm / EXPM1_REACH)[1], 0)
         small = expm1_near_zero(matrix * 0.5**halvings)
         expm1 = jax.lax.fori_loop(0, halvings, lambda _, half: square_expm1(half), small)
         return jnp.trace(expm1), expm1

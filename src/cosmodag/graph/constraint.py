@@ -45,17 +45,10 @@ _OFFSET = 1e-12
 
 @dataclass(frozen=True)
 class Constraint:
-    """One function h that is zero only on DAGs.
+    """One function h that is zero only on DAGs."""
 
-    Attributes
-    ----------
-    of
-        h(A) for JAX, A = W ∘ W.
-    evaluator
-        Returns a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
-    """
-
-    of: Acyclicity
+    of: Acyclicity  # h(A) for JAX, A = W ∘ W
+    # Returns a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
     evaluator: Callable[[], ValueAndGradient]
 
     def value(self, weights: NDArray[np.floating]) -> float:

@@ -53,11 +53,6 @@ def is_dag(adjacency: Matrix) -> bool:
     A graph is a DAG if every strongly connected component is a single vertex without a loop;
     finding the components takes time linear in vertices and arcs.
 
-    Parameters
-    ----------
-    adjacency : (d, d) array or sparse matrix
-        Any non-zero entry ``[u, v]`` is the arc u → v.
-
     Examples
     --------
     >>> is_dag([[0, 1], [0, 0]])
@@ -75,12 +70,7 @@ def topological_order(adjacency: Matrix) -> NDArray[np.intp]:
     """Order the vertices of a DAG so that every arc points forward.
 
     Kahn's algorithm, with ties broken by the lowest index, so that the order depends only on the
-    graph.
-
-    Raises
-    ------
-    DataError
-        If the graph has a cycle.
+    graph. A graph with a cycle is refused by a `DataError`.
 
     Examples
     --------
@@ -158,12 +148,8 @@ def drop_cycles(weights: Matrix) -> tuple[Matrix, int]:
     strongly connected components lies on no cycle and is always kept. Within a component, one row
     of bits per vertex stores the vertices that it reaches, so each arc needs a test of one bit.
 
-    Returns
-    -------
-    acyclic : (d, d) array or sparse matrix
-        The weights of the arcs that were kept.
-    n_dropped : int
-        Number of skipped arcs, including loops u → u.
+    The result is the weights of the arcs that were kept, and the number of skipped ones, including
+    loops u → u.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix, topological_order
 from cosmodag.graph.meek import heads_of, propagated
-from cosmodag.graph.texts import dot_text, tetrad_text
+from cosmodag.graph.texts import counted, dot_text, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -89,8 +89,8 @@ class EquivalenceClass:
     def __repr__(self) -> str:
         arrows, lines = len(self.directed), len(self.undirected)
         return (
-            f"<EquivalenceClass of {len(self.names)} variables: {arrows} "
-            f"arrow{'' if arrows == 1 else 's'}, {lines} line{'' if lines == 1 else 's'}>"
+            f"<EquivalenceClass of {len(self.names)} variables: {counted(arrows, 'arrow')}, "
+            f"{counted(lines, 'line')}>"
         )
 
 
@@ -100,19 +100,9 @@ def essential_graph(
     """Essential graph (CPDAG) of a DAG: the class with the same conditional independences.
 
     An arc of the DAG is *compelled* when every equivalent DAG has it, and *reversible* otherwise.
-
-    Parameters
-    ----------
-    adjacency : (d, d) array or sparse matrix
-        A DAG; any non-zero entry [u, v] is the arc u → v.
-    fixed : (d, d) array or sparse matrix, optional
-        Arcs whose direction is known: only equivalent DAGs that have them are in the class. Arcs
-        that the DAG does not have are ignored.
-
-    Returns
-    -------
-    (d, d) array of bool, or csr_array of bool for a sparse DAG
-        True only at [u, v] for a compelled arc u → v, at [u, v] and [v, u] for a reversible one.
+    The (d, d) result is true only at [u, v] for a compelled arc u → v, at [u, v] and [v, u] for a
+    reversible one. Only equivalent DAGs that have the `fixed` arcs, whose direction is known, are
+    in the class; fixed arcs that the DAG does not have are ignored.
 
     Examples
     --------
@@ -138,19 +128,7 @@ def essential_graph(
 def compelled(
     adjacency: Matrix, fixed: Matrix | None = None
 ) -> "NDArray[np.bool_] | sparse.csr_array":
-    """Arcs of a DAG that every equivalent DAG has.
-
-    Parameters
-    ----------
-    adjacency : (d, d) array or sparse matrix
-        A DAG; any non-zero entry [u, v] is the arc u → v.
-    fixed : (d, d) array or sparse matrix, optional
-        Arcs whose direction is known, as for :func:`essential_graph`.
-
-    Returns
-    -------
-    (d, d) array of bool, or csr_array of bool for a sparse DAG
-        True at [u, v] for a compelled arc u → v.
+    """Mark the arcs of a DAG that every equivalent DAG has; `fixed` as for `essential_graph`.
 
     Examples
     --------
@@ -168,17 +146,11 @@ def compelled(
 def separated(
     tails: NDArray[Any], heads: NDArray[Any], target_sets: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Mark arcs with exactly one end in some set of targets.
+    """Mark arcs with exactly one end in some set of targets, a row of `target_sets`, (k, d).
 
     Perfect interventions on the set cut the arc if its head was set, and keep it if its tail was,
     which identifies the direction (Hauser and Bühlmann 2012). With these arcs as ``fixed``,
     :func:`essential_graph` returns the interventional essential graph.
-
-    Parameters
-    ----------
-    tails, heads : (m,) arrays of int
-    target_sets : (k, d) array of bool
-        One row for each set of variables with a joint intervention.
 
     Examples
     --------
@@ -256,15 +228,12 @@ def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
         grandparents = arcs.indices[into_latest]
         upstream = grandparents[is_compelled[into_latest]]
         others = parents[parents != latest]
-        if _contains(marked, parents, upstream) and _contains(marked, grandparents, others):
+        is_shared = _among(marked, parents, upstream).all()
+        if is_shared and _among(marked, grandparents, others).all():
             is_compelled[into_head] = _among(marked, upstream, parents)
         else:
             is_compelled[into_head] = True
     return is_compelled
-
-
-def _contains(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -> bool:
-    return bool(_among(marked, whole, part).all())
 
 
 def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -> NDArray[np.bool_]:

@@ -30,7 +30,6 @@ __all__ = [
     "hard_orientation",
     "host_orientation_rows",
     "log_acyclicity_bound",
-    "oriented",
     "priorities_of",
     "smooth_orientation",
     "smooth_orientation_rows",
@@ -45,20 +44,8 @@ def smooth_orientation(
 
     S[u, v] = σ((p_v − p_u − ε) / t): near 1 when u comes well before v, near 0 when it does not.
     The paper leaves σ(−ε / t) on the diagonal; here it is zero, as in the authors' code, because a
-    variable that may explain itself learns nothing from the others.
-
-    Parameters
-    ----------
-    priorities : (d,) array
-        p; an arc points from the lower priority to the higher.
-    temperature : positive scalar
-        t. The logistic saturates without overflow, and its gradient stays finite, at any t.
-    shift : positive scalar
-        ε.
-
-    Returns
-    -------
-    (d, d) array
+    variable that may explain itself learns nothing from the others. The logistic saturates without
+    overflow, and its gradient stays finite, at any temperature.
 
     Examples
     --------
@@ -122,41 +109,13 @@ def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:
     return differences >= jnp.asarray(shift, priorities.dtype)
 
 
-def oriented(strengths: ArrayLike, orientation: ArrayLike) -> jax.Array:
-    """W = H ∘ S or W = H ∘ T: the strengths H of arcs, masked by the orientation.
-
-    Examples
-    --------
-    >>> oriented(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0, 1], [0, 0]])).tolist()
-    [[0.0, 2.0], [0.0, 0.0]]
-    """
-    return jnp.multiply(strengths, orientation)
-
-
 def priorities_of(weights: NDArray[Any], shift: float) -> tuple[NDArray[Any], NDArray[Any]]:
     """Priorities p and strengths H with W = H ∘ T_{≺p,ε}: the constructive half of Lemma 1.
 
     The paper puts p = ε·π for a topological order π. In floating point ε·π(v) − ε·π(u) may fall
     just below ε and lose the arc, so the step here is the power of two next above ε: its multiples,
     and their differences, are exact. As the step exceeds ε, lim_{t→0} S_{t,ε}(p) is 1 and not 1/2
-    on every arc, and the same H serves Theorem 1.
-
-    Parameters
-    ----------
-    weights : (d, d) array
-        W, the weighted adjacency matrix of a DAG.
-    shift : float
-        ε > 0.
-
-    Returns
-    -------
-    priorities : (d,) array
-    strengths : (d, d) array
-
-    Raises
-    ------
-    DataError
-        If W has a cycle, or the shift is not positive.
+    on every arc, and the same H serves Theorem 1. A W with a cycle is refused.
 
     Examples
     --------
@@ -204,11 +163,6 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
     rounding error of about 1e-13 in the tolerance, for tolerances down to the smallest positive
     double. As t grows, α approaches 1/2: a tolerance of e^{d/2} − 1 or more holds at every
     temperature, and the result is infinity.
-
-    Raises
-    ------
-    DataError
-        If the tolerance or the shift is not a positive, finite number.
 
     Examples
     --------
