@@ -14,8 +14,6 @@ from numba.core.dispatcher import Dispatcher
 from cosmodag.compilation import progress
 from cosmodag.compilation.cache import TRIED_VERSION, ProgramCache
 
-__all__ = ["borrowing", "compiled", "inlined", "part", "programs_of"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Sums may be reordered and divisions shared, so that loops vectorise; non-finite values keep their

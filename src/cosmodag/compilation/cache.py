@@ -21,8 +21,6 @@ from numba import version_info
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime import rtsys
 
-__all__ = ["TRIED_VERSION", "ProgramCache"]
-
 TRIED_VERSION = (0, 68)
 """The latest version of Numba whose internals were tried."""
 

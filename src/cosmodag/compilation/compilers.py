@@ -25,8 +25,6 @@ from numba.core.typed_passes import (
 from numba.core.types.containers import BaseTuple, NamedTuple
 from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
-__all__ = ["CountingCompiler", "PartCompiler", "QuickCompiler"]
-
 # Operators whose meaning can depend on the value of a constant.
 _BY_VALUE = (operator.pow, operator.ipow)
 

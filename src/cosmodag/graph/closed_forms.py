@@ -18,27 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
-__all__ = [
-    "EXPM1_REACH",
-    "Doubling",
-    "double",
-    "expm1_near_zero",
-    "exponential_value_and_gradient",
-    "log_determinant_value_and_gradient",
-    "power_rounds",
-    "spectral_radius_value_and_gradient",
-    "square_expm1",
-    "truncated_powers_value_and_gradient",
-]
-
 Float64: TypeAlias = NDArray[np.float64]
 
 
 def exponential_value_and_gradient(weights: ArrayLike) -> tuple[float, Float64]:
     """NOTEARS: h(W) = tr e^{W∘W} − d and ∇h = (e^{W∘W})ᵀ ∘ 2W.
 
-    Examples
-    --------
     >>> value, gradient = exponential_value_and_gradient([[0.0, 1.0], [0.5, 0.0]])
     >>> round(value, 3), gradient.round(3).tolist()
     (0.255, [[0.0, 0.521], [1.042, 0.0]])
@@ -63,8 +48,6 @@ def log_determinant_value_and_gradient(weights: ArrayLike, s: float = 1.0) -> tu
     One factorisation gives both. A singular matrix gives an infinite value and a gradient of NaN;
     `cosmodag.graph.acyclicity.in_domain` tests whether W is in the domain.
 
-    Examples
-    --------
     >>> value, gradient = log_determinant_value_and_gradient([[0.0, 0.5], [1.0, 0.0]])
     >>> round(value, 3), gradient.round(3).tolist()
     (0.288, [[0.0, 1.333], [0.667, 0.0]])
@@ -83,8 +66,6 @@ def truncated_powers_value_and_gradient(
 ) -> tuple[float, Float64]:
     """TMPI: h(W) = tr Σ_{i=1..k} (W∘W)ⁱ and ∇h = (Σ i·(W∘W)^{i−1})ᵀ ∘ 2W.
 
-    Examples
-    --------
     >>> value, gradient = truncated_powers_value_and_gradient([[0.0, 1.0], [1.0, 0.0]])
     >>> value, gradient.tolist()
     (2.0, [[0.0, 4.0], [4.0, 0.0]])
@@ -102,8 +83,6 @@ def spectral_radius_value_and_gradient(
 ) -> tuple[float, Float64, tuple[Float64, Float64]]:
     """NOBEARS: h(W) = vᵀBu / vᵀu with B = W∘W + offset, ∇h = 2W ∘ (vuᵀ) / vᵀu, and the new (v, u).
 
-    Examples
-    --------
     >>> start = (np.ones(2), np.ones(2))
     >>> value, gradient, state = spectral_radius_value_and_gradient([[0, 1], [1, 0]], start)
     >>> round(value, 4), gradient.round(4).tolist()

@@ -17,17 +17,6 @@ from scipy.sparse.csgraph import connected_components
 
 from cosmodag.errors import DataError
 
-__all__ = [
-    "DENSE_LIMIT",
-    "above",
-    "agreeing",
-    "drop_cycles",
-    "is_dag",
-    "order_of",
-    "respecting",
-    "topological_order",
-]
-
 Matrix: TypeAlias = Any
 """A (d, d) array or SciPy sparse matrix."""
 
@@ -53,8 +42,6 @@ def is_dag(adjacency: Matrix) -> bool:
     A graph is a DAG if every strongly connected component is a single vertex without a loop;
     finding the components takes time linear in vertices and arcs.
 
-    Examples
-    --------
     >>> is_dag([[0, 1], [0, 0]])
     True
     >>> is_dag([[0, 1], [1, 0]])
@@ -72,8 +59,6 @@ def topological_order(adjacency: Matrix) -> NDArray[np.intp]:
     Kahn's algorithm, with ties broken by the lowest index, so that the order depends only on the
     graph. A graph with a cycle is refused by a `DataError`.
 
-    Examples
-    --------
     >>> topological_order([[0, 0, 0], [1, 0, 0], [1, 1, 0]]).tolist()
     [2, 1, 0]
     """
@@ -102,8 +87,6 @@ def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
 
     This total order refines the partial order of Equation 2 of the paper for every shift ε.
 
-    Examples
-    --------
     >>> order_of([0.3, -1.0, 0.3]).tolist()
     [1, 0, 2]
     """
@@ -113,8 +96,6 @@ def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
 def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
     """Keep only the arcs that point forward in an order (causes first): always a DAG.
 
-    Examples
-    --------
     >>> agreeing([[5, 1], [2, 5]], order=[1, 0]).tolist()
     [[0, 0], [2, 0]]
     """
@@ -129,8 +110,6 @@ def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
 def above(weights: Matrix, threshold: float) -> Matrix:
     """Keep only the arcs whose weight exceeds a threshold in magnitude.
 
-    Examples
-    --------
     >>> above([[0, -0.5], [0.3, 0]], threshold=0.3).tolist()
     [[0.0, -0.5], [0.0, 0.0]]
     """
@@ -151,8 +130,6 @@ def drop_cycles(weights: Matrix) -> tuple[Matrix, int]:
     The result is the weights of the arcs that were kept, and the number of skipped ones, including
     loops u → u.
 
-    Examples
-    --------
     >>> acyclic, n_dropped = drop_cycles([[0, 3, 0], [0, 0, -2], [1, 0, 0]])
     >>> acyclic.tolist(), n_dropped
     ([[0, 3, 0], [0, 0, -2], [0, 0, 0]], 1)
@@ -265,8 +242,6 @@ def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np
 
     Of the variables that may come next, the first in the given order is taken.
 
-    Examples
-    --------
     >>> before = np.zeros((3, 3), bool)
     >>> before[2, 0] = True
     >>> respecting([0, 1, 2], before).tolist()

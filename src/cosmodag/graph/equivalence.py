@@ -22,8 +22,6 @@ from cosmodag.graph.texts import counted, dot_text, tetrad_text
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["EquivalenceClass", "class_distance", "compelled", "essential_graph", "separated"]
-
 
 @dataclass(frozen=True)
 class EquivalenceClass:
@@ -104,8 +102,6 @@ def essential_graph(
     reversible one. Only equivalent DAGs that have the `fixed` arcs, whose direction is known, are
     in the class; fixed arcs that the DAG does not have are ignored.
 
-    Examples
-    --------
     A collider is compelled, a chain is not:
 
     >>> essential_graph(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
@@ -130,8 +126,6 @@ def compelled(
 ) -> "NDArray[np.bool_] | sparse.csr_array":
     """Mark the arcs of a DAG that every equivalent DAG has; `fixed` as for `essential_graph`.
 
-    Examples
-    --------
     The collider 0 → 2 ← 1 compels its own arcs and the next one, 2 → 3:
 
     >>> int(compelled([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]).sum())
@@ -152,8 +146,6 @@ def separated(
     which identifies the direction (Hauser and Bühlmann 2012). With these arcs as ``fixed``,
     :func:`essential_graph` returns the interventional essential graph.
 
-    Examples
-    --------
     >>> sets = np.array([[False, False, False], [True, True, False]])
     >>> separated(np.array([0, 1]), np.array([1, 2]), sets).tolist()
     [False, True]
@@ -167,8 +159,6 @@ def class_distance(first: Matrix, second: Matrix) -> int:
     It counts the pairs of nodes whose mark differs: not joined, joined by a reversible arc, or by a
     compelled arc in one or the other direction. It is zero exactly if the DAGs are equivalent.
 
-    Examples
-    --------
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     >>> class_distance(chain, chain.T)
     0

@@ -8,8 +8,6 @@ from scipy import sparse
 
 from cosmodag.graph.dags import topological_order
 
-__all__ = ["heads_of", "propagated"]
-
 
 def propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Direct further arcs by Meek's rules (1995) until no rule applies.

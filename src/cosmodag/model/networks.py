@@ -17,16 +17,6 @@ from scipy.special import expit
 from cosmodag.later import jax, jnp
 from cosmodag.model.draws import split, uniform
 
-__all__ = [
-    "ACTIVATIONS",
-    "ARC_STRENGTHS",
-    "InputBlocks",
-    "block_outputs",
-    "forward",
-    "hidden_units",
-    "start_functions",
-]
-
 ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "sigmoid": (lambda values: jax.nn.sigmoid(values), expit),
     "tanh": (lambda values: jnp.tanh(values), np.tanh),
@@ -109,8 +99,6 @@ class InputBlocks:
     the first, times k/√(k − 1): of variance one if levels are equally frequent, so that penalties
     treat levels as they treat standardised numbers. All blocks are padded by zeros to the longest.
 
-    Examples
-    --------
     >>> InputBlocks((0, 3)).of(np.array([[0.5, 2.0]])).round(2).tolist()
     [[[0.5, 0.0], [0.0, 2.12]]]
     """

@@ -25,17 +25,6 @@ from cosmodag.later import jax, jnp
 if TYPE_CHECKING:
     from jax.typing import ArrayLike
 
-__all__ = [
-    "check_positive",
-    "hard_orientation",
-    "host_orientation_rows",
-    "log_acyclicity_bound",
-    "priorities_of",
-    "smooth_orientation",
-    "smooth_orientation_rows",
-    "temperature_for",
-]
-
 
 def smooth_orientation(
     priorities: ArrayLike, temperature: ArrayLike, shift: ArrayLike
@@ -47,8 +36,6 @@ def smooth_orientation(
     variable that may explain itself learns nothing from the others. The logistic saturates without
     overflow, and its gradient stays finite, at any temperature.
 
-    Examples
-    --------
     >>> print(smooth_orientation(np.array([0.0, 1.0]), temperature=0.1, shift=0.4).round(4))
     [[0.     0.9975]
      [0.     0.    ]]
@@ -62,8 +49,6 @@ def smooth_orientation_rows(
 ) -> jax.Array:
     """Rows first … first + height − 1 of S_{t,ε}(p), for matrices too large to be formed whole.
 
-    Examples
-    --------
     >>> p = np.array([0.0, 1.0])
     >>> smooth_orientation_rows(p, temperature=1.0, shift=0.4, first=1, height=1).shape
     (1, 2)
@@ -81,8 +66,6 @@ def host_orientation_rows(
 ) -> NDArray[Any]:
     """Compute :func:`smooth_orientation_rows` in NumPy.
 
-    Examples
-    --------
     >>> p = np.array([0.0, 1.0])
     >>> host_orientation_rows(p, temperature=0.1, shift=0.4, first=0, height=2).round(4).tolist()
     [[0.0, 0.9975], [0.0, 0.0]]
@@ -99,8 +82,6 @@ def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:
 
     For ε > 0 it is the adjacency matrix of a DAG.
 
-    Examples
-    --------
     >>> hard_orientation(np.array([0.0, 1.0, 1.25]), shift=0.5).astype(int).tolist()
     [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
@@ -117,8 +98,6 @@ def priorities_of(weights: NDArray[Any], shift: float) -> tuple[NDArray[Any], ND
     and their differences, are exact. As the step exceeds ε, lim_{t→0} S_{t,ε}(p) is 1 and not 1/2
     on every arc, and the same H serves Theorem 1. A W with a cycle is refused.
 
-    Examples
-    --------
     >>> priorities, strengths = priorities_of(np.array([[0.0, 0.0], [2.0, 0.0]]), shift=0.1)
     >>> priorities.tolist()
     [0.125, 0.0]
@@ -140,8 +119,6 @@ def log_acyclicity_bound(temperature: float, shift: float, d: int) -> float:
     can make W less acyclic than S. It is a logarithm because e^{dα} overflows at high t, and α
     underflows at low t.
 
-    Examples
-    --------
     >>> round(log_acyclicity_bound(temperature=5e-4, shift=2e-2, d=30), 3)
     -36.599
     >>> round(log_acyclicity_bound(temperature=0.45, shift=2e-2, d=5000), 1)
@@ -164,8 +141,6 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
     double. As t grows, α approaches 1/2: a tolerance of e^{d/2} − 1 or more holds at every
     temperature, and the result is infinity.
 
-    Examples
-    --------
     >>> round(temperature_for(1e-8, shift=1e-2, d=30), 6)
     0.000458
     >>> temperature_for(10.0, shift=1e-2, d=2)

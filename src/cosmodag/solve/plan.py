@@ -20,8 +20,6 @@ from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import map_arrays
 from cosmodag.solve.watch import Watch
 
-__all__ = ["Cost", "Plan", "Solved", "choose", "estimate", "lane_bytes", "plan_many", "solve_many"]
-
 # The parameters and Adam's two moments.
 _STATE_COPIES = 3
 

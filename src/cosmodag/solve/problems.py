@@ -20,17 +20,6 @@ from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.training.rows import Passes
 from cosmodag.solve.trees import map_arrays
 
-__all__ = [
-    "FEATURES",
-    "Backend",
-    "Batch",
-    "Problem",
-    "Solution",
-    "Task",
-    "check_settings",
-    "start_many",
-]
-
 FEATURES = frozenset({"support", "required", "gaps", "counted", "start"})
 """Optional inputs of a problem beside its data."""
 

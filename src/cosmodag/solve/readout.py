@@ -16,8 +16,6 @@ from cosmodag.solve.machine.devices import Host, precision_of
 from cosmodag.solve.problems import Problem, Solution
 from cosmodag.solve.recipe import Recipe
 
-__all__ = ["ReadOut", "read_out", "strong_arcs"]
-
 _TILE_ENTRIES = 2**26
 
 

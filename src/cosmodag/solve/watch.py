@@ -15,16 +15,6 @@ from typing import Any
 from cosmodag.compilation.progress import Tally, listening
 from cosmodag.random_state import preserve_random_state
 
-__all__ = [
-    "Ending",
-    "Interrupt",
-    "ProgressBar",
-    "QuietWatch",
-    "Watch",
-    "interrupt_run",
-    "last_interrupt",
-]
-
 # A bar is not useful for a fit that ends within a second.
 _BAR_AFTER = 1.0
 

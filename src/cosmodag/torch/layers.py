@@ -16,16 +16,6 @@ from cosmodag.errors import DataError
 from cosmodag.graph.dags import above, agreeing, order_of
 from cosmodag.torch.orientation import SmoothOrientation, check_choice
 
-__all__ = [
-    "ACTIVATIONS",
-    "ARC_STRENGTHS",
-    "PriorityLayer",
-    "PriorityLinear",
-    "PriorityMLP",
-    "read_out",
-    "regulariser",
-]
-
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "sigmoid": torch.sigmoid,
     "tanh": torch.tanh,

@@ -15,8 +15,6 @@ from cosmodag.errors import DataError
 from cosmodag.graph.dags import order_of
 from cosmodag.model.orientation import check_positive, log_acyclicity_bound
 
-__all__ = ["MODES", "SmoothOrientation", "check_choice", "smooth_orientation"]
-
 MODES = ("soft", "hard", "straight-through")
 """Modes of `SmoothOrientation`; see there."""
 

@@ -12,8 +12,6 @@ from cosmodag.errors import DataError
 from cosmodag.model.orientation import check_positive
 from cosmodag.torch.orientation import SmoothOrientation
 
-__all__ = ["CosineTemperature", "ExponentialTemperature", "TemperatureScheduler"]
-
 
 class TemperatureScheduler(ABC):
     """Lower the temperature of every `SmoothOrientation` in a module, step by step.

@@ -32,15 +32,6 @@ from cosmodag.graph.mixed.orientation import (
     with_colliders,
 )
 
-__all__ = [
-    "FindSeparator",
-    "ancestral_graph",
-    "pag_from_dag",
-    "pag_of_ancestral_graph",
-    "pag_of_dag",
-    "separators_in",
-]
-
 
 def ancestral_graph(adjacency: Matrix, observed: Sequence[int]) -> Marks:
     """Maximal ancestral graph over the observed vertices of a DAG.
@@ -51,8 +42,6 @@ def ancestral_graph(adjacency: Matrix, observed: Sequence[int]) -> Marks:
 
     Rows and columns of the result have the order of `observed`.
 
-    Examples
-    --------
     A hidden common cause (vertex 0) of two variables becomes ↔:
 
     >>> ancestral_graph([[0, 1, 1], [0, 0, 0], [0, 0, 0]], [1, 2]).tolist()
@@ -77,8 +66,6 @@ def pag_of_ancestral_graph(graph: Marks) -> Marks:
 
     The given graph has the edges → and ↔ only; a DAG is one.
 
-    Examples
-    --------
     Nothing is known of the two ends of a single edge; a collider has two arrowheads:
 
     >>> pag_of_ancestral_graph(marks_of_dag([[0, 1], [0, 0]])).tolist()

@@ -28,18 +28,6 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix
 
-__all__ = [
-    "ARROW",
-    "CIRCLE",
-    "NONE",
-    "TAIL",
-    "Marks",
-    "Separation",
-    "ancestors",
-    "check_marks",
-    "marks_of_dag",
-]
-
 NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3
 
 Marks: TypeAlias = NDArray[np.int8]
@@ -49,8 +37,6 @@ Marks: TypeAlias = NDArray[np.int8]
 def marks_of_dag(adjacency: Matrix) -> Marks:
     """Write a directed graph as a matrix of marks.
 
-    Examples
-    --------
     >>> marks_of_dag([[0, 1], [0, 0]]).tolist()
     [[0, 2], [3, 0]]
     """
@@ -65,8 +51,6 @@ def marks_of_dag(adjacency: Matrix) -> Marks:
 def ancestors(marks: Marks) -> NDArray[np.bool_]:
     """Mark at [u, v] that u → … → v, or that u is v.
 
-    Examples
-    --------
     >>> ancestors(marks_of_dag([[0, 1, 0], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
     [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
     """
@@ -92,8 +76,6 @@ def check_marks(marks: Marks) -> Marks:
 class Separation:
     """Answers which vertices of a graph of arrows → and ↔ are separated.
 
-    Examples
-    --------
     >>> collider = Separation(marks_of_dag([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))
     >>> collider.holds(0, 1, []), collider.holds(0, 1, [2])
     (True, False)

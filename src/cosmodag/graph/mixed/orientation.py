@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
 
-__all__ = ["Separators", "circles_of", "directed_by_rules", "with_colliders"]
-
 Separators: TypeAlias = Callable[[int, int], Collection[int]]
 """Returns a set that separates two vertices that are not joined."""
 

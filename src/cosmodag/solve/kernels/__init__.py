@@ -7,8 +7,6 @@ from cosmodag.solve.kernels import cpu
 from cosmodag.solve.problems import Backend
 from cosmodag.solve.training.loop import REFERENCE
 
-__all__ = ["backends_for"]
-
 
 def backends_for(platform: str) -> tuple[Backend, ...]:
     """Return the backends for a kind of device, the preferred ones first."""

@@ -17,8 +17,6 @@ import numpy as np
 from cosmodag.errors import DataError, ForkError
 from cosmodag.later import jax
 
-__all__ = ["HOST", "Host", "device_named", "jax_device", "precision_of", "refuse_after_fork"]
-
 
 @dataclass(frozen=True)
 class Host:

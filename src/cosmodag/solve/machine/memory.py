@@ -15,8 +15,6 @@ from cosmodag.errors import ResourceError
 from cosmodag.later import jax
 from cosmodag.solve.machine.devices import Host
 
-__all__ = ["available_bytes", "check_fits", "lanes_that_fit", "main_memory", "memory_left"]
-
 # Share of memory that can be used: allocators round up, and other processes need some.
 _USABLE = 0.85
 

@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["as_completed", "available_threads", "blas_threads", "cores", "mapper", "threads_worth"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -55,8 +53,6 @@ def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterato
 
     With one thread, tasks run in the caller's.
 
-    Examples
-    --------
     >>> sorted(as_completed([lambda: 1, lambda: 2], threads=2))
     [1, 2]
     """

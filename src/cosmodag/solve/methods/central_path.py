@@ -10,8 +10,6 @@ from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
-__all__ = ["CentralPath", "Stage"]
-
 
 @dataclass(frozen=True)
 class Stage:

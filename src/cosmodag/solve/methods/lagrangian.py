@@ -20,8 +20,6 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
-__all__ = ["Lagrangian", "constraint_of"]
-
 # The fraction to which h must fall in a sub-problem, and the factor of ρ where it does not.
 _PROGRESS = 0.25
 _GROWTH = 10.0

@@ -15,8 +15,6 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
-__all__ = ["Progress", "Solver", "replace_where"]
-
 
 class Solver:
     """A way to solve a batch of problems of one shape, as a sequence of sub-problems."""

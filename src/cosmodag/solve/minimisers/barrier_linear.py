@@ -27,8 +27,6 @@ from cosmodag.solve.recipe import NARROW, Inside, Recipe
 from cosmodag.solve.training.adam import EPSILON
 from cosmodag.solve.watch import Watch
 
-__all__ = ["DESCENT_SETTINGS", "LinearDescent", "StageSettings", "descend", "invert_m_matrix"]
-
 # Rows per elimination block: small enough for registers, large enough for a matrix product.
 _BLOCK = 16
 

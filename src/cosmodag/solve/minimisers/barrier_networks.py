@@ -31,8 +31,6 @@ from cosmodag.solve.training.adam import fresh_state
 from cosmodag.solve.trees import lane_of, map_arrays
 from cosmodag.solve.watch import Watch
 
-__all__ = ["NetworkDescent", "descend"]
-
 Float32 = NDArray[np.float32]
 
 # Largest number of iterations between checks of the watch.

@@ -17,8 +17,6 @@ from cosmodag.solve.training.adam import ADAM_SETTINGS, fresh_state
 from cosmodag.solve.training.train import parameters_of, train
 from cosmodag.solve.watch import Watch
 
-__all__ = ["Mask", "Minimised", "Minimiser", "Stochastic", "first_that_implements"]
-
 Mask = NDArray[np.bool_]
 
 

@@ -16,16 +16,6 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
-__all__ = [
-    "Arcs",
-    "Covariances",
-    "EachLane",
-    "Ended",
-    "arcs_of",
-    "covariances_of",
-    "half_squared_error",
-]
-
 # Number of variables from which one matrix product or inverse can delay the reply to Ctrl-C.
 _APART = 1000
 
@@ -147,8 +137,6 @@ def half_squared_error(covariances: Covariances, weights: Float64) -> tuple[floa
 
     With one covariance this is ‖X − XW‖_F² / 2n = ½ tr (I − W)ᵀ C (I − W).
 
-    Examples
-    --------
     >>> one = Covariances(np.eye(2)[None], np.arange(2), np.array([0, 2]), np.eye(2))
     >>> half_squared_error(one, np.zeros((2, 2)))[0]
     1.0

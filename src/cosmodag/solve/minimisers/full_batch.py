@@ -18,8 +18,6 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Constant, Recipe
 from cosmodag.solve.watch import Watch
 
-__all__ = ["FullBatch", "Minimum", "minimise_orthant_wise"]
-
 Float64 = NDArray[np.float64]
 Smooth = Callable[[Float64], tuple[float, Float64]]
 
@@ -60,8 +58,6 @@ def minimise_orthant_wise(
     `prices` c are zero for variables outside the one-norm. A relative decrease of the objective
     below `tolerance` ends the minimisation, and so does `is_stopped`, called before every step.
 
-    Examples
-    --------
     >>> target = np.array([3.0, 0.2])
     >>> def smooth(x):
     ...     return 0.5 * float(np.sum((x - target) ** 2)), x - target
@@ -145,8 +141,6 @@ def _search(
         length *= 0.5
     return None
 
-
-Float64 = NDArray[np.float64]
 
 _STRUCTURES = (Free(), Free(from_zero=False))
 

@@ -25,8 +25,6 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Constant, Recipe
 from cosmodag.solve.watch import Watch
 
-__all__ = ["QuasiNewton", "smooth_part"]
-
 Float64 = NDArray[np.float64]
 
 _STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=True))

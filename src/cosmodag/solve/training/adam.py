@@ -10,8 +10,6 @@ from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.trees import map_arrays
 
-__all__ = ["ADAM_SETTINGS", "EPSILON", "AdamState", "adam_step", "after_round", "fresh_state"]
-
 EPSILON = 1e-8
 
 ADAM_SETTINGS = frozenset({"learning_rate", "priority_learning_rate", "beta1", "beta2"})

@@ -21,8 +21,6 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import leaves, map_arrays
 
-__all__ = ["Checkpoint", "Trained"]
-
 SECONDS = 30.0
 """Seconds between two saved states, the most that a crash can lose."""
 

@@ -19,8 +19,6 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, adam_step, after_round
 from cosmodag.solve.training.rows import Passes, rows_at
 
-__all__ = ["REFERENCE", "Arrays", "run_many"]
-
 Arrays = dict[str, Any]
 """Input arrays of problems by name: ``data`` (m, n, d), and optionally ``support``, ``required``
 and ``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones for a batch."""

@@ -21,8 +21,6 @@ import numpy as np
 from cosmodag.compiled import borrowing, inlined
 from cosmodag.later import jax, jnp
 
-__all__ = ["LONGEST", "Passes", "fill_rows", "rows_at"]
-
 LONGEST = 64
 """Largest number of steps in a round."""
 
@@ -30,8 +28,6 @@ LONGEST = 64
 class Passes(NamedTuple):
     """Division of passes over n rows into rounds.
 
-    Examples
-    --------
     >>> Passes.over(1000, 64)
     Passes(rows=1000, size=64, steps=16, rounds=1)
     >>> Passes.over(20_000, 64)
@@ -96,8 +92,6 @@ def rows_at(seed: Any, epoch: Any, positions: Any, n: int) -> jax.Array:
     The seed and the epoch, both uint32, determine the permutation. Positions beyond the last row
     count as the last. There may be fewer than 2³¹ rows.
 
-    Examples
-    --------
     >>> order = rows_at(0, 3, np.arange(10), 10)
     >>> sorted(order.tolist()) == list(range(10))
     True

@@ -15,8 +15,6 @@ from cosmodag.solve.training.checkpoint import Checkpoint, Trained
 from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
-__all__ = ["Trained", "parameters_of", "solutions", "train"]
-
 # The history has a record at each hundredth of a run, independently of the pieces.
 _RECORDS = 100
 

@@ -31,8 +31,6 @@ from cosmodag.solve.recipe import CosineAnnealing, Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.trees import map_arrays
 
-__all__ = ["BACKENDS", "FEATURES", "is_plain_network"]
-
 FEATURES = frozenset({"support", "gaps", "counted", "start"})
 """Optional inputs of problems that these loops support."""
 

@@ -28,8 +28,6 @@ from cosmodag.solve.kernels.cpu.steps import (
 )
 from cosmodag.solve.training.adam import AdamState
 
-__all__ = ["Arrays", "Workspace", "gather", "run", "workspace"]
-
 
 class Arrays(NamedTuple):
     """State of one problem, float32, changed in place."""

@@ -39,8 +39,6 @@ from cosmodag.solve.kernels.cpu.steps import (
     transposed_product,
 )
 
-__all__ = ["backward", "run"]
-
 # Smaller than any non-zero number of rows.
 _TINY = 1e-30
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import lane_of
 
-__all__ = ["Arrays", "Workspace", "gather", "scatter", "workspace"]
-
 
 class Arrays(NamedTuple):
     """State of one problem, float32, changed in place."""

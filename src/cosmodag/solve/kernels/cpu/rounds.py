@@ -14,8 +14,6 @@ from cosmodag.compiled import inlined, part
 from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of, sum_of_squares
 from cosmodag.solve.training.rows import fill_rows
 
-__all__ = ["Buffers", "Extras", "Stretch", "run_rounds"]
-
 
 class Extras(NamedTuple):
     """Optional input arrays of one problem, float32; one that is absent has no rows.

@@ -11,21 +11,6 @@ from numba.extending import intrinsic
 from cosmodag.compiled import inlined
 from cosmodag.solve.training.adam import EPSILON
 
-__all__ = [
-    "ONE",
-    "ZERO",
-    "KernelSettings",
-    "StepScalars",
-    "adam",
-    "exp",
-    "move",
-    "product",
-    "scalars_of",
-    "sign_of",
-    "sum_of_squares",
-    "transposed_product",
-]
-
 # Constants have names, because a conversion in a compiled function costs time to compile.
 ONE = np.float32(1)
 ZERO = np.float32(0)

@@ -8,6 +8,4 @@ from cosmodag.solve.kernels.gpu.sharded import SHARDED
 from cosmodag.solve.kernels.gpu.small import SMALL
 from cosmodag.solve.problems import Backend
 
-__all__ = ["BACKENDS"]
-
 BACKENDS: tuple[Backend, ...] = (SHARDED, LARGE, SMALL)

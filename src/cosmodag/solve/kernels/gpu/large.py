@@ -22,8 +22,6 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.trees import lane_of
 
-__all__ = ["LARGE", "SMALLEST", "advance", "implements", "parameters", "start"]
-
 SMALLEST = 200
 """Number of variables from which the kernels were measured to be faster than XLA's loop."""
 

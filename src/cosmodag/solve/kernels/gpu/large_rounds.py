@@ -15,8 +15,6 @@ from cosmodag.solve.training.adam import EPSILON, AdamState, adam_step, after_ro
 from cosmodag.solve.training.loop import Arrays
 from cosmodag.solve.training.rows import Passes, rows_at
 
-__all__ = ["on_groups", "run_rounds"]
-
 
 class _Table(NamedTuple):
     """Input arrays of one problem, padded to the stored size of H."""

@@ -20,8 +20,6 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.loop import run_many
 
-__all__ = ["SHARDED", "SMALLEST", "advance", "devices_for", "implements", "start"]
-
 _Spec: Any = PartitionSpec  # untyped in some versions of JAX
 
 SMALLEST = 20_000

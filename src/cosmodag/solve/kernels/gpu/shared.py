@@ -18,24 +18,6 @@ from cosmodag.model.structure import Priority
 from cosmodag.solve.problems import Task
 from cosmodag.solve.recipe import CosineAnnealing, Recipe
 
-__all__ = [
-    "LINEAR_COSMO",
-    "UNIT",
-    "TileScalars",
-    "Tiling",
-    "array_like",
-    "is_linear_cosmo",
-    "missing_pallas",
-    "orientation",
-    "packed",
-    "padded",
-    "pull",
-    "reciprocal",
-    "root",
-    "round_at_random",
-    "signed",
-]
-
 LINEAR_COSMO = Recipe(
     Priority(), Linear(), AnnealedObjective(mean_squared_error), CosineAnnealing()
 )
@@ -101,8 +83,6 @@ class TileScalars(NamedTuple):
 def padded(d: int) -> int:
     """Size at which H is stored for d variables.
 
-    Examples
-    --------
     >>> padded(10_000)
     10048
     """

@@ -30,8 +30,6 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import EPSILON, AdamState, after_round
 from cosmodag.solve.training.rows import Passes, rows_at
 
-__all__ = ["LARGEST", "SMALL", "RoundScalars", "advance", "implements", "one_round"]
-
 
 class RoundScalars(NamedTuple):
     """Scalars of one problem in one round, in the order in which the kernel reads them."""

@@ -28,8 +28,6 @@ from cosmodag.solve.kernels.gpu.shared import (
     signed,
 )
 
-__all__ = ["move_arcs", "predict"]
-
 
 def predict(
     place: jax.Array,
