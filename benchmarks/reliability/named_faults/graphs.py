@@ -63,28 +63,28 @@ FAULTS = (
     ),
     Fault(
         "Meek's first rule asks for joined variables",
-        "graph/meek.py",
+        "graph/equivalence.py",
         "if not into[u] <= joined[v]:",
         "if into[u] & joined[v]:",
         (f"{CLASSES}::test_known_arrows_direct_whatever_all_that_agree_share",),
     ),
     Fault(
         "Meek's second rule is left out",
-        "graph/meek.py",
+        "graph/equivalence.py",
         "u in into[c] or not (into[c] & joined[u]) <= joined[v]",
         "not (into[c] & joined[u]) <= joined[v]",
         (f"{CLASSES}::test_two_known_arrows_direct_the_third_side_of_a_triangle",),
     ),
     Fault(
         "Meek's fourth rule is left out",
-        "graph/meek.py",
+        "graph/equivalence.py",
         "u in into[c] or not (into[c] & joined[u]) <= joined[v]",
         "u in into[c]",
         (f"{CLASSES}::test_each_of_the_rules_is_needed",),
     ),
     Fault(
         "Meek's rules stop after one sweep",
-        "graph/meek.py",
+        "graph/equivalence.py",
         "while len(waiting) != before:",
         "if len(waiting) != before:",
         (
@@ -143,7 +143,7 @@ FAULTS = (
     ),
     Fault(
         "arrows that a rule of Meek's found direct nothing else",
-        "graph/meek.py",
+        "graph/equivalence.py",
         "            if found[arc]:\n                into[head].add(tail)\n            else:\n",
         "            if not found[arc]:\n",
         (f"{CLASSES}::test_each_of_the_rules_is_needed", CLASSES),

@@ -148,7 +148,10 @@ def _insert(tails: NDArray[np.intp], heads: NDArray[np.intp]) -> NDArray[np.bool
     """Insert arcs one after another; mark those that closed no cycle."""
     vertices, renamed = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     tails, heads = np.split(renamed, 2)
-    reaches = _identity_bits(len(vertices))
+    # Without arcs, a vertex reaches only itself: row u has bit u set.
+    reaches = np.zeros((len(vertices), -(-len(vertices) // WORD)), dtype=np.uint64)
+    rows = np.arange(len(vertices))
+    reaches[rows, rows // WORD] = np.uint64(1) << (rows % WORD).astype(np.uint64)
     inserted = np.ones(len(tails), dtype=bool)
     for start in range(0, len(tails), CHUNK):
         chunk = slice(start, start + CHUNK)
@@ -168,14 +171,6 @@ def _insert_one(reaches: NDArray[np.uint64], tail: np.intp, head: np.intp) -> bo
     grows = _bits(reaches, everyone, tail) & ~_bits(reaches, everyone, head)
     reaches[grows] |= reaches[head]
     return True
-
-
-def _identity_bits(d: int) -> NDArray[np.uint64]:
-    """Row u has bit u set: without arcs, a vertex reaches only itself."""
-    bits = np.zeros((d, -(-d // WORD)), dtype=np.uint64)
-    vertices = np.arange(d)
-    bits[vertices, vertices // WORD] = np.uint64(1) << (vertices % WORD).astype(np.uint64)
-    return bits
 
 
 def _bits(words: NDArray[np.uint64], row: Any, position: Any) -> Any:

@@ -30,12 +30,11 @@ def _norms(weights: Any) -> Any:
     return (weights**2).sum(axis=-1) ** 0.5
 
 
-def _sums(weights: Any) -> Any:
-    """Σ_i W_uvi, the signed sum of the authors' code, in which hidden units may cancel."""
-    return weights.sum(axis=-1)
-
-
-ARC_STRENGTHS: dict[str, Callable[[Any], Any]] = {"norm": _norms, "sum": _sums}
+# The signed sum Σ_i W_uvi is that of the authors' code; hidden units may cancel in it.
+ARC_STRENGTHS: dict[str, Callable[[Any], Any]] = {
+    "norm": _norms,
+    "sum": lambda weights: weights.sum(axis=-1),
+}
 """Strengths of an arc from its first-layer weights."""
 
 

@@ -185,17 +185,12 @@ class _Skeleton:
             sides = {(u, v): [near[u] - {v}, near[v] - {u}] for u, v in left}
             if all(len(side) < size for both in sides.values() for side in both):
                 return
-            found = {edge: self._separating(edge, both, size) for edge, both in sides.items()}
+            found = {}
+            for edge, both in sides.items():
+                sets = dict.fromkeys(c for side in both for c in combinations(sorted(side), size))
+                found[edge] = self.find_separator(*edge, list(sets)) if sets else None
             for (u, v), separator in found.items():
                 if separator is not None:
                     self.removed[u, v] = frozenset(separator)
                     self.joined[u, v] = self.joined[v, u] = False
             size += 1
-
-    def _separating(
-        self, edge: tuple[int, int], sides: list[set[int]], size: int
-    ) -> tuple[int, ...] | None:
-        sets = dict.fromkeys(
-            chosen for side in sides for chosen in combinations(sorted(side), size)
-        )
-        return self.find_separator(*edge, list(sets)) if sets else None

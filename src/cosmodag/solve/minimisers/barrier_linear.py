@@ -168,7 +168,9 @@ class LinearDescent(EachLane):
             piece = batch.steps_per_piece(done - first, time.perf_counter() - begin)
             if done == look or status != _GOES_ON or watch.stop is not None:
                 previous, value = value, _objective(covariances, arcs, weights, stage)
-                change = _relative_change(previous, value)
+                # Both values are zero on constant data.
+                difference, scale = abs(value - previous), max(abs(previous), 1e-300)
+                change = 0.0 if value == previous else difference / scale
         return Ended(
             parameters={**start, "arcs": weights},
             loss=value,
@@ -184,11 +186,6 @@ def _objective(
     score = stage.score_weight * half_squared_error(covariances, weights)[0]
     barrier = log_determinant_value_and_gradient(weights, stage.radius)[0]
     return float(score + np.sum(arcs.price * np.abs(weights)) + barrier)
-
-
-def _relative_change(previous: float, value: float) -> float:
-    """Relative change of an objective; zero if both values are zero, as on constant data."""
-    return 0.0 if value == previous else abs(value - previous) / max(abs(previous), 1e-300)
 
 
 @compiled

@@ -17,7 +17,7 @@ from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
 # Number of variables from which one matrix product or inverse can delay the reply to Ctrl-C.
-_APART = 1000
+_LONG = 1000
 
 
 class Ended(NamedTuple):
@@ -52,13 +52,13 @@ class EachLane:
         loss = np.full(batch.size, np.nan)
         refused, converged = np.zeros((2, batch.size), bool)
         longest = 0
-        apart = self.leaves_python and batch.variables >= _APART
+        is_long = self.leaves_python and batch.variables >= _LONG
         with blas_threads(threads_worth(float(batch.variables) ** 3)):
             for lane in np.flatnonzero(active).tolist():
                 if watch.stop is not None:
                     break
                 solve = partial(self.solve_one, batch, lane, lane_of(found, lane), watch)
-                ended = _apart(solve) if apart else solve()
+                ended = _on_other_thread(solve) if is_long else solve()
                 for stacked, leaf in zip(leaves(found), leaves(ended.parameters), strict=True):
                     stacked[lane] = leaf
                 loss[lane] = ended.loss
@@ -67,7 +67,7 @@ class EachLane:
         return Minimised(found, loss, longest, refused, converged, watch.stop)
 
 
-def _apart(work: Callable[[], Ended]) -> Ended:
+def _on_other_thread(work: Callable[[], Ended]) -> Ended:
     """Do some work on another thread, which is abandoned if this one is interrupted."""
     future: Future[Ended] = Future()
 

@@ -68,7 +68,7 @@ class Kernel:
 
     def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         """Run rounds first … last − 1 of every problem of a batch, within `limited`."""
-        state = map_arrays(_writable, state)
+        state = map_arrays(lambda a: a if isinstance(a, np.ndarray) else np.array(a), state)
         advance = partial(self._advance_lane, batch, state, first, last)
         with mapper(min(batch.size, cores())) as map_lanes:
             map_lanes(advance, range(batch.size))
@@ -100,10 +100,6 @@ def limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
     """Context with the number of BLAS threads that suits the products of one step."""
     multiplications = batch.passes.size * state.parameters["arcs"][0].size
     return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
-
-
-def _writable(array: Any) -> Any:
-    return array if isinstance(array, np.ndarray) else np.array(array)
 
 
 def is_plain_network(mechanism: Mechanism) -> bool:

@@ -47,14 +47,8 @@ class RoundScalars(NamedTuple):
     power2: Any
 
 
-def one_round(
-    state: AdamState,
-    count: jax.Array,
-    scalars: jax.Array,
-    orders: jax.Array,
-    rows: jax.Array,
-    size: int,
-    interpret: bool,
+def _one_round(
+    state: AdamState, count: Any, scalars: Any, orders: Any, rows: Any, size: int, interpret: bool
 ) -> tuple[AdamState, jax.Array]:
     """Run one round of every problem.
 
@@ -85,29 +79,14 @@ def one_round(
 
 
 def _round_kernel(
-    count: Any,
-    scalars: Any,
-    orders: Any,
-    rows: Any,
-    arcs: Any,
-    arcs_mean: Any,
-    arcs_square: Any,
-    order: Any,
-    order_mean: Any,
-    order_square: Any,
-    arcs_out: Any,
-    arcs_mean_out: Any,
-    arcs_square_out: Any,
-    order_out: Any,
-    order_mean_out: Any,
-    order_square_out: Any,
-    losses: Any,
-    *,
-    size: int,
+    count: Any, scalars: Any, orders: Any, rows: Any, *arrays: Any, size: int
 ) -> None:
+    """Run a round: `arrays` are H, p and their moments before it, the same after it, and losses."""
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
 
+    *before_and_after, losses = arrays
+    before, after = before_and_after[:6], before_and_after[6:]
     lane = pl.program_id(0)
     n, d = count[0], rows.shape[1]
     wide, tall = _power_of_two(d), _power_of_two(size)
@@ -173,8 +152,8 @@ def _round_kernel(
         )
 
     carry = (
-        *(load(array, 2) for array in (arcs, arcs_mean, arcs_square)),
-        *(load(array, 1) for array in (order, order_mean, order_square)),
+        *(load(array, 2) for array in before[:3]),
+        *(load(array, 1) for array in before[3:]),
         now.power1,
         now.power2,
         jnp.zeros(tall, jnp.float32),
@@ -184,15 +163,7 @@ def _round_kernel(
     batches = pl.cdiv(n, size)
     *state, _, _, errors, magnitudes, norms = jax.lax.fori_loop(0, batches, run_batch, carry)
     total = jnp.sum(errors) + now.lambda1 * jnp.sum(magnitudes) + norms
-    outputs = (
-        arcs_out,
-        arcs_mean_out,
-        arcs_square_out,
-        order_out,
-        order_mean_out,
-        order_square_out,
-    )
-    for output, values in zip(outputs, state, strict=True):
+    for output, values in zip(after, state, strict=True):
         store(output, values)
     losses[lane] = total / batches
 
@@ -275,7 +246,7 @@ def _run_rounds(
         count = jnp.minimum(longest, n - begin)
         positions = begin + jnp.arange(min(longest, n))
         orders = jax.vmap(lambda seed: rows_at(seed, round // passes.rounds, positions, n))(seeds)
-        state, loss = one_round(
+        state, loss = _one_round(
             state,
             jnp.reshape(count, 1).astype(jnp.int32),
             packed(scalars),
