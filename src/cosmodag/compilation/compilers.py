@@ -8,6 +8,7 @@ address and a load, and a variable is not cleared.
 """
 
 import operator
+from functools import reduce
 from typing import Any
 
 from llvmlite import ir as llvm
@@ -32,24 +33,22 @@ _BY_VALUE = (operator.pow, operator.ipow)
 class _QuickLower(Lower):  # type: ignore[misc]
     """Numba's translator, with shorter code for the operations of plain loops.
 
-    A negative constant index counts from the end. A computed negative index is an error,
-    which Numba's setting ``NUMBA_BOUNDSCHECK=1`` reveals.
+    A negative constant index counts from the end; a computed one is an error, which Numba's setting
+    ``NUMBA_BOUNDSCHECK=1`` reveals.
     """
 
     def delvar(self, name: str) -> None:
-        """Do nothing to a variable that is deleted: no references are counted."""
+        # No references are counted, so that a variable is only forgotten.
         if name not in self._blk_local_varmap:
             self._singly_assigned_vars.discard(name)
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
-        """Set a variable, without releasing its previous value."""
         if name in self._singly_assigned_vars:
             self._blk_local_varmap[name] = value
         else:
             self.builder.store(value, self.getvar(name))
 
     def lower_inst(self, inst: Any) -> None:
-        """Translate one statement."""
         if isinstance(inst, ir.StaticSetItem) and self._is_array(inst.target):
             # Numba would first look for a way of its own for constant places.
             self.lower_setitem(inst.target, inst.index_var, inst.value, self.fndesc.calltypes[inst])
@@ -57,7 +56,6 @@ class _QuickLower(Lower):  # type: ignore[misc]
             super().lower_inst(inst)
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
-        """Translate one expression."""
         if expr.op == "getattr":
             kind = self.typeof(expr.value.name)
             if isinstance(kind, NamedTuple) and expr.attr in kind.fields:
@@ -70,7 +68,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         return super().lower_expr(resty, expr)
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
-        """Translate an operator on numbers, without a search for constant operands."""
+        # Numba would first search for constant operands.
         signature = self.fndesc.calltypes[expr]
         if op in _BY_VALUE or not all(isinstance(kind, types.Number) for kind in signature.args):
             return super().lower_binop(resty, expr, op)
@@ -136,12 +134,9 @@ class _QuickLower(Lower):  # type: ignore[misc]
             return None
         if self._counts_from_the_end(index):
             return None
-        whole = self.loadvar(index.name)
-        parts = (
-            [self.builder.extract_value(whole, i) for i in range(len(kinds))]
-            if isinstance(kind, BaseTuple)
-            else [whole]
-        )
+        parts = [self.loadvar(index.name)]
+        if isinstance(kind, BaseTuple):
+            parts = [self.builder.extract_value(parts[0], i) for i in range(len(kinds))]
         return [
             self.context.cast(self.builder, part, kind, types.intp)
             for part, kind in zip(parts, kinds, strict=True)
@@ -186,18 +181,12 @@ class _QuickLower(Lower):  # type: ignore[misc]
             "data": address,
             "itemsize": self._part(variable, self._field(array, "itemsize")),
         }
-        lengths, strides = (
-            [
-                self._part(variable, self._field(array, name), axis)
-                for axis in range(skipped, array.ndim)
-            ]
-            for name in ("shape", "strides")
-        )
-        parts["nitems"] = lengths[0]
-        for length in lengths[1:]:
-            parts["nitems"] = self.builder.mul(parts["nitems"], length)
-        parts["shape"] = cgutils.pack_array(self.builder, lengths)
-        parts["strides"] = cgutils.pack_array(self.builder, strides)
+        axes = range(skipped, array.ndim)
+        for name in ("shape", "strides"):
+            numbers = [self._part(variable, self._field(array, name), axis) for axis in axes]
+            parts[name] = cgutils.pack_array(self.builder, numbers)
+            if name == "shape":
+                parts["nitems"] = reduce(self.builder.mul, numbers)
         view = llvm.Constant(self.context.get_value_type(kind), None)
         for name, part in parts.items():
             view = self.builder.insert_value(view, part, self._field(kind, name))
@@ -225,13 +214,10 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
     """A program whose called functions are not optimised again.
 
     Numba links the functions that a function calls into its module, and optimises the whole twice:
-    functions called over three levels are optimised up to eight times; before that, each function
-    is optimised by itself. Here other programs of this kind are linked in after the module is
-    optimised.
-
-    The module itself is optimised twice, as by Numba: that brings reference counts together and
-    removes most of them, without which loops do not vectorise. Optimised once, DAGMA took a fifth
-    more time.
+    functions called over three levels are optimised up to eight times. Here other programs of this
+    kind are linked in after the module is optimised. The module itself is optimised twice, as by
+    Numba: that removes most reference counts, without which loops do not vectorise. Optimised once,
+    DAGMA took a fifth more time.
     """
 
     def finalize(self) -> None:

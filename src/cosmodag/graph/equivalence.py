@@ -101,17 +101,14 @@ def essential_graph(
     reversible one. Only equivalent DAGs that have the `fixed` arcs, whose direction is known, are
     in the class; fixed arcs that the DAG does not have are ignored.
 
-    A collider is compelled, a chain is not:
+    A collider is compelled, a chain is not, unless its first arrow is known:
 
     >>> essential_graph(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
-    >>> essential_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
-    [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
-
-    Once the first arrow of a chain is known, so is the second:
-
-    >>> known = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    >>> essential_graph(chain).astype(int).tolist()
+    [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    >>> known = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
     >>> essential_graph(chain, known).astype(int).tolist()
     [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
     """
@@ -125,7 +122,7 @@ def compelled(
 ) -> "NDArray[np.bool_] | sparse.csr_array":
     """Mark the arcs of a DAG that every equivalent DAG has; `fixed` as for `essential_graph`.
 
-    The collider 0 → 2 ← 1 compels its own arcs and the next one, 2 → 3:
+    The collider 0 → 2 ← 1 compels its own arcs and the next one, 2 → 3.
 
     >>> int(compelled([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]).sum())
     3
@@ -191,8 +188,8 @@ def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]
     known = sparse.csc_array(fixed if sparse.issparse(fixed) else np.asarray(fixed))
     tails, heads = known.nonzero()
     known_keys = heads.astype(np.int64) * arcs.shape[0] + tails
-    is_fixed = np.isin(heads_of(arcs).astype(np.int64) * arcs.shape[0] + arcs.indices, known_keys)
-    return labels if not (is_fixed & ~labels).any() else propagated(arcs, labels | is_fixed)
+    is_fixed = np.isin(_heads_of(arcs).astype(np.int64) * arcs.shape[0] + arcs.indices, known_keys)
+    return labels if not (is_fixed & ~labels).any() else _propagated(arcs, labels | is_fixed)
 
 
 def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
@@ -235,7 +232,7 @@ def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -
 
 def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_array:
     """Return the arcs to keep as a Boolean matrix."""
-    heads = heads_of(arcs)
+    heads = _heads_of(arcs)
     ones = np.ones(int(keep.sum()), np.bool_)
     return sparse.csr_array((ones, (arcs.indices[keep], heads[keep])), shape=arcs.shape)
 
@@ -244,7 +241,7 @@ def _like(adjacency: Matrix, found: sparse.csr_array) -> "NDArray[np.bool_] | sp
     return found if sparse.issparse(adjacency) else found.toarray()
 
 
-def propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Direct further arcs by Meek's rules (1995) until no rule applies.
 
     The DAG itself is in the class, so a directed arc has the DAG's direction: the rules only decide
@@ -252,7 +249,7 @@ def propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[n
     """
     order = topological_order(arcs)
     place = np.argsort(order)
-    heads = heads_of(arcs)
+    heads = _heads_of(arcs)
     joined: list[set[int]] = [set() for _ in order]
     into: list[set[int]] = [set() for _ in order]
     ends = list(zip(arcs.indices.tolist(), heads.tolist(), strict=True))
@@ -299,6 +296,6 @@ def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bo
     return any(u in into[c] or not (into[c] & joined[u]) <= joined[v] for c in shared)
 
 
-def heads_of(arcs: sparse.csc_array) -> NDArray[Any]:
+def _heads_of(arcs: sparse.csc_array) -> NDArray[Any]:
     """Heads of the stored arcs."""
     return np.repeat(np.arange(arcs.shape[1]), np.diff(arcs.indptr))

@@ -45,7 +45,7 @@ def read_out(
     if is_large:
         with precision_of(parameters, device):
             return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
-    # A class derived from one that takes NumPy arrays may compute otherwise: it does not inherit it.
+    # A class derived from one that takes NumPy arrays may need JAX, so this is not inherited.
     parts = (recipe.structure, recipe.mechanism)
     takes_numpy = all(vars(type(part)).get("takes_numpy", False) for part in parts)
     if device.platform == "cpu" and takes_numpy:

@@ -107,20 +107,10 @@ def _undo_outside(
     )
 
 
-def run_many(
-    recipe: Recipe,
-    state: AdamState,
-    given: Arrays,
-    which: dict[str, Any],
-    seeds: Any,
-    settings: Settings,
-    first: Any,
-    last: Any,
-) -> AdamState:
-    """Train a batch of problems; all arguments but inputs and rounds have a batch axis."""
-    one = partial(run_rounds, recipe)
-    many = jax.vmap(one, in_axes=(0, None, 0, 0, 0, None, None))
-    return many(state, given, which, seeds, settings, first, last)
+def run_many(recipe: Recipe, *arguments: Any) -> AdamState:
+    """Train a batch by `run_rounds`; all arguments but inputs and rounds have a batch axis."""
+    many = jax.vmap(partial(run_rounds, recipe), in_axes=(0, None, 0, 0, 0, None, None))
+    return many(*arguments)
 
 
 _run_many = jitted(static_argnums=0, donate_argnums=1)(run_many)

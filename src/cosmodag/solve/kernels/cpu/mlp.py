@@ -21,16 +21,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, inlined, part
 from cosmodag.model.objective import SMALLEST_VARIANCE
-from cosmodag.solve.kernels.cpu.mlp_arrays import Arrays, Workspace
-from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
+from cosmodag.solve.kernels.cpu.rounds import run_rounds
 from cosmodag.solve.kernels.cpu.steps import (
     ONE,
     ZERO,
-    KernelSettings,
     adam,
     exp,
     move,
@@ -220,13 +217,7 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
 
 @borrowing
 def run(
-    data: NDArray[np.float32],
-    extras: Extras | None,
-    state: Arrays,
-    buffers: Buffers,
-    work: Workspace,
-    stretch: Stretch,
-    settings: KernelSettings,
+    data: Any, extras: Any, state: Any, buffers: Any, work: Any, stretch: Any, settings: Any
 ) -> tuple[int, float, int]:
-    """Train one problem over a stretch of rounds, in place."""
+    """Train one problem over a stretch of rounds, in place: `run_rounds` with these steps."""
     return run_rounds(_take_step, data, extras, state, buffers, work, stretch, settings)
