@@ -13,7 +13,8 @@ from hypothesis.extra.numpy import arrays
 from property_examples import hard_orientation, in_gate, seeds, smooth_orientation
 from scipy.special import expit
 
-from cosmodag.graph.acyclicity import exponential_value_and_gradient, is_dag
+from cosmodag.graph.closed_forms import exponential_value_and_gradient
+from cosmodag.graph.dags import is_dag
 from cosmodag.model.orientation import (
     log_acyclicity_bound,
     priorities_of,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from property_examples import hard_orientation, in_gate, seeds, smooth_orientation
 
-from cosmodag.graph.acyclicity import agreeing, drop_cycles, is_dag, order_of
+from cosmodag.graph.dags import agreeing, drop_cycles, is_dag, order_of
 
 # Few distinct values make ties, which no strict order of p can break.
 priorities = st.sampled_from([1, 2, 3, 5, 8, 12]).flatmap(

@@ -9,7 +9,8 @@ from features import EVERY_FEATURE, given_features
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from cosmodag.graph.acyclicity import in_domain, log_determinant_value_and_gradient
+from cosmodag.graph.acyclicity import in_domain
+from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_error
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers import each_lane

@@ -75,15 +75,12 @@ class _QuickLower(Lower):  # type: ignore[misc]
         function = self.context.typing_context.resolve_value_type(op)
         if expr.op == "inplace_binop":  # its types were found for another function, such as +=
             function.get_call_type(self.context.typing_context, signature.args, {})
-        sides = [
-            self._cast_var(v, to)
-            for v, to in zip((expr.lhs, expr.rhs), signature.args, strict=True)
-        ]
+        pairs = zip((expr.lhs, expr.rhs), signature.args, strict=True)
+        sides = [self._cast_var(variable, kind) for variable, kind in pairs]
         found = self.context.get_function(function, signature)(self.builder, sides)
         return self.context.cast(self.builder, found, signature.return_type, resty)
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
-        """Read an entry or a row."""
         places = self._places(value, index)
         if places is None:
             return super().lower_getitem(resty, expr, value, index, signature)
@@ -98,9 +95,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
         return self.context.cast(self.builder, found, signature.return_type, resty)
 
     def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
-        """Write an entry."""
-        places = self._places(target_var, index_var)
-        array = self.typeof(target_var.name)
+        places, array = self._places(target_var, index_var), self.typeof(target_var.name)
         if places is None or len(places) < array.ndim:
             return super().lower_setitem(target_var, index_var, value_var, signature)
         value = self._cast_var(value_var, signature.args[2])

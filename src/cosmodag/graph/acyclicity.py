@@ -13,9 +13,8 @@ spectral_radius    NOBEARS                 O(d²)          no: an offset keeps i
 
 Each is a JAX function of one W, with a closed-form gradient, for use with `jax.jit` and `jax.vmap`.
 Functions whose names end in ``_of`` take the non-negative matrix A in place of A = W ∘ W, for
-models with several weights per arc (A = Σ w²). `cosmodag.graph.closed_forms` has the
-same in NumPy float64, as pairs of value and gradient for SciPy's optimisers; tests of acyclicity
-are in `cosmodag.graph.dags`. Both are also importable from here.
+models with several weights per arc (A = Σ w²). `cosmodag.graph.closed_forms` has the same in NumPy
+float64, as pairs of value and gradient for SciPy's optimisers.
 """
 
 from functools import partial
@@ -31,38 +30,9 @@ from cosmodag.graph.closed_forms import (
     Doubling,
     double,
     expm1_near_zero,
-    exponential_value_and_gradient,
-    log_determinant_value_and_gradient,
     power_rounds,
-    spectral_radius_value_and_gradient,
     square_expm1,
-    truncated_powers_value_and_gradient,
 )
-from cosmodag.graph.dags import agreeing, drop_cycles, is_dag, order_of, topological_order
-
-__all__ = [
-    "PowerState",
-    "agreeing",
-    "drop_cycles",
-    "exponential",
-    "exponential_of",
-    "exponential_value_and_gradient",
-    "in_domain",
-    "is_dag",
-    "log_determinant",
-    "log_determinant_of",
-    "log_determinant_value_and_gradient",
-    "order_of",
-    "power_start",
-    "resolvent",
-    "spectral_radius",
-    "spectral_radius_of",
-    "spectral_radius_value_and_gradient",
-    "topological_order",
-    "truncated_powers",
-    "truncated_powers_of",
-    "truncated_powers_value_and_gradient",
-]
 
 
 def exponential(weights: ArrayLike) -> jax.Array:

@@ -187,8 +187,9 @@ def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]
         return labels
     known = sparse.csc_array(fixed if sparse.issparse(fixed) else np.asarray(fixed))
     tails, heads = known.nonzero()
-    known_keys = heads.astype(np.int64) * arcs.shape[0] + tails
-    is_fixed = np.isin(_heads_of(arcs).astype(np.int64) * arcs.shape[0] + arcs.indices, known_keys)
+    d = arcs.shape[0]
+    keys = _heads_of(arcs).astype(np.int64) * d + arcs.indices
+    is_fixed = np.isin(keys, heads.astype(np.int64) * d + tails)
     return labels if not (is_fixed & ~labels).any() else _propagated(arcs, labels | is_fixed)
 
 
@@ -233,8 +234,7 @@ def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -
 def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_array:
     """Return the arcs to keep as a Boolean matrix."""
     heads = _heads_of(arcs)
-    ones = np.ones(int(keep.sum()), np.bool_)
-    return sparse.csr_array((ones, (arcs.indices[keep], heads[keep])), shape=arcs.shape)
+    return sparse.csr_array((keep[keep], (arcs.indices[keep], heads[keep])), shape=arcs.shape)
 
 
 def _like(adjacency: Matrix, found: sparse.csr_array) -> "NDArray[np.bool_] | sparse.csr_array":
@@ -263,15 +263,13 @@ def _propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[
     waiting = left[np.lexsort((place[arcs.indices[left]], place[heads[left]]))].tolist()
     before = -1
     while len(waiting) != before:
-        before, still = len(waiting), []
+        before = len(waiting)
         for arc in waiting:
             tail, head = ends[arc]
             found[arc] = _follows(tail, head, joined, into)
             if found[arc]:
                 into[head].add(tail)
-            else:
-                still.append(arc)
-        waiting = still
+        waiting = [arc for arc in waiting if not found[arc]]
     return found
 
 

@@ -11,7 +11,7 @@ from solver_problems import RECIPE, SETTINGS, make_table
 from cosmodag.errors import FallbackWarning
 from cosmodag.solve import plan
 from cosmodag.solve.kernels import backends_for, gpu
-from cosmodag.solve.kernels.gpu import declared, large, sharded
+from cosmodag.solve.kernels.gpu import large, sharded, shared
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.training.loop import REFERENCE
@@ -58,7 +58,7 @@ def test_many_small_problems_are_one_batch(monkeypatch):
 
 @pytest.mark.parametrize(("d", "name"), [(10, "pallas-small"), (256, "pallas-large")])
 def test_without_pallas_the_reference_loop_is_used_with_a_warning(monkeypatch, d, name):
-    monkeypatch.setattr(declared, "import_module", without_pallas)
+    monkeypatch.setattr(shared, "import_module", without_pallas)
     task = Problem(np.zeros((8, d), np.float32), SETTINGS, 0).task(RECIPE, 1, "gpu")
     with pytest.warns(FallbackWarning, match=f"'{name}'.*no Pallas for Triton"):
         assert plan.choose(task).name == "reference"
