@@ -12,11 +12,13 @@ except ImportError as error:
     ) from error
 
 from cosmodag.torch.layers import PriorityLayer, PriorityLinear, PriorityMLP, read_out, regulariser
-from cosmodag.torch.orientation import MODES, SmoothOrientation, smooth_orientation
-from cosmodag.torch.schedulers import (
+from cosmodag.torch.orientation import (
+    MODES,
     CosineTemperature,
     ExponentialTemperature,
+    SmoothOrientation,
     TemperatureScheduler,
+    smooth_orientation,
 )
 
 __all__ = [

@@ -123,7 +123,7 @@ class AnnealedLearner(TrainedLearner):
             check_count("epochs", self.epochs)
 
     def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
-        from cosmodag.solve.training.checkpoint import Checkpoint
+        from cosmodag.solve.training.train import Checkpoint
 
         kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         return replace(self.solver_for(n, d), checkpoint=kept)

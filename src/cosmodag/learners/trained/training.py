@@ -14,7 +14,7 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.learners.trained.base import TrainedLearner
     from cosmodag.solve.methods.solver import Solver
-    from cosmodag.solve.training.checkpoint import Checkpoint
+    from cosmodag.solve.training.train import Checkpoint
 
 __all__ = ["train_many"]
 

@@ -20,8 +20,7 @@ from cosmodag.compiled import compiled, inlined
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
 from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.kernels.cpu import is_plain_network
-from cosmodag.solve.kernels.cpu.mlp import backward
-from cosmodag.solve.kernels.cpu.mlp_arrays import gather, scatter, workspace
+from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
 from cosmodag.solve.minimisers.each_lane import EachLane, Ended, arcs_of

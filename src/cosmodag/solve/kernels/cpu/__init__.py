@@ -22,7 +22,7 @@ from cosmodag.model.objective import (
     mean_squared_error,
 )
 from cosmodag.model.structure import Priority
-from cosmodag.solve.kernels.cpu import linear, mlp, mlp_arrays
+from cosmodag.solve.kernels.cpu import linear, mlp
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
 from cosmodag.solve.kernels.cpu.steps import KernelSettings
 from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
@@ -143,8 +143,8 @@ def _backend(
 
 def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
     """Backend of networks, for one of two losses."""
-    prepared = partial(mlp_arrays.workspace, has_own_variances=has_own_variances)
-    kernel = Kernel(mlp_arrays.gather, prepared, mlp.run, mlp_arrays.scatter, has_one_program=True)
+    prepared = partial(mlp.workspace, has_own_variances=has_own_variances)
+    kernel = Kernel(mlp.gather, prepared, mlp.run, mlp.scatter, has_one_program=True)
     # Five copies: three in its own layout, W and the gradient.
     return _backend(name, is_plain_network, loss, kernel, 5, _network_entries)
 
