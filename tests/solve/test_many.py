@@ -50,7 +50,7 @@ def test_the_memory_estimate_covers_what_xla_plans():
 def test_batches_are_cut_to_fit_and_that_changes_nothing(monkeypatch, table):
     problems = [Problem(table, SETTINGS, seed) for seed in range(10)]
     (whole,) = plan_many(SOLVER, problems, "cpu")
-    copies = whole.backends[RECIPE].working_copies + plan._READ_OUT
+    copies = whole.backends[RECIPE].working_copies + plan._READ_OUT_COPIES
     per_lane = lane_bytes(RECIPE, problems[0], copies)
     room = int((4.5 * per_lane + table.nbytes) / 0.85)
     together = {one.place: one.solution for one in solve(problems)}

@@ -215,15 +215,17 @@ def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
         grandparents = arcs.indices[into_latest]
         upstream = grandparents[is_compelled[into_latest]]
         others = parents[parents != latest]
-        is_shared = _among(marked, parents, upstream).all()
-        if is_shared and _among(marked, grandparents, others).all():
-            is_compelled[into_head] = _among(marked, upstream, parents)
+        is_shared = _members(marked, parents, upstream).all()
+        if is_shared and _members(marked, grandparents, others).all():
+            is_compelled[into_head] = _members(marked, upstream, parents)
         else:
             is_compelled[into_head] = True
     return is_compelled
 
 
-def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -> NDArray[np.bool_]:
+def _members(
+    marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]
+) -> NDArray[np.bool_]:
     """Mark vertices of `part` that are in `whole`; ``marked`` is an all-False work array."""
     marked[whole] = True
     found: NDArray[np.bool_] = marked[part]

@@ -25,11 +25,11 @@ _STATE_COPIES = 3
 
 # On a CPU, problems run in parallel threads, not in one program: small batches cost nothing, and
 # solutions arrive sooner.
-_SIDE_BY_SIDE = 32
+_LARGEST_CPU_BATCH = 32
 
 # Additional copies of the parameters for the read-out, if it shares memory with training: strengths
 # of arcs in double precision.
-_READ_OUT = 2
+_READ_OUT_COPIES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def _plan(
     """Plan one group: problems together if two fit in memory, otherwise one after the other."""
     first = problems[members[0]]
     on_one = available_bytes(device)
-    reading = _READ_OUT if device.platform == "cpu" and not solver.working_copies else 0
+    reading = _READ_OUT_COPIES if device.platform == "cpu" and not solver.working_copies else 0
     shared = _shared_bytes([problems[index] for index in members])
     for lanes in dict.fromkeys((len(members), 1)):
         tasks = {r: first.task(r, lanes, device.platform) for r in solver.recipes}
@@ -119,7 +119,7 @@ def _plan(
     check_fits(per_lane + _shared_bytes([first]), available, "One such problem")
     size = min(lanes, lanes if most is None else max(1, most))
     if device.platform == "cpu":
-        size = min(size, _SIDE_BY_SIDE)
+        size = min(size, _LARGEST_CPU_BATCH)
     batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
     memory = per_lane * len(batches[0]) + shared
     return Plan(device, backends, batches, first.data.dtype.name, memory, available)
@@ -177,7 +177,7 @@ def solve_many(
 
 
 # Rounds are timed until they add up to this many seconds.
-_ENOUGH = 0.2
+_TIMED_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def _time_rounds(batch: Batch, most: int) -> float:
     with backend.limited(batch, state):
         state = _finished(backend.advance(batch, state, 0, 1))
         rounds, elapsed = 1, 0.0
-        while elapsed < _ENOUGH and rounds <= most:
+        while elapsed < _TIMED_SECONDS and rounds <= most:
             begin = time.perf_counter()
             state = _finished(backend.advance(batch, state, 0, rounds))
             elapsed = time.perf_counter() - begin

@@ -226,7 +226,7 @@ class TemperatureScheduler(ABC):
             raise DataError("The module has no SmoothOrientation to schedule.")
         self.rounds, self.start, self.end = rounds, start, end
         self.last_epoch = 0
-        self._put_in_force()
+        self._set_temperature()
 
     @abstractmethod
     def temperature_at(self, progress: float) -> float:
@@ -235,7 +235,7 @@ class TemperatureScheduler(ABC):
     def step(self) -> None:
         """Advance by one round."""
         self.last_epoch += 1
-        self._put_in_force()
+        self._set_temperature()
 
     def get_last_temperature(self) -> float:
         """Return the current temperature."""
@@ -248,9 +248,9 @@ class TemperatureScheduler(ABC):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore a state, including its temperature."""
         vars(self).update(state_dict)
-        self._put_in_force()
+        self._set_temperature()
 
-    def _put_in_force(self) -> None:
+    def _set_temperature(self) -> None:
         self._last_temperature = self.temperature_at(min(self.last_epoch / self.rounds, 1.0))
         for orientation in self._orientations:
             orientation.set_temperature(self._last_temperature)

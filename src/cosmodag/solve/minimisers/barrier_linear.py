@@ -17,7 +17,7 @@ from cosmodag.solve.minimisers.each_lane import (
     Arcs,
     Covariances,
     EachLane,
-    Ended,
+    LaneResult,
     arcs_of,
     covariances_of,
     half_squared_error,
@@ -103,12 +103,12 @@ _RECIPES = [
 _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
 
 # Iterations between checks of the objective.
-_LOOK_EVERY = 1000
+_CHECK_EVERY = 1000
 
 # Relative change at the last check below which a stage counts as converged although it reached its
 # iteration limit: with a constant step length the objective fluctuates by 1e-5 to 3e-4 (ER4, d = 20
 # and 30), so whether the tolerance is met is a matter of chance.
-_SETTLED = 1e-3
+_SMALL_CHANGE = 1e-3
 
 DESCENT_SETTINGS = frozenset({"learning_rate", "beta1", "beta2", "rounds"})
 """Adam's settings, and the largest number of iterations."""
@@ -143,7 +143,7 @@ class LinearDescent(EachLane):
         """Whether a recipe is half squared errors of linear relations and a barrier, full batch."""
         return recipe in _RECIPES
 
-    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise from the given parameters, in pieces between which the watch is checked."""
         settings = batch.settings_of(lane)
         stage = StageSettings(*(settings[name] for name in StageSettings._fields))
@@ -158,24 +158,24 @@ class LinearDescent(EachLane):
         while (
             done < limit and status == _GOES_ON and change > self.tolerance and watch.stop is None
         ):
-            look = min(done - done % _LOOK_EVERY + _LOOK_EVERY, limit)
+            next_check = min(done - done % _CHECK_EVERY + _CHECK_EVERY, limit)
             first, begin = done, time.perf_counter()
             done, rate, status = descend(
                 *(covariances, arcs, weights, mean, square, move, stage, rate, done),
-                min(done + piece, look),
+                min(done + piece, next_check),
             )
             watch.advance(done - first)
             piece = batch.steps_per_piece(done - first, time.perf_counter() - begin)
-            if done == look or status != _GOES_ON or watch.stop is not None:
+            if done == next_check or status != _GOES_ON or watch.stop is not None:
                 previous, value = value, _objective(covariances, arcs, weights, stage)
                 # Both values are zero on constant data.
                 difference, scale = abs(value - previous), max(abs(previous), 1e-300)
                 change = 0.0 if value == previous else difference / scale
-        return Ended(
+        return LaneResult(
             parameters={**start, "arcs": weights},
             loss=value,
             iterations=done,
-            converged=change <= _SETTLED or status == _AT_REST,
+            converged=change <= _SMALL_CHANGE or status == _AT_REST,
             refused=status == _LEFT_THE_DOMAIN,
         )
 

@@ -23,7 +23,7 @@ from cosmodag.solve.kernels.cpu import is_plain_network
 from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
-from cosmodag.solve.minimisers.each_lane import EachLane, Ended, arcs_of
+from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult, arcs_of
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Constant, Inside, Recipe
 from cosmodag.solve.training.adam import fresh_state
@@ -33,7 +33,7 @@ from cosmodag.solve.watch import Watch
 Float32 = NDArray[np.float32]
 
 # Largest number of iterations between checks of the watch.
-_LOOK_EVERY = 50
+_CHECK_EVERY = 50
 
 
 class _StageSettings(NamedTuple):
@@ -83,7 +83,7 @@ class NetworkDescent(EachLane):
             and recipe.guard == Inside()
         )
 
-    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise from the given parameters, in pieces between which the watch is checked."""
         settings = batch.settings_of(lane)
         given = _given(batch, lane, settings["lambda1"])
@@ -95,7 +95,7 @@ class NetworkDescent(EachLane):
         done, inside, value, piece = 0, True, np.nan, 1
         while done < int(settings["rounds"]) and inside and watch.stop is None:
             # The ends of pieces depend on the machine; the reported iterations must not.
-            end = min(done - done % _LOOK_EVERY + _LOOK_EVERY, int(settings["rounds"]))
+            end = min(done - done % _CHECK_EVERY + _CHECK_EVERY, int(settings["rounds"]))
             until = min(done + piece, end)
             begin = time.perf_counter()
             inside, value = descend(given, arrays, work, stage, done, until)
@@ -103,7 +103,7 @@ class NetworkDescent(EachLane):
             watch.advance(until - done)
             done = until if inside else end
         scatter(arrays, state, 0)
-        return Ended(lane_of(state.parameters, 0), value, done, inside, not inside)
+        return LaneResult(lane_of(state.parameters, 0), value, done, inside, not inside)
 
 
 def _given(batch: Batch, lane: int, lambda1: float) -> _Given:

@@ -20,7 +20,7 @@ from cosmodag.solve.watch import Watch
 _LONG = 1000
 
 
-class Ended(NamedTuple):
+class LaneResult(NamedTuple):
     """Result of the minimisation of one problem; the fields are those of `Minimised`."""
 
     parameters: Parameters
@@ -40,7 +40,7 @@ class EachLane:
     # thread, so that the main thread can respond to Ctrl-C; abandoned work ends by itself.
     leaves_python: ClassVar[bool] = False
 
-    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Solve one problem; it may change `start`, the parameters of its lane, in place."""
         raise NotImplementedError
 
@@ -67,9 +67,9 @@ class EachLane:
         return Minimised(found, loss, longest, refused, converged, watch.stop)
 
 
-def _on_other_thread(work: Callable[[], Ended]) -> Ended:
+def _on_other_thread(work: Callable[[], LaneResult]) -> LaneResult:
     """Do some work on another thread, which is abandoned if this one is interrupted."""
-    future: Future[Ended] = Future()
+    future: Future[LaneResult] = Future()
 
     def do() -> None:
         try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cosmodag.model.objective import Decayed, Objective, Penalised
 from cosmodag.model.structure import Free, Parameters, spread
 from cosmodag.solve.machine.devices import jax_device
-from cosmodag.solve.minimisers.each_lane import EachLane, Ended
+from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Constant, Recipe
 from cosmodag.solve.watch import Watch
@@ -169,7 +169,7 @@ class FullBatch(EachLane):
             and recipe.guard is None
         )
 
-    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise over one vector, allowed arcs first, then all other layers."""
 
         def of(name: str, otherwise: Float64 | None = None) -> Float64:
@@ -211,7 +211,7 @@ class FullBatch(EachLane):
                 is_stopped=is_stopped,
             )
             ended = jax.tree.map(np.asarray, parameters_of(found.x))
-        return Ended(ended, found.value, found.iterations, found.converged)
+        return LaneResult(ended, found.value, found.iterations, found.converged)
 
 
 def _has_one_norm(objective: Objective) -> bool:

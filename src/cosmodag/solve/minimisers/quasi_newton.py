@@ -16,7 +16,7 @@ from cosmodag.solve.minimisers.each_lane import (
     Arcs,
     Covariances,
     EachLane,
-    Ended,
+    LaneResult,
     arcs_of,
     covariances_of,
     half_squared_error,
@@ -56,7 +56,7 @@ class QuasiNewton(EachLane):
             and recipe.guard is None
         )
 
-    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise from the given parameters."""
         objective = batch.recipe.objective
         assert isinstance(objective, Penalised)
@@ -73,7 +73,7 @@ class QuasiNewton(EachLane):
         if self.tolerance is not None:
             options["ftol"] = self.tolerance
         found, result = _solve(smooth, arcs, first, options, watch)
-        return Ended(
+        return LaneResult(
             parameters={**start, "arcs": found - found.T if has_potential else found},
             loss=float(result.fun),
             iterations=int(result.nit),
@@ -124,7 +124,7 @@ def _solve(
         value += float(price @ (x[:count] + x[count:]))
         return value, np.concatenate([slope + price, price - slope])
 
-    def look_up(x: Any) -> None:
+    def count_iteration(x: Any) -> None:
         watch.advance(1)
         if watch.stop is not None:
             raise StopIteration
@@ -138,7 +138,7 @@ def _solve(
         method="L-BFGS-B",
         jac=True,
         bounds=[(0.0, None)] * len(first) if is_split else None,
-        callback=look_up,
+        callback=count_iteration,
         options=options,
     )
     found = np.zeros_like(arcs.gain)

@@ -67,7 +67,7 @@ class Checkpoint:
         number = count()
 
         def kept(leaf: Any) -> Any:
-            return _like(arrays[f"leaf.{next(number)}"], leaf, path)
+            return _checked(arrays[f"leaf.{next(number)}"], leaf, path)
 
         try:
             state = map_arrays(kept, fresh)
@@ -100,7 +100,7 @@ class Checkpoint:
         return self._folder / f"{_digest(batch, rounds)[:32]}.safetensors"
 
 
-def _like(kept: NDArray[Any], fresh: Any, path: Path) -> Any:
+def _checked(kept: NDArray[Any], fresh: Any, path: Path) -> Any:
     """Return a saved array on the device of the fresh value; shape and type must match."""
     if kept.shape != fresh.shape or kept.dtype != fresh.dtype:
         raise _damaged(path)

@@ -152,7 +152,7 @@ def _run_rounds(
     more = state.parameters["arcs"].shape[0] - d
     table = _padded_table(given, which, more)
     passes = Passes.over(table.data.shape[0], recipe.batch_size)
-    state = _on_order(lambda order: jnp.pad(order, (0, more)), state)
+    state = _on_priorities(lambda order: jnp.pad(order, (0, more)), state)
 
     def run_round(round: Any, state: AdamState) -> AdamState:
         now = recipe.schedule(round, settings)
@@ -170,7 +170,7 @@ def _run_rounds(
         return after_round(state, round, total / batches)
 
     state = jax.lax.fori_loop(first, last, run_round, state)
-    state = _on_order(lambda order: order[:d], state)
+    state = _on_priorities(lambda order: order[:d], state)
     return jax.tree.map(lambda value: value[None], state)
 
 
@@ -183,7 +183,7 @@ def _padded_table(given: Arrays, which: dict[str, Any], more: int) -> _Table:
             counted = jnp.pad(counted, ((0, 0), (0, more)))
     if "support" in given:
         allowed = (given["support"][which["support"]] != 0).astype(jnp.int8)
-        support = _settled(jnp.pad(allowed, ((0, more), (0, more))))
+        support = _computed_once(jnp.pad(allowed, ((0, more), (0, more))))
     return _Table(jnp.pad(data, ((0, 0), (0, more))), counted, support, data.shape[1])
 
 
@@ -196,13 +196,15 @@ def _rows_of_round(
     real = (within < passes.size) & (positions < passes.rows)
     # Without the barriers, XLA would recompute the order for every number it copies, in a program
     # that takes minutes to compile.
-    order = _settled(rows_at(seed, number, positions.ravel(), passes.rows)).reshape(real.shape)
-    rows = _settled(jnp.where(real[..., None], table.data[order], 0))
+    order = _computed_once(rows_at(seed, number, positions.ravel(), passes.rows)).reshape(
+        real.shape
+    )
+    rows = _computed_once(jnp.where(real[..., None], table.data[order], 0))
     columns = jnp.swapaxes(rows, 1, 2)
     if table.counted is None:
         entries = jnp.sum(real, axis=1).astype(jnp.float32) * table.variables
         return _RoundRows(rows, columns, None, entries)
-    counted = _settled(jnp.where(real[..., None], table.counted[order], 0))
+    counted = _computed_once(jnp.where(real[..., None], table.counted[order], 0))
     each = table.variables if counted.shape[2] == 1 else 1
     entries = jnp.sum(counted, axis=(1, 2)) * each
     return _RoundRows(rows, columns, jnp.swapaxes(counted, 1, 2), entries)
@@ -270,7 +272,7 @@ def _scalars_of(step: Any, entries: Any, now: Settings) -> TileScalars:
     )
 
 
-def _settled(values: jax.Array) -> jax.Array:
+def _computed_once(values: jax.Array) -> jax.Array:
     """Compute values once; an optimisation barrier keeps XLA from fusing them into their uses."""
     return jax.lax.optimization_barrier(values)  # type: ignore[no-untyped-call]
 
@@ -282,7 +284,7 @@ def _on_groups(change: Callable[[Parameters], Parameters], state: AdamState) -> 
     )
 
 
-def _on_order(change: Callable[[jax.Array], jax.Array], state: AdamState) -> AdamState:
+def _on_priorities(change: Callable[[jax.Array], jax.Array], state: AdamState) -> AdamState:
     """Apply a function to p and its moments."""
     return _on_groups(lambda group: {**group, "order": change(group["order"])}, state)
 
