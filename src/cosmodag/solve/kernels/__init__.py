@@ -12,6 +12,6 @@ def backends_for(platform: str) -> tuple[Backend, ...]:
     """Return the backends for a kind of device, the preferred ones first."""
     if platform == "cpu":
         return (*cpu.BACKENDS, REFERENCE)
-    from cosmodag.solve.kernels import gpu  # which imports JAX
+    from cosmodag.solve.kernels.gpu import large, sharded, small  # which import JAX
 
-    return (*gpu.BACKENDS, REFERENCE)
+    return (sharded.SHARDED, large.LARGE, small.SMALL, REFERENCE)

@@ -1,9 +1,9 @@
 """The rows of every step: passes over the table, rounds of bounded length, and their random order.
 
-A pass visits every row once, in a new order. It is a pure function of (seed, pass), hence the same
-on every device, in every batch of problems and after an interruption, and needs neither a sort nor
-a table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on its own
-with a few integer operations, so it vectorises on a CPU and on an accelerator alike.
+A pass visits every row once, in an order that is a function of the seed and the pass: the same on
+every device, in every batch of problems and after an interruption. It needs neither a sort nor a
+table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on its own with
+a few integer operations, so it vectorises on a CPU and on an accelerator alike.
 
 A pass over many rows is divided into rounds of at most `LONGEST` steps; settings change, and a run
 can be interrupted, between rounds. Annealing thus depends on the number of steps: a table with a

@@ -38,9 +38,11 @@ _NOTHING = np.empty((0, 0), np.float32)
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """A compiled loop over the rounds of one problem, for one mechanism."""
+class _Kernel:
+    """A compiled loop over the rounds of one problem, for some mechanisms and one loss."""
 
+    loss: Loss
+    fits: Callable[[Mechanism], bool]
     # (state, lane) → the arrays of one problem in the layout of the loop.
     gather: Callable[[AdamState, int], Any]
     # arrays → arrays that steps overwrite.
@@ -54,20 +56,16 @@ class Kernel:
     # trained again on the arcs found, one program compiles faster than two.
     has_one_program: bool = False
 
-    def start(self, batch: Batch) -> AdamState:
-        """Draw the initial states of all problems, or use their given start parameters."""
-        parameters = batch.starts
-        if parameters is None:
-            keys = [HostKey.of(int(seed)) for seed in batch.seeds]
-            drawn = [
-                batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
-                for lane, key in enumerate(keys)
-            ]
-            parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
-        return fresh_state(map_arrays(np.array, parameters), lanes=(batch.size,))
+    def implements(self, task: Task) -> bool:
+        """Whether a task is COSMO with this loss and such a mechanism, in single precision."""
+        mechanism = task.recipe.mechanism
+        cosmo = Recipe(Priority(), mechanism, AnnealedObjective(self.loss), CosineAnnealing())
+        is_cosmo = self.fits(mechanism) and task.recipe.is_like(cosmo)
+        is_here = task.dtype == np.float32 and task.platform == "cpu"
+        return is_cosmo and is_here and task.features <= FEATURES
 
     def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
-        """Run rounds first … last − 1 of every problem of a batch, within `limited`."""
+        """Run rounds first … last − 1 of every problem of a batch, within `_limited`."""
         state = map_arrays(lambda a: a if isinstance(a, np.ndarray) else np.array(a), state)
         advance = partial(self._advance_lane, batch, state, first, last)
         with mapper(min(batch.size, cores())) as map_lanes:
@@ -96,7 +94,20 @@ class Kernel:
             state.diverged_at[lane] = diverged_at
 
 
-def limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
+def _start(batch: Batch) -> AdamState:
+    """Draw the initial states of all problems, or use their given start parameters."""
+    parameters = batch.starts
+    if parameters is None:
+        keys = [HostKey.of(int(seed)) for seed in batch.seeds]
+        drawn = [
+            batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
+            for lane, key in enumerate(keys)
+        ]
+        parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
+    return fresh_state(map_arrays(np.array, parameters), lanes=(batch.size,))
+
+
+def _limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
     """Context with the number of BLAS threads that suits the products of one step."""
     multiplications = batch.passes.size * state.parameters["arcs"][0].size
     return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
@@ -104,49 +115,22 @@ def limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
 
 def is_plain_network(mechanism: Mechanism) -> bool:
     """Whether the networks have one hidden layer of sigmoid units, of any width."""
-    return (
-        type(mechanism) is MLP and len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
-    )
+    if type(mechanism) is not MLP:
+        return False
+    return len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
 
 
-def _backend(
-    name: str,
-    fits: Callable[[Mechanism], bool],
-    loss: Loss,
-    kernel: Kernel,
-    working_copies: int,
-    entries: Callable[[Task], int],
-) -> Backend:
-    """Backend of COSMO in single precision, for the mechanisms that fit and one loss."""
-
-    def implements(task: Task) -> bool:
-        mechanism = task.recipe.mechanism
-        cosmo = Recipe(Priority(), mechanism, AnnealedObjective(loss), CosineAnnealing())
-        return (
-            fits(mechanism)
-            and task.recipe.is_like(cosmo)
-            and task.features <= FEATURES
-            and task.dtype == np.float32
-            and task.platform == "cpu"
-        )
-
-    return Backend(
-        name,
-        implements,
-        kernel.advance,
-        working_copies,
-        start=kernel.start,
-        entries=entries,
-        limited=limited,
-    )
+def _backend(name: str, kernel: _Kernel, copies: int, entries: Callable[[Task], int]) -> Backend:
+    steps = kernel.implements, kernel.advance
+    return Backend(name, *steps, copies, _start, entries=entries, limited=_limited)
 
 
 def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
     """Backend of networks, for one of two losses."""
-    prepared = partial(mlp.workspace, has_own_variances=has_own_variances)
-    kernel = Kernel(mlp.gather, prepared, mlp.run, mlp.scatter, has_one_program=True)
+    workspace = partial(mlp.workspace, has_own_variances=has_own_variances)
+    steps = mlp.gather, workspace, mlp.run, mlp.scatter
     # Five copies: three in its own layout, W and the gradient.
-    return _backend(name, is_plain_network, loss, kernel, 5, _network_entries)
+    return _backend(name, _Kernel(loss, is_plain_network, *steps, True), 5, _network_entries)
 
 
 def _network_entries(task: Task) -> int:
@@ -155,15 +139,15 @@ def _network_entries(task: Task) -> int:
     return int(d * (d * h + 1 + 2 * h + 1))
 
 
+_LINEAR = _Kernel(
+    mean_squared_error,
+    lambda mechanism: mechanism == Linear(),
+    *(linear.gather, linear.workspace, linear.run),
+)
+
 BACKENDS: tuple[Backend, ...] = (
-    _backend(
-        "numba-linear",
-        lambda mechanism: mechanism == Linear(),
-        mean_squared_error,
-        Kernel(linear.gather, linear.workspace, linear.run),
-        working_copies=3,  # S, W and the gradient
-        entries=lambda task: task.variables * (task.variables + 1),
-    ),
+    # Three copies: S, W and the gradient.
+    _backend("numba-linear", _LINEAR, 3, lambda task: task.variables * (task.variables + 1)),
     _networks("numba-mlp", mean_squared_error, has_own_variances=False),
     _networks("numba-mlp-likelihood", log_residual_variances, has_own_variances=True),
 )
