@@ -2,8 +2,8 @@
 
 A pass visits every row once, in an order that is a function of the seed and the pass: the same on
 every device, in every batch of problems and after an interruption. It needs neither a sort nor a
-table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on its own with
-a few integer operations, so it vectorises on a CPU and on an accelerator alike.
+table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on its own,
+by a few integer operations, so it vectorises on a CPU and on an accelerator alike.
 
 A pass over many rows is divided into rounds of at most `LONGEST` steps; settings change, and a run
 can be interrupted, between rounds. Annealing thus depends on the number of steps: a table with a
