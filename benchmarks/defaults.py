@@ -16,7 +16,7 @@ import pandas as pd
 
 from cosmodag import Cosmo, metrics, simulate
 from cosmodag.solve.machine.devices import device_named
-from cosmodag.solve.many import solve_many
+from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.readout import read_out
 from cosmodag.solve.watch import Watch

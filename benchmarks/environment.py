@@ -18,9 +18,8 @@ import numpy as np
 
 from cosmodag.engines import Failure, each
 from cosmodag.learners.trained.base import TrainedLearner
-from cosmodag.solve.backend import Backend
 from cosmodag.solve.plan import plan_many
-from cosmodag.solve.problems import Batch
+from cosmodag.solve.problems import Backend, Batch
 
 
 def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) -> str:

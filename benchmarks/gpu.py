@@ -24,9 +24,9 @@ import numpy as np
 
 from cosmodag.metrics.ranking import ranking_scores
 from cosmodag.solve.kernels.gpu.large import LARGE, start
-from cosmodag.solve.many import solve_many
+from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 from cosmodag.solve.training.train import train
 from cosmodag.solve.watch import Watch
 from environment import header, table

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cosmodag.solve.many import solve_many
+from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 from cosmodag.solve.watch import Watch
 from gpu_problems import (
     ROUNDS,

@@ -10,12 +10,10 @@ from cosmodag import default_settings, simulate
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
-from cosmodag.solve.backend import Backend
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.plan import choose
-from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.schedules import CosineAnnealing
+from cosmodag.solve.problems import Backend, Batch, Problem
+from cosmodag.solve.recipe import CosineAnnealing, Recipe
 
 ROWS, BATCH, ROUNDS = 1000, 64, 2000
 STEPS = -(-ROWS // BATCH)  # in a round, which is one pass over so few rows

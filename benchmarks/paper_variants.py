@@ -23,7 +23,7 @@ from cosmodag import (
     metrics,
     simulate,
 )
-from cosmodag.solve.many import solve_many
+from cosmodag.solve.plan import solve_many
 from cosmodag.solve.readout import read_out
 from cosmodag.solve.watch import Watch
 from environment import header, table

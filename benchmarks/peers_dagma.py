@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosmodag import Dagma, metrics, simulate
-from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gradient
+from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from environment import table
 
 LAMBDA1 = 0.03

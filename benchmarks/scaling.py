@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from cosmodag import Cosmo, simulate
-from cosmodag.solve.many import solve_many
+from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.watch import Watch
 from environment import batch_for, header, table

@@ -23,7 +23,7 @@ import numpy as np
 
 from cosmodag import Cosmo, simulate
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 from environment import batch_for, header, table, timed, verdict
 from step_cost import CASES
 

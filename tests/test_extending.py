@@ -24,8 +24,7 @@ from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import LOSSES, AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.solve.methods.one_problem import OneProblem
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.schedules import CosineAnnealing
+from cosmodag.solve.recipe import CosineAnnealing, Recipe
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "extend"

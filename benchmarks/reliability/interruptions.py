@@ -23,8 +23,8 @@ import sys, signal, warnings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from cosmodag import Cosmo, CosmoMLP
-from cosmodag.solve.training import checkpoint
-checkpoint.SECONDS = 0.0
+from cosmodag.solve.training import train
+train.SAVE_EVERY = 0.0
 warnings.simplefilter("ignore")
 random = np.random.default_rng(0)
 X = random.normal(size=(200, 20)) @ np.triu(random.normal(size=(20, 20)) * 0.5 + np.eye(20))

@@ -13,7 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cosmodag import Cosmo, CosmoMLP, Dagma, Notears, OrderSearch, simulate
 from cosmodag.errors import CosmodagError
-from cosmodag.solve.training.reference import _run_many
+from cosmodag.solve.training.loop import _run_many
 from environment import header, table, verdict
 
 SHAPES = ((60, 5), (100, 8), (80, 12))

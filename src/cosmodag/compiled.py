@@ -14,8 +14,6 @@ from numba.core.dispatcher import Dispatcher
 from cosmodag.compilation import progress
 from cosmodag.compilation.cache import TRIED_VERSION, ProgramCache
 
-__all__ = ["borrowing", "compiled", "inlined", "part", "programs_of"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Sums may be reordered and divisions shared, so that loops vectorise; non-finite values keep their
@@ -43,7 +41,7 @@ def borrowing(function: Function) -> Function:
     Reference counts are atomic and cost more than the work of small functions, especially if
     several threads share arrays; and such a function compiles in a third of the time. It must
     consist of plain loops, and array indices must not be negative
-    (`cosmodag.compilation.lowering`). The program is kept as by `compiled`.
+    (`cosmodag.compilation.compilers`). The program is kept as by `compiled`.
     """
     return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler("QuickCompiler")})
 

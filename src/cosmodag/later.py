@@ -34,12 +34,12 @@ class _Later:
 def _module(name: str) -> Any:
     with preserve_random_state():
         module = import_module(name)
-        _listen()
+        _count_programs()
         return module
 
 
 @cache
-def _listen() -> None:
+def _count_programs() -> None:
     """Register the listeners that count the programs that JAX compiles."""
     monitoring = import_module("jax.monitoring")
     for listener in (begin_one, end_one):

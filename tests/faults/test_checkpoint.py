@@ -116,9 +116,9 @@ SCRIPT = """
 import sys, time, warnings
 import numpy as np
 from cosmodag import Cosmo
-from cosmodag.solve.training import checkpoint
-checkpoint.SECONDS = 0.0
-keep, left = checkpoint.Checkpoint.keep, int(sys.argv[3])
+from cosmodag.solve.training import train
+train.SAVE_EVERY = 0.0
+keep, left = train.Checkpoint.keep, int(sys.argv[3])
 def tell(self, *given, **options):
     global left
     keep(self, *given, **options)
@@ -127,7 +127,7 @@ def tell(self, *given, **options):
         print("kept", flush=True)
     elif left < 0:
         time.sleep(3600)
-checkpoint.Checkpoint.keep = tell
+train.Checkpoint.keep = tell
 warnings.simplefilter("ignore")
 X = np.load(sys.argv[1], allow_pickle=False)
 Cosmo(epochs=EPOCHS, refine=None, random_state=0, checkpoint=sys.argv[2]).fit(X)

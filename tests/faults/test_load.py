@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,8 +13,7 @@ import pytest
 
 from cosmodag import Cosmo, CosmoMLP, Notears, OrderSearch
 from cosmodag.errors import CosmodagError
-from cosmodag.solve.machine import forks
-from cosmodag.solve.training.reference import _run_many
+from cosmodag.solve.training.loop import _run_many
 from learner_catalogue import chain_table
 
 LEARNERS = (
@@ -69,7 +69,7 @@ def test_eight_threads_find_what_one_finds():
         assert list(pool.map(fit, range(16))) == alone
 
 
-@pytest.mark.skipif(not hasattr(forks.os, "fork"), reason="there is no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # JAX's own, on every fork
 def test_a_forked_process_works_or_says_why_not():
     alone = [fitted(index) for index in range(5)]

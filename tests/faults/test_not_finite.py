@@ -89,9 +89,9 @@ def test_of_several_starts_those_that_are_finite_are_used(monkeypatch):
 @pytest.mark.parametrize("learner", [Notears(), Dagma(max_iter=2000), NoCurl()], ids=str)
 def test_objectives_that_stop_being_finite(monkeypatch, learner):
     """Of methods without training: their gradient is not a number from some call on."""
-    from cosmodag.solve.minimisers import barrier_linear, covariance, quasi_newton
+    from cosmodag.solve.minimisers import barrier_linear, each_lane, quasi_newton
 
-    half, calls = covariance.half_squared_error, []
+    half, calls = each_lane.half_squared_error, []
 
     def broken(matrix, weights):
         calls.append(None)

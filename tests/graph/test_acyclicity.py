@@ -14,18 +14,20 @@ from scipy.linalg import expm
 from cosmodag.graph.acyclicity import (
     exponential,
     exponential_of,
-    exponential_value_and_gradient,
     in_domain,
     log_determinant,
     log_determinant_of,
-    log_determinant_value_and_gradient,
     power_start,
     resolvent,
     spectral_radius,
     spectral_radius_of,
-    spectral_radius_value_and_gradient,
     truncated_powers,
     truncated_powers_of,
+)
+from cosmodag.graph.closed_forms import (
+    exponential_value_and_gradient,
+    log_determinant_value_and_gradient,
+    spectral_radius_value_and_gradient,
     truncated_powers_value_and_gradient,
 )
 

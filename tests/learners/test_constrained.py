@@ -150,7 +150,7 @@ def test_out_of_time_there_is_a_dag_and_a_warning(data, learner):
 @ignore_warnings
 def test_an_interrupt_keeps_the_best_so_far(data, make, monkeypatch):
     from cosmodag.solve.minimisers import barrier_linear as descent
-    from cosmodag.solve.minimisers import covariance, quasi_newton
+    from cosmodag.solve.minimisers import each_lane, quasi_newton
 
     def interrupt(matrix, weights):
         if not sent:
@@ -159,7 +159,7 @@ def test_an_interrupt_keeps_the_best_so_far(data, make, monkeypatch):
         return half(matrix, weights)
 
     sent: list[int] = []
-    half = covariance.half_squared_error
+    half = each_lane.half_squared_error
     for module in (descent, quasi_newton):
         monkeypatch.setattr(module, "half_squared_error", interrupt)
     model = make()

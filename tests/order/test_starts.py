@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.order.moments import Moments
 from cosmodag.order.starts.conditional_variances import equal_variance_order
 from cosmodag.order.starts.elimination import LEAST_SHARE

@@ -14,7 +14,7 @@ from cosmodag.model.structure import Free
 from cosmodag.solve.minimisers.base import Minimised
 from cosmodag.solve.problems import Batch, Problem, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 from cosmodag.solve.watch import Watch
 
 SETTINGS = {

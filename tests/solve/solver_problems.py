@@ -10,15 +10,13 @@ import numpy as np
 from cosmodag.model.mechanism import Linear, Mechanism
 from cosmodag.model.objective import AnnealedObjective, Loss, mean_squared_error
 from cosmodag.model.structure import Priority
-from cosmodag.solve.backend import Backend
 from cosmodag.solve.kernels import backends_for
 from cosmodag.solve.plan import choose
-from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.problems import Backend, Batch, Problem
+from cosmodag.solve.recipe import CosineAnnealing, Recipe
 from cosmodag.solve.training.adam import AdamState
-from cosmodag.solve.training.reference import REFERENCE
-from cosmodag.solve.training.schedules import CosineAnnealing
-from cosmodag.solve.training.shuffle import rows_at
+from cosmodag.solve.training.loop import REFERENCE
+from cosmodag.solve.training.rows import rows_at
 
 SETTINGS = {
     "learning_rate": 8e-3,

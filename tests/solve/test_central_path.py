@@ -9,16 +9,21 @@ from features import EVERY_FEATURE, given_features
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from cosmodag.graph.acyclicity import in_domain, log_determinant_value_and_gradient
+from cosmodag.graph.acyclicity import in_domain
+from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_error
 from cosmodag.solve.methods.central_path import CentralPath, Stage
-from cosmodag.solve.minimisers import covariance
-from cosmodag.solve.minimisers.barrier_linear import LinearDescent, StageSettings, descend
+from cosmodag.solve.minimisers import each_lane
+from cosmodag.solve.minimisers.barrier_linear import (
+    LinearDescent,
+    StageSettings,
+    descend,
+    invert_m_matrix,
+)
+from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.each_lane import Arcs
-from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
-from cosmodag.solve.minimisers.stochastic import Stochastic
+from cosmodag.solve.recipe import Domain
 from cosmodag.solve.training.adam import adam_step, fresh_state
-from cosmodag.solve.training.guards import Domain
 
 DAGMA = free_recipe(Barrier(half_squared_error), batch_size=None)
 
@@ -124,7 +129,7 @@ def plain_dagma(covariance, stage, price, iterations):
 
 def one_problem(price=0.03):
     """Covariances and arcs of six variables."""
-    covariances = covariance.covariances_of(batch_of(DAGMA, [{}]), 0)
+    covariances = each_lane.covariances_of(batch_of(DAGMA, [{}]), 0)
     return covariances, Arcs(1 - np.eye(6), np.full((6, 6), price))
 
 

@@ -13,7 +13,7 @@ from cosmodag.cli.terminal import compiling
 from cosmodag.cli.terminal.shell import register, run
 from cosmodag.compilation import progress
 from cosmodag.later import jax, jitted
-from cosmodag.solve import progress_bar
+from cosmodag.solve import watch
 from cosmodag.solve.watch import Watch
 
 
@@ -149,7 +149,7 @@ def test_in_a_notebook_one_line_changes(monkeypatch: pytest.MonkeyPatch) -> None
 
     shell = SimpleNamespace(get_ipython=ZMQInteractiveShell)
     monkeypatch.setitem(sys.modules, "IPython", shell)
-    monkeypatch.setattr(progress_bar, "notebook_line", shown)
+    monkeypatch.setattr(watch, "notebook_line", shown)
     with Watch(1, "Cosmo"):
         compile_three()
     assert "compiling, once: 0 of 3" in lines
@@ -162,7 +162,7 @@ def test_a_log_has_a_line_every_two_seconds(
 ) -> None:
     caplog.set_level(logging.INFO, "cosmodag")
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(watch.time, "monotonic", lambda: clock.now)
     with Watch(1, "Cosmo", show=False):
         compile_three()
         assert caplog.messages == []

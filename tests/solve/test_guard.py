@@ -12,9 +12,8 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, mean_squared_error
 from cosmodag.model.structure import Free
 from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.guards import Domain
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.recipe import Domain, Recipe
+from cosmodag.solve.training.loop import REFERENCE
 from cosmodag.solve.training.train import train
 from cosmodag.solve.watch import Watch
 

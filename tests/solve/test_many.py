@@ -11,14 +11,12 @@ from solver_problems import RECIPE, SETTINGS, make_table, reference_batch
 from cosmodag.errors import ResourceError, SettingsError
 from cosmodag.model.structure import Priority
 from cosmodag.solve import plan, readout
-from cosmodag.solve.cost import estimate
-from cosmodag.solve.many import solve_many
 from cosmodag.solve.methods.one_problem import OneProblem
-from cosmodag.solve.plan import lane_bytes, plan_many
+from cosmodag.solve.plan import estimate, lane_bytes, plan_many, solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.readout import strong_arcs
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.reference import REFERENCE, _run_many
+from cosmodag.solve.training.loop import REFERENCE, _run_many
 from cosmodag.solve.watch import Watch
 
 SOLVER = OneProblem(RECIPE)
@@ -52,7 +50,7 @@ def test_the_memory_estimate_covers_what_xla_plans():
 def test_batches_are_cut_to_fit_and_that_changes_nothing(monkeypatch, table):
     problems = [Problem(table, SETTINGS, seed) for seed in range(10)]
     (whole,) = plan_many(SOLVER, problems, "cpu")
-    copies = whole.backends[RECIPE].working_copies + plan._READ_OUT
+    copies = whole.backends[RECIPE].working_copies + plan._READ_OUT_COPIES
     per_lane = lane_bytes(RECIPE, problems[0], copies)
     room = int((4.5 * per_lane + table.nbytes) / 0.85)
     together = {one.place: one.solution for one in solve(problems)}

@@ -21,14 +21,13 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.structure import Free
 from cosmodag.solve.methods.central_path import CentralPath, Stage
-from cosmodag.solve.methods.progress import Progress
+from cosmodag.solve.methods.solver import Progress
 from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
+from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.full_batch import FullBatch
-from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.recipe import Recipe, full_loss
-from cosmodag.solve.training.guards import Inside
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.recipe import Inside, Recipe, full_loss
+from cosmodag.solve.training.loop import REFERENCE
 
 SETTINGS = {
     "lambda1": 0.02,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 
-from cosmodag.solve.minimisers.orthant_wise import minimise_orthant_wise
+from cosmodag.solve.minimisers.full_batch import minimise_orthant_wise
 
 
 @given(seed=st.integers(0, 2**16), price=st.floats(0.001, 2.0))

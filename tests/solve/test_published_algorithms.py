@@ -17,8 +17,8 @@ from cosmodag.model.objective import Penalised, half_squared_error
 from cosmodag.model.structure import Potential
 from cosmodag.solve.methods.lagrangian import Lagrangian
 from cosmodag.solve.methods.two_stage import TwoStage
+from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
-from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.recipe import Recipe
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]

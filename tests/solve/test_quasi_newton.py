@@ -11,15 +11,14 @@ from constrained_problems import batch_of, free_recipe, minimise, zeros_for
 from features import EVERY_FEATURE, given_features
 from sklearn.linear_model import Lasso, LinearRegression
 
-from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gradient
+from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.graph.constraint import EXPONENTIAL, Constraint
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import Barrier, Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free, Potential, Priority
-from cosmodag.solve.minimisers import covariance
-from cosmodag.solve.minimisers.base import first_that_implements
+from cosmodag.solve.minimisers import each_lane
+from cosmodag.solve.minimisers.base import Stochastic, first_that_implements
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton, smooth_part
-from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.recipe import Recipe, full_loss
 from cosmodag.solve.watch import Watch
 
@@ -91,11 +90,11 @@ def test_closed_gradients_are_those_of_the_objective_in_jax(recipe, features):
     prices = 0.3 * (1 - given.get("required", np.zeros((6, 6))))
     allowed = given.get("support", np.ones((6, 6))) * (1 - np.eye(6))
     weights = np.random.default_rng(0).uniform(-0.4, 0.4, (6, 6)) * allowed
-    covariances = covariance.covariances_of(batch, 0)
+    covariances = each_lane.covariances_of(batch, 0)
     if recipe == NOTEARS:
         value, slope = smooth_part(covariances, EXPONENTIAL, settings)(weights)
     else:
-        score, slope = covariance.half_squared_error(covariances, weights)
+        score, slope = each_lane.half_squared_error(covariances, weights)
         h, up = log_determinant_value_and_gradient(weights)
         value, slope, prices = 0.4 * score + h, 0.4 * slope + up, 0.4 * prices
     value, slope = value + np.sum(prices * np.abs(weights)), slope + prices * np.sign(weights)
@@ -160,10 +159,10 @@ def test_a_variable_is_not_learnt_from_entries_that_do_not_count():
 
 def test_one_covariance_for_each_set_of_rows():
     batch = batch_of(LASSO, [{}], **given_features(("counted",)))
-    covariances = covariance.covariances_of(batch, 0)
+    covariances = each_lane.covariances_of(batch, 0)
     assert covariances.matrices.shape == (3, 6, 6)
     assert sorted(covariances.members.tolist()) == list(range(6))
-    assert covariance.covariances_of(batch_of(LASSO, [{}]), 0).matrices.shape == (1, 6, 6)
+    assert each_lane.covariances_of(batch_of(LASSO, [{}]), 0).matrices.shape == (1, 6, 6)
 
 
 class Other(Free):

@@ -210,7 +210,7 @@ def test_schedulers_start_end_and_stay(scheduler, middle: float) -> None:
 
 
 def test_cosine_is_the_packages_own() -> None:
-    from cosmodag.solve.training.schedules import CosineAnnealing
+    from cosmodag.solve.recipe import CosineAnnealing
 
     scheduler = CosineTemperature(SmoothOrientation(3), rounds=20)
     annealed = CosineAnnealing()

@@ -183,7 +183,7 @@ FAULTS = (
     ),
     Fault(
         "orders are brought into line from the end",
-        "graph/orders.py",
+        "graph/dags.py",
         "topological_order(before[np.ix_(given, given)])",
         "topological_order(before.T[np.ix_(given, given)])",
         (f"{STARTS}::test_orders_are_brought_into_line",),

@@ -25,7 +25,7 @@ FAULTS = (
     ),
     Fault(
         "the temperature ends half a wave later",
-        "solve/training/schedules.py",
+        "solve/recipe.py",
         'progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]',
         'progress = jnp.asarray(round, jnp.result_type(float)) / (2 * settings["rounds"])',
         (STEPS,),
@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "every pass takes rows in the same order",
-        "solve/training/shuffle.py",
+        "solve/training/rows.py",
         "base = _mix_jax(_mix_jax(seed ^ jnp.uint32(_GOLDEN)) + epoch)",
         "base = _mix_jax(_mix_jax(seed ^ jnp.uint32(_GOLDEN)))",
         ("solve/training/test_shuffle.py::test_both_implementations_agree",),
@@ -81,7 +81,7 @@ FAULTS = (
     ),
     Fault(
         "checkpoint digest without the settings",
-        "solve/training/checkpoint.py",
+        "solve/training/train.py",
         "    groups += sorted(batch.settings.items())\n",
         "",
         ("faults/test_checkpoint.py::test_another_fit_takes_no_notice",),
@@ -89,14 +89,14 @@ FAULTS = (
     ),
     Fault(
         "checkpoint digest without the data",
-        "solve/training/checkpoint.py",
+        "solve/training/train.py",
         "        digest.update(array.tobytes())\n",
         "",
         ("faults/test_checkpoint.py::test_another_fit_takes_no_notice",),
     ),
     Fault(
         "a checkpoint of more rounds is accepted",
-        "solve/training/checkpoint.py",
+        "solve/training/train.py",
         "if not 0 <= done <= rounds or len(marks) != len(losses):",
         "if len(marks) != len(losses):",
         ("faults/test_checkpoint.py::test_a_record_of_more_rounds_than_there_are_is_refused",),

@@ -23,7 +23,7 @@ from cosmodag.learners.registry import LEARNERS
 from cosmodag.metrics import evaluate
 from cosmodag.simulate import load
 from cosmodag.solve.plan import plan_many
-from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.training.rows import Passes
 from cosmodag.solve.watch import Watch
 from cosmodag.warning_filters import ignoring
 

@@ -21,8 +21,6 @@ from numba import version_info
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime import rtsys
 
-__all__ = ["TRIED_VERSION", "ProgramCache"]
-
 TRIED_VERSION = (0, 68)
 """The latest version of Numba whose internals were tried."""
 
@@ -54,11 +52,6 @@ class ProgramCache(NullCache):  # type: ignore[misc]
             return NullCache()
         return found
 
-    @property
-    def cache_path(self) -> Any:
-        """Folder of the programs."""
-        return self._found.cache_path
-
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Read the program for a signature; None if there is none that can be used."""
         with suppress(Exception):  # a damaged file can raise anything
@@ -74,10 +67,6 @@ class ProgramCache(NullCache):  # type: ignore[misc]
         """Keep a program, if it can be written."""
         with suppress(Exception):
             self._found.save_overload(sig, data)
-
-    def flush(self) -> None:
-        """Delete all programs of the function."""
-        self._found.flush()
 
 
 class _Programs(IndexDataCacheFile):  # type: ignore[misc]
@@ -109,10 +98,6 @@ class _Programs(IndexDataCacheFile):  # type: ignore[misc]
             return None
         made_for, data = self._load_data(path.name)
         return data if made_for == self._made_for(key) else None
-
-    def flush(self) -> None:
-        for file in Path(self._cache_path).glob(f"{self._base}.*"):
-            file.unlink(missing_ok=True)
 
     def _made_for(self, key: Any) -> Any:
         return self._version, self._base, self._source_stamp, key

@@ -10,15 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Tally", "begin", "begin_one", "end", "end_one", "listening"]
-
 
 @dataclass
 class Tally:
     """How many programs have been compiled, and how many are known to be needed.
 
-    Examples
-    --------
     >>> tally = Tally()
     >>> tally.begin("train", {"train", "shuffle"})
     >>> tally.begin("shuffle", {"shuffle"})

@@ -135,7 +135,7 @@ class Known:
 
     def ordered(self, order: NDArray[Any]) -> NDArray[np.intp]:
         """Closest order that satisfies the partial order."""
-        from cosmodag.graph.orders import respecting
+        from cosmodag.graph.dags import respecting
 
         return np.asarray(respecting(order, self.before), np.intp)
 

@@ -12,7 +12,7 @@ from cosmodag.fit.mixed.kinds import needs_blocks
 from cosmodag.fit.mixed.refining import refine_blocks
 from cosmodag.fit.regimes.targets import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
 from cosmodag.refinement.noise.outcome import Doubt
 from cosmodag.solve.machine.devices import device_named

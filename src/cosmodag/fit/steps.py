@@ -15,7 +15,7 @@ from cosmodag.fit.fitted_dag import FittedDAG
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
     from cosmodag.learners.base import StructureLearner
-    from cosmodag.solve.training.checkpoint import Checkpoint
+    from cosmodag.solve.training.train import Checkpoint
 
 __all__ = ["FitResult", "FitTask", "Learning", "Learnt", "RefinedFit"]
 

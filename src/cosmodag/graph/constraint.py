@@ -15,7 +15,7 @@ from cosmodag.graph.acyclicity import (
     spectral_radius_of,
     truncated_powers_of,
 )
-from cosmodag.graph.acyclicity.closed_forms import (
+from cosmodag.graph.closed_forms import (
     exponential_value_and_gradient,
     spectral_radius_value_and_gradient,
     truncated_powers_value_and_gradient,
@@ -45,17 +45,10 @@ _OFFSET = 1e-12
 
 @dataclass(frozen=True)
 class Constraint:
-    """One function h that is zero only on DAGs.
+    """One function h that is zero only on DAGs."""
 
-    Attributes
-    ----------
-    of
-        h(A) for JAX, A = W ∘ W.
-    evaluator
-        Returns a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
-    """
-
-    of: Acyclicity
+    of: Acyclicity  # h(A) for JAX, A = W ∘ W
+    # Returns a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
     evaluator: Callable[[], ValueAndGradient]
 
     def value(self, weights: NDArray[np.floating]) -> float:

@@ -1,4 +1,4 @@
-"""Directed acyclic graphs as matrices: test, topological order, and two read-outs.
+"""Directed acyclic graphs as matrices: test, orders, and two read-outs.
 
 An arc u → v is a non-zero entry ``matrix[u, v]``. Matrices are dense (anything NumPy can read) or
 sparse (any SciPy format); results are dense for dense and CSR for sparse input. Arguments are never
@@ -16,16 +16,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from cosmodag.errors import DataError
-
-__all__ = [
-    "DENSE_LIMIT",
-    "above",
-    "agreeing",
-    "drop_cycles",
-    "is_dag",
-    "order_of",
-    "topological_order",
-]
 
 Matrix: TypeAlias = Any
 """A (d, d) array or SciPy sparse matrix."""
@@ -52,13 +42,6 @@ def is_dag(adjacency: Matrix) -> bool:
     A graph is a DAG if every strongly connected component is a single vertex without a loop;
     finding the components takes time linear in vertices and arcs.
 
-    Parameters
-    ----------
-    adjacency : (d, d) array or sparse matrix
-        Any non-zero entry ``[u, v]`` is the arc u → v.
-
-    Examples
-    --------
     >>> is_dag([[0, 1], [0, 0]])
     True
     >>> is_dag([[0, 1], [1, 0]])
@@ -74,15 +57,8 @@ def topological_order(adjacency: Matrix) -> NDArray[np.intp]:
     """Order the vertices of a DAG so that every arc points forward.
 
     Kahn's algorithm, with ties broken by the lowest index, so that the order depends only on the
-    graph.
+    graph. A graph with a cycle is refused by a `DataError`.
 
-    Raises
-    ------
-    DataError
-        If the graph has a cycle.
-
-    Examples
-    --------
     >>> topological_order([[0, 0, 0], [1, 0, 0], [1, 1, 0]]).tolist()
     [2, 1, 0]
     """
@@ -111,8 +87,6 @@ def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
 
     This total order refines the partial order of Equation 2 of the paper for every shift ε.
 
-    Examples
-    --------
     >>> order_of([0.3, -1.0, 0.3]).tolist()
     [1, 0, 2]
     """
@@ -122,8 +96,6 @@ def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
 def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
     """Keep only the arcs that point forward in an order (causes first): always a DAG.
 
-    Examples
-    --------
     >>> agreeing([[5, 1], [2, 5]], order=[1, 0]).tolist()
     [[0, 0], [2, 0]]
     """
@@ -138,8 +110,6 @@ def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
 def above(weights: Matrix, threshold: float) -> Matrix:
     """Keep only the arcs whose weight exceeds a threshold in magnitude.
 
-    Examples
-    --------
     >>> above([[0, -0.5], [0.3, 0]], threshold=0.3).tolist()
     [[0.0, -0.5], [0.0, 0.0]]
     """
@@ -157,15 +127,9 @@ def drop_cycles(weights: Matrix) -> tuple[Matrix, int]:
     strongly connected components lies on no cycle and is always kept. Within a component, one row
     of bits per vertex stores the vertices that it reaches, so each arc needs a test of one bit.
 
-    Returns
-    -------
-    acyclic : (d, d) array or sparse matrix
-        The weights of the arcs that were kept.
-    n_dropped : int
-        Number of skipped arcs, including loops u → u.
+    The result is the weights of the arcs that were kept, and the number of skipped ones, including
+    loops u → u.
 
-    Examples
-    --------
     >>> acyclic, n_dropped = drop_cycles([[0, 3, 0], [0, 0, -2], [1, 0, 0]])
     >>> acyclic.tolist(), n_dropped
     ([[0, 3, 0], [0, 0, -2], [0, 0, 0]], 1)
@@ -184,7 +148,10 @@ def _insert(tails: NDArray[np.intp], heads: NDArray[np.intp]) -> NDArray[np.bool
     """Insert arcs one after another; mark those that closed no cycle."""
     vertices, renamed = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     tails, heads = np.split(renamed, 2)
-    reaches = _identity_bits(len(vertices))
+    # Without arcs, a vertex reaches only itself: row u has bit u set.
+    reaches = np.zeros((len(vertices), -(-len(vertices) // WORD)), dtype=np.uint64)
+    rows = np.arange(len(vertices))
+    reaches[rows, rows // WORD] = np.uint64(1) << (rows % WORD).astype(np.uint64)
     inserted = np.ones(len(tails), dtype=bool)
     for start in range(0, len(tails), CHUNK):
         chunk = slice(start, start + CHUNK)
@@ -204,14 +171,6 @@ def _insert_one(reaches: NDArray[np.uint64], tail: np.intp, head: np.intp) -> bo
     grows = _bits(reaches, everyone, tail) & ~_bits(reaches, everyone, head)
     reaches[grows] |= reaches[head]
     return True
-
-
-def _identity_bits(d: int) -> NDArray[np.uint64]:
-    """Row u has bit u set: without arcs, a vertex reaches only itself."""
-    bits = np.zeros((d, -(-d // WORD)), dtype=np.uint64)
-    vertices = np.arange(d)
-    bits[vertices, vertices // WORD] = np.uint64(1) << (vertices % WORD).astype(np.uint64)
-    return bits
 
 
 def _bits(words: NDArray[np.uint64], row: Any, position: Any) -> Any:
@@ -271,3 +230,17 @@ def _positions(order: ArrayLike, d: int) -> NDArray[np.intp]:
             f"{order.shape} and does not."
         )
     return np.argsort(order)
+
+
+def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Nearest order to a given one in which u comes before v wherever ``before[u, v]``.
+
+    Of the variables that may come next, the first in the given order is taken.
+
+    >>> before = np.zeros((3, 3), bool)
+    >>> before[2, 0] = True
+    >>> respecting([0, 1, 2], before).tolist()
+    [1, 2, 0]
+    """
+    given = np.array(order, np.int64)
+    return given if before is None else given[topological_order(before[np.ix_(given, given)])]

@@ -16,13 +16,10 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix, topological_order
-from cosmodag.graph.meek import heads_of, propagated
-from cosmodag.graph.texts import dot_text, tetrad_text
+from cosmodag.graph.texts import counted, dot_text, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
-
-__all__ = ["EquivalenceClass", "class_distance", "compelled", "essential_graph", "separated"]
 
 
 @dataclass(frozen=True)
@@ -89,8 +86,8 @@ class EquivalenceClass:
     def __repr__(self) -> str:
         arrows, lines = len(self.directed), len(self.undirected)
         return (
-            f"<EquivalenceClass of {len(self.names)} variables: {arrows} "
-            f"arrow{'' if arrows == 1 else 's'}, {lines} line{'' if lines == 1 else 's'}>"
+            f"<EquivalenceClass of {len(self.names)} variables: {counted(arrows, 'arrow')}, "
+            f"{counted(lines, 'line')}>"
         )
 
 
@@ -100,33 +97,18 @@ def essential_graph(
     """Essential graph (CPDAG) of a DAG: the class with the same conditional independences.
 
     An arc of the DAG is *compelled* when every equivalent DAG has it, and *reversible* otherwise.
+    The (d, d) result is true only at [u, v] for a compelled arc u → v, at [u, v] and [v, u] for a
+    reversible one. Only equivalent DAGs that have the `fixed` arcs, whose direction is known, are
+    in the class; fixed arcs that the DAG does not have are ignored.
 
-    Parameters
-    ----------
-    adjacency : (d, d) array or sparse matrix
-        A DAG; any non-zero entry [u, v] is the arc u → v.
-    fixed : (d, d) array or sparse matrix, optional
-        Arcs whose direction is known: only equivalent DAGs that have them are in the class. Arcs
-        that the DAG does not have are ignored.
-
-    Returns
-    -------
-    (d, d) array of bool, or csr_array of bool for a sparse DAG
-        True only at [u, v] for a compelled arc u → v, at [u, v] and [v, u] for a reversible one.
-
-    Examples
-    --------
-    A collider is compelled, a chain is not:
+    A collider is compelled, a chain is not, unless its first arrow is known:
 
     >>> essential_graph(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
-    >>> essential_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
-    [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
-
-    Once the first arrow of a chain is known, so is the second:
-
-    >>> known = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    >>> essential_graph(chain).astype(int).tolist()
+    [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    >>> known = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
     >>> essential_graph(chain, known).astype(int).tolist()
     [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
     """
@@ -138,23 +120,9 @@ def essential_graph(
 def compelled(
     adjacency: Matrix, fixed: Matrix | None = None
 ) -> "NDArray[np.bool_] | sparse.csr_array":
-    """Arcs of a DAG that every equivalent DAG has.
+    """Mark the arcs of a DAG that every equivalent DAG has; `fixed` as for `essential_graph`.
 
-    Parameters
-    ----------
-    adjacency : (d, d) array or sparse matrix
-        A DAG; any non-zero entry [u, v] is the arc u → v.
-    fixed : (d, d) array or sparse matrix, optional
-        Arcs whose direction is known, as for :func:`essential_graph`.
-
-    Returns
-    -------
-    (d, d) array of bool, or csr_array of bool for a sparse DAG
-        True at [u, v] for a compelled arc u → v.
-
-    Examples
-    --------
-    The collider 0 → 2 ← 1 compels its own arcs and the next one, 2 → 3:
+    The collider 0 → 2 ← 1 compels its own arcs and the next one, 2 → 3.
 
     >>> int(compelled([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]).sum())
     3
@@ -168,20 +136,12 @@ def compelled(
 def separated(
     tails: NDArray[Any], heads: NDArray[Any], target_sets: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Mark arcs with exactly one end in some set of targets.
+    """Mark arcs with exactly one end in some set of targets, a row of `target_sets`, (k, d).
 
     Perfect interventions on the set cut the arc if its head was set, and keep it if its tail was,
     which identifies the direction (Hauser and Bühlmann 2012). With these arcs as ``fixed``,
     :func:`essential_graph` returns the interventional essential graph.
 
-    Parameters
-    ----------
-    tails, heads : (m,) arrays of int
-    target_sets : (k, d) array of bool
-        One row for each set of variables with a joint intervention.
-
-    Examples
-    --------
     >>> sets = np.array([[False, False, False], [True, True, False]])
     >>> separated(np.array([0, 1]), np.array([1, 2]), sets).tolist()
     [False, True]
@@ -195,8 +155,6 @@ def class_distance(first: Matrix, second: Matrix) -> int:
     It counts the pairs of nodes whose mark differs: not joined, joined by a reversible arc, or by a
     compelled arc in one or the other direction. It is zero exactly if the DAGs are equivalent.
 
-    Examples
-    --------
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     >>> class_distance(chain, chain.T)
     0
@@ -229,9 +187,10 @@ def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]
         return labels
     known = sparse.csc_array(fixed if sparse.issparse(fixed) else np.asarray(fixed))
     tails, heads = known.nonzero()
-    known_keys = heads.astype(np.int64) * arcs.shape[0] + tails
-    is_fixed = np.isin(heads_of(arcs).astype(np.int64) * arcs.shape[0] + arcs.indices, known_keys)
-    return labels if not (is_fixed & ~labels).any() else propagated(arcs, labels | is_fixed)
+    d = arcs.shape[0]
+    keys = _heads_of(arcs).astype(np.int64) * d + arcs.indices
+    is_fixed = np.isin(keys, heads.astype(np.int64) * d + tails)
+    return labels if not (is_fixed & ~labels).any() else _propagated(arcs, labels | is_fixed)
 
 
 def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
@@ -256,18 +215,17 @@ def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
         grandparents = arcs.indices[into_latest]
         upstream = grandparents[is_compelled[into_latest]]
         others = parents[parents != latest]
-        if _contains(marked, parents, upstream) and _contains(marked, grandparents, others):
-            is_compelled[into_head] = _among(marked, upstream, parents)
+        is_shared = _members(marked, parents, upstream).all()
+        if is_shared and _members(marked, grandparents, others).all():
+            is_compelled[into_head] = _members(marked, upstream, parents)
         else:
             is_compelled[into_head] = True
     return is_compelled
 
 
-def _contains(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -> bool:
-    return bool(_among(marked, whole, part).all())
-
-
-def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -> NDArray[np.bool_]:
+def _members(
+    marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]
+) -> NDArray[np.bool_]:
     """Mark vertices of `part` that are in `whole`; ``marked`` is an all-False work array."""
     marked[whole] = True
     found: NDArray[np.bool_] = marked[part]
@@ -277,10 +235,67 @@ def _among(marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]) -
 
 def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_array:
     """Return the arcs to keep as a Boolean matrix."""
-    heads = heads_of(arcs)
-    ones = np.ones(int(keep.sum()), np.bool_)
-    return sparse.csr_array((ones, (arcs.indices[keep], heads[keep])), shape=arcs.shape)
+    heads = _heads_of(arcs)
+    return sparse.csr_array((keep[keep], (arcs.indices[keep], heads[keep])), shape=arcs.shape)
 
 
 def _like(adjacency: Matrix, found: sparse.csr_array) -> "NDArray[np.bool_] | sparse.csr_array":
     return found if sparse.issparse(adjacency) else found.toarray()
+
+
+def _propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Direct further arcs by Meek's rules (1995) until no rule applies.
+
+    The DAG itself is in the class, so a directed arc has the DAG's direction: the rules only decide
+    whether it is directed. Arcs are processed from causes to effects, so a chain takes one sweep.
+    """
+    order = topological_order(arcs)
+    place = np.argsort(order)
+    heads = _heads_of(arcs)
+    joined: list[set[int]] = [set() for _ in order]
+    into: list[set[int]] = [set() for _ in order]
+    ends = list(zip(arcs.indices.tolist(), heads.tolist(), strict=True))
+    for (tail, head), is_directed in zip(ends, directed, strict=True):
+        joined[tail].add(head)
+        joined[head].add(tail)
+        if is_directed:
+            into[head].add(tail)
+    found = directed.copy()
+    left = np.flatnonzero(~directed)
+    waiting = left[np.lexsort((place[arcs.indices[left]], place[heads[left]]))].tolist()
+    before = -1
+    while len(waiting) != before:
+        before = len(waiting)
+        for arc in waiting:
+            tail, head = ends[arc]
+            found[arc] = _follows(tail, head, joined, into)
+            if found[arc]:
+                into[head].add(tail)
+        waiting = [arc for arc in waiting if not found[arc]]
+    return found
+
+
+def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bool:
+    """Whether u → v follows by one of Meek's rules.
+
+    ====  ==================================  ===============================================
+    rule  there are                           the reverse would make
+    ====  ==================================  ===============================================
+    R1    w → u; w, v not joined              a new collider w → u ← v
+    R2    u → w → v                           a cycle
+    R4    e → c → v, e and c joined to u;     a cycle, or the new collider e → u ← v
+          e, v not joined
+    ====  ==================================  ===============================================
+
+    R3 is not needed: it starts from a collider of variables that are not joined, and the class of
+    the DAG already includes its consequences.
+    """
+    if not into[u] <= joined[v]:
+        return True
+    shared = into[v] & joined[u]
+    return any(u in into[c] or not (into[c] & joined[u]) <= joined[v] for c in shared)
+
+
+def _heads_of(arcs: sparse.csc_array) -> NDArray[Any]:
+    """Heads of the stored arcs."""
+    return np.repeat(np.arange(arcs.shape[1]), np.diff(arcs.indptr))

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-__all__ = ["GraphFormat", "counted", "dot_text", "tetrad_text"]
-
 GraphFormat = Literal[
     "graphml",
     "gml",
@@ -28,8 +26,6 @@ GraphFormat = Literal[
 def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> str:
     """Write a graph as Tetrad does; edges are (name, ``-->``, name), or another pair of marks.
 
-    Examples
-    --------
     >>> print(tetrad_text(["a", "b"], [("a", "-->", "b")]))
     Graph Nodes:
     a;b
@@ -45,8 +41,6 @@ def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> 
 def dot_text(names: Iterable[Any], arcs: Iterable[tuple[Any, Any, str]]) -> str:
     r"""Write a graph for Graphviz; arcs are (name, name, attributes).
 
-    Examples
-    --------
     >>> print(dot_text(['a "b"'], [('a "b"', 'a "b"', "dir=none")]), end="")
     digraph {
       "a \"b\"";
@@ -68,8 +62,6 @@ def _quoted(name: Any) -> str:
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun, in the plural except for 1.
 
-    Examples
-    --------
     >>> counted(1, "arc"), counted(1200, "arc")
     ('1 arc', '1,200 arcs')
     """

@@ -16,7 +16,7 @@ from cosmodag.learners.trained.settings import default_settings, default_steps
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
-    from cosmodag.solve.many import Solved
+    from cosmodag.solve.plan import Solved
     from cosmodag.solve.problems import Problem
 
 __all__ = ["Cosmo"]

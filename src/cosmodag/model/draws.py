@@ -16,8 +16,6 @@ from scipy.special import erfinv
 
 from cosmodag.later import jax
 
-__all__ = ["HostKey", "normal", "split", "uniform"]
-
 Words = NDArray[np.uint32]
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -28,8 +26,6 @@ _PARITY = np.uint32(0x1BD11BDA)
 class HostKey:
     """A key of JAX's default generator, two words, whose numbers NumPy draws.
 
-    Examples
-    --------
     >>> uniform(HostKey.of(3), (2,), 1.0).dtype.name
     'float32'
     """

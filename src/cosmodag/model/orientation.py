@@ -25,18 +25,6 @@ from cosmodag.later import jax, jnp
 if TYPE_CHECKING:
     from jax.typing import ArrayLike
 
-__all__ = [
-    "check_positive",
-    "hard_orientation",
-    "host_orientation_rows",
-    "log_acyclicity_bound",
-    "oriented",
-    "priorities_of",
-    "smooth_orientation",
-    "smooth_orientation_rows",
-    "temperature_for",
-]
-
 
 def smooth_orientation(
     priorities: ArrayLike, temperature: ArrayLike, shift: ArrayLike
@@ -45,23 +33,9 @@ def smooth_orientation(
 
     S[u, v] = σ((p_v − p_u − ε) / t): near 1 when u comes well before v, near 0 when it does not.
     The paper leaves σ(−ε / t) on the diagonal; here it is zero, as in the authors' code, because a
-    variable that may explain itself learns nothing from the others.
+    variable that may explain itself learns nothing from the others. The logistic saturates without
+    overflow, and its gradient stays finite, at any temperature.
 
-    Parameters
-    ----------
-    priorities : (d,) array
-        p; an arc points from the lower priority to the higher.
-    temperature : positive scalar
-        t. The logistic saturates without overflow, and its gradient stays finite, at any t.
-    shift : positive scalar
-        ε.
-
-    Returns
-    -------
-    (d, d) array
-
-    Examples
-    --------
     >>> print(smooth_orientation(np.array([0.0, 1.0]), temperature=0.1, shift=0.4).round(4))
     [[0.     0.9975]
      [0.     0.    ]]
@@ -75,8 +49,6 @@ def smooth_orientation_rows(
 ) -> jax.Array:
     """Rows first … first + height − 1 of S_{t,ε}(p), for matrices too large to be formed whole.
 
-    Examples
-    --------
     >>> p = np.array([0.0, 1.0])
     >>> smooth_orientation_rows(p, temperature=1.0, shift=0.4, first=1, height=1).shape
     (1, 2)
@@ -94,8 +66,6 @@ def host_orientation_rows(
 ) -> NDArray[Any]:
     """Compute :func:`smooth_orientation_rows` in NumPy.
 
-    Examples
-    --------
     >>> p = np.array([0.0, 1.0])
     >>> host_orientation_rows(p, temperature=0.1, shift=0.4, first=0, height=2).round(4).tolist()
     [[0.0, 0.9975], [0.0, 0.0]]
@@ -112,8 +82,6 @@ def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:
 
     For ε > 0 it is the adjacency matrix of a DAG.
 
-    Examples
-    --------
     >>> hard_orientation(np.array([0.0, 1.0, 1.25]), shift=0.5).astype(int).tolist()
     [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
@@ -122,44 +90,14 @@ def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:
     return differences >= jnp.asarray(shift, priorities.dtype)
 
 
-def oriented(strengths: ArrayLike, orientation: ArrayLike) -> jax.Array:
-    """W = H ∘ S or W = H ∘ T: the strengths H of arcs, masked by the orientation.
-
-    Examples
-    --------
-    >>> oriented(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0, 1], [0, 0]])).tolist()
-    [[0.0, 2.0], [0.0, 0.0]]
-    """
-    return jnp.multiply(strengths, orientation)
-
-
 def priorities_of(weights: NDArray[Any], shift: float) -> tuple[NDArray[Any], NDArray[Any]]:
     """Priorities p and strengths H with W = H ∘ T_{≺p,ε}: the constructive half of Lemma 1.
 
     The paper puts p = ε·π for a topological order π. In floating point ε·π(v) − ε·π(u) may fall
     just below ε and lose the arc, so the step here is the power of two next above ε: its multiples,
     and their differences, are exact. As the step exceeds ε, lim_{t→0} S_{t,ε}(p) is 1 and not 1/2
-    on every arc, and the same H serves Theorem 1.
+    on every arc, and the same H serves Theorem 1. A W with a cycle is refused.
 
-    Parameters
-    ----------
-    weights : (d, d) array
-        W, the weighted adjacency matrix of a DAG.
-    shift : float
-        ε > 0.
-
-    Returns
-    -------
-    priorities : (d,) array
-    strengths : (d, d) array
-
-    Raises
-    ------
-    DataError
-        If W has a cycle, or the shift is not positive.
-
-    Examples
-    --------
     >>> priorities, strengths = priorities_of(np.array([[0.0, 0.0], [2.0, 0.0]]), shift=0.1)
     >>> priorities.tolist()
     [0.125, 0.0]
@@ -181,8 +119,6 @@ def log_acyclicity_bound(temperature: float, shift: float, d: int) -> float:
     can make W less acyclic than S. It is a logarithm because e^{dα} overflows at high t, and α
     underflows at low t.
 
-    Examples
-    --------
     >>> round(log_acyclicity_bound(temperature=5e-4, shift=2e-2, d=30), 3)
     -36.599
     >>> round(log_acyclicity_bound(temperature=0.45, shift=2e-2, d=5000), 1)
@@ -205,13 +141,6 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
     double. As t grows, α approaches 1/2: a tolerance of e^{d/2} − 1 or more holds at every
     temperature, and the result is infinity.
 
-    Raises
-    ------
-    DataError
-        If the tolerance or the shift is not a positive, finite number.
-
-    Examples
-    --------
     >>> round(temperature_for(1e-8, shift=1e-2, d=30), 6)
     0.000458
     >>> temperature_for(10.0, shift=1e-2, d=2)

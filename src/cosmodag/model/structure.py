@@ -1,7 +1,7 @@
 """Structures: how parameters become oriented weights.
 
 A structure turns the strengths of all arcs, H, and parameters of their order into the oriented
-weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.many` adds the
+weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.plan` adds the
 batch.
 """
 
@@ -125,10 +125,7 @@ class Priority:
         shifts moved heads of known arcs behind their children (ER4, d = 30, 20 known arcs: AUC
         .965, with one shift .984, with no knowledge .981).
         """
-        return {
-            **parameters,
-            "order": keep_gaps(parameters["order"], gaps * settings["shift"]),
-        }
+        return {**parameters, "order": keep_gaps(parameters["order"], gaps * settings["shift"])}
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
         """Rising priorities."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.order import search
 from cosmodag.order.moments import Moments
 from cosmodag.order.parents import check_order, scores_on

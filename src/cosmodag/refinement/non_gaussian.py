@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.order.entropy.exogenous_first import exogenous_first_order
 from cosmodag.order.entropy.weak_parents import with_weak_parents
 from cosmodag.order.moments import Moments

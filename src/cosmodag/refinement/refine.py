@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError, DataWarning
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import SCORES, default_penalty
 from cosmodag.order.starts.orders import EQUAL_VARIANCE, VARIANCE, closed_order, further_starts

@@ -1,33 +1,35 @@
-"""The plan of a run: device, backends and batches, decided once."""
+"""Solution of many problems: the plan (device, backends, batches), the run, and its cost."""
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cosmodag.errors import FallbackWarning
 from cosmodag.later import jax
-from cosmodag.solve.backend import Backend, Task
 from cosmodag.solve.kernels import backends_for
-from cosmodag.solve.machine.devices import Host, device_named
+from cosmodag.solve.machine.devices import Host, device_named, refuse_after_fork
 from cosmodag.solve.machine.memory import available_bytes, check_fits, lanes_that_fit
 from cosmodag.solve.methods.solver import Solver
-from cosmodag.solve.problems import Batch, Problem
+from cosmodag.solve.problems import Backend, Batch, Problem, Solution, Task, check_settings
 from cosmodag.solve.recipe import Recipe
-
-__all__ = ["Plan", "choose", "lane_bytes", "plan_many"]
+from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.trees import map_arrays
+from cosmodag.solve.watch import Watch
 
 # The parameters and Adam's two moments.
 _STATE_COPIES = 3
 
 # On a CPU, problems run in parallel threads, not in one program: small batches cost nothing, and
 # solutions arrive sooner.
-_SIDE_BY_SIDE = 32
+_LARGEST_CPU_BATCH = 32
 
 # Additional copies of the parameters for the read-out, if it shares memory with training: strengths
 # of arcs in double precision.
-_READ_OUT = 2
+_READ_OUT_COPIES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ def _plan(
     """Plan one group: problems together if two fit in memory, otherwise one after the other."""
     first = problems[members[0]]
     on_one = available_bytes(device)
-    reading = _READ_OUT if device.platform == "cpu" and not solver.working_copies else 0
+    reading = _READ_OUT_COPIES if device.platform == "cpu" and not solver.working_copies else 0
     shared = _shared_bytes([problems[index] for index in members])
     for lanes in dict.fromkeys((len(members), 1)):
         tasks = {r: first.task(r, lanes, device.platform) for r in solver.recipes}
@@ -117,7 +119,7 @@ def _plan(
     check_fits(per_lane + _shared_bytes([first]), available, "One such problem")
     size = min(lanes, lanes if most is None else max(1, most))
     if device.platform == "cpu":
-        size = min(size, _SIDE_BY_SIDE)
+        size = min(size, _LARGEST_CPU_BATCH)
     batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
     memory = per_lane * len(batches[0]) + shared
     return Plan(device, backends, batches, first.data.dtype.name, memory, available)
@@ -128,8 +130,8 @@ def lane_bytes(
 ) -> int:
     """Bytes that one problem takes while it is solved, without its input arrays.
 
-    `working_copies` is the number of parameter-sized arrays beside the state; `entries` is the
-    number of parameters, None to let JAX count them.
+    `working_copies` parameter-sized arrays are used beside the state; JAX counts the parameters if
+    `entries`, their number, is None.
     """
     if entries is None:
         settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
@@ -145,3 +147,86 @@ def _shared_bytes(problems: Sequence[Problem]) -> int:
         array.size * min(array.itemsize, problems[0].data.dtype.itemsize)
         for array in distinct.values()
     )
+
+
+class Solved(NamedTuple):
+    """The result of one problem, and the plan by which it was solved."""
+
+    place: int  # index of the problem in the input
+    solution: Solution
+    plan: Plan
+
+
+def solve_many(
+    solver: Solver, problems: Sequence[Problem], *, device: str = "auto", watch: Watch
+) -> Iterator[Solved]:
+    """Solve problems, within the context of the watch; yield solutions as batches finish.
+
+    Problems of one shape, whose data, hyper-parameters, seeds and knowledge may differ, are one
+    batch, or several if memory or responsiveness requires it. A `ResourceError` is raised as by
+    `plan_many`, a `ForkError` in a process that was forked after JAX was used.
+    """
+    refuse_after_fork()
+    for problem in problems:
+        check_settings(problem.settings, solver.needs)
+    for plan in plan_many(solver, problems, device):
+        for members in plan.batches:
+            batch = plan.batch(solver.recipe, problems, members)
+            for index, solution in zip(members, solver.solve(batch, watch), strict=True):
+                yield Solved(index, solution, plan)
+
+
+# Rounds are timed until they add up to this many seconds.
+_TIMED_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The plan of a fit and its expected duration."""
+
+    plan: Plan
+    seconds_per_round: float  # measured, for the largest batch
+    seconds: float  # of all training, without compilation
+
+    def __str__(self) -> str:
+        plan = self.plan
+        room = "" if plan.available is None else f" of {plan.available / 2**30:,.1f} available"
+        return (
+            f"about {plan.memory / 2**30:,.2f} GiB{room} and {self.seconds:,.1f} s on "
+            f"{plan.device.device_kind} by '{plan.backend}'"
+        )
+
+    def facts(self) -> dict[str, object]:
+        """Return the cost as plain values."""
+        times = {"seconds_per_round": self.seconds_per_round, "seconds": self.seconds}
+        return {**self.plan.facts(), **times}
+
+
+def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> Cost:
+    """Time a few rounds of problems of one shape, and extrapolate; raises as `plan_many`."""
+    (plan,) = plan_many(solver, problems, device)
+    rounds = int(problems[0].settings["rounds"])
+    batch = plan.batch(solver.recipe, problems, plan.batches[0])
+    per_round = _time_rounds(batch, rounds)
+    return Cost(plan, per_round, per_round * rounds * len(plan.batches))
+
+
+def _finished(state: AdamState) -> AdamState:
+    """Wait until a state has been computed."""
+    map_arrays(lambda leaf: getattr(leaf, "block_until_ready", lambda: leaf)(), state)
+    return state
+
+
+def _time_rounds(batch: Batch, most: int) -> float:
+    """Measure the seconds per round after compilation."""
+    backend = batch.backend
+    state = backend.start(batch)
+    with backend.limited(batch, state):
+        state = _finished(backend.advance(batch, state, 0, 1))
+        rounds, elapsed = 1, 0.0
+        while elapsed < _TIMED_SECONDS and rounds <= most:
+            begin = time.perf_counter()
+            state = _finished(backend.advance(batch, state, 0, rounds))
+            elapsed = time.perf_counter() - begin
+            last, rounds = rounds, rounds * 4
+    return elapsed / last

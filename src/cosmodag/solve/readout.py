@@ -16,8 +16,6 @@ from cosmodag.solve.machine.devices import Host, precision_of
 from cosmodag.solve.problems import Problem, Solution
 from cosmodag.solve.recipe import Recipe
 
-__all__ = ["ReadOut", "read_out", "strong_arcs"]
-
 _TILE_ENTRIES = 2**26
 
 
@@ -47,22 +45,16 @@ def read_out(
     if is_large:
         with precision_of(parameters, device):
             return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
-    if device.platform == "cpu" and _takes_numpy(recipe):
+    # A class derived from one that takes NumPy arrays may need JAX, so this is not inherited.
+    parts = (recipe.structure, recipe.mechanism)
+    takes_numpy = all(vars(type(part)).get("takes_numpy", False) for part in parts)
+    if device.platform == "cpu" and takes_numpy:
         found = _strengths_and_weights(recipe, parameters, settings, support)
     else:
         with precision_of(parameters, device):
             found = _compiled(recipe, parameters, settings, support)
     strengths, layer, weights = map(np.asarray, found)
     return ReadOut(strengths, order, layer, weights)
-
-
-def _takes_numpy(recipe: Recipe) -> bool:
-    """Whether strengths can be computed from NumPy arrays without JAX.
-
-    A class derived from one that can may compute them otherwise, and does not inherit it.
-    """
-    parts = (recipe.structure, recipe.mechanism)
-    return all(vars(type(part)).get("takes_numpy", False) for part in parts)
 
 
 def _strengths_and_weights(

@@ -2,18 +2,130 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.draws import split
 from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import Objective, Predicted
 from cosmodag.model.structure import Parameters, Settings, Structure
-from cosmodag.solve.training.guards import Inside
-from cosmodag.solve.training.schedules import Constant, Schedule
 
 __all__ = ["Recipe", "full_loss"]
+
+
+class Schedule(Protocol):
+    """The settings in force during each round of training."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the settings that it reads."""
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """Names of the settings that it sets."""
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Return the settings for a round, numbered from 0."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Leave the settings as they are."""
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    sets: ClassVar[frozenset[str]] = frozenset()
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Return the settings for a round."""
+        return settings
+
+
+@dataclass(frozen=True)
+class CosineAnnealing:
+    """Cosine annealing of the temperature (Section 4.2).
+
+    Before round m of N it is t_end + ½ (t_start − t_end)(1 + cos(π m / N)): t_start in the first
+    round, t_end after the last one.
+
+    Examples
+    --------
+    >>> anneal = CosineAnnealing()
+    >>> settings = {"temperature_start": 0.45, "temperature_end": 0.05, "rounds": 100}
+    >>> [round(float(anneal(m, settings)["temperature"]), 3) for m in (0, 50, 100)]
+    [0.45, 0.25, 0.05]
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"temperature_start", "temperature_end", "rounds"})
+    sets: ClassVar[frozenset[str]] = frozenset({"temperature"})
+
+    def __call__(self, round: Any, settings: Settings) -> Settings:
+        """Return the settings for a round."""
+        start, end = settings["temperature_start"], settings["temperature_end"]
+        # NumPy for plain numbers, as in histories: compiling would take longer.
+        if isinstance(round, np.ndarray):
+            wave: Any = 1 + np.cos(math.pi * round / settings["rounds"])
+        elif isinstance(round, int | float):
+            wave = 1 + math.cos(math.pi * round / settings["rounds"])
+        else:
+            progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]
+            wave = 1 + jnp.cos(math.pi * progress)
+        temperature = end + 0.5 * (start - end) * wave
+        return {**settings, "temperature": temperature}
+
+
+NARROW = 0.95
+"""Limit for "s at most 0.9", between two tenths to be safe from rounding."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Guard of DAGMA's networks: a stage that leaves the domain of the barrier restarts.
+
+    The domain is where sI − A is an M-matrix, A_uv = Σ_i W_uvi².
+    """
+
+    slack: float = 1e-5
+    needs: ClassVar[frozenset[str]] = frozenset({"radius"})
+
+    def holds(self, strengths: jax.Array, settings: Settings) -> jax.Array:
+        """Whether no entry of (sI − A)⁻¹ is negative, given √A, the d × d strengths of arcs."""
+        from cosmodag.graph.acyclicity import in_domain
+
+        return in_domain(strengths, settings["radius"], self.slack)
+
+    def patience(self, settings: Settings) -> jax.Array:
+        """Return how many epochs may be undone; after that the parameters stay fixed."""
+        return jnp.ones_like(settings["radius"])
+
+    def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
+        """Whether the result of a run that began with epoch `first` must be discarded."""
+        return undone > 0
+
+
+@dataclass(frozen=True)
+class Domain(Inside):
+    """Guard of the stochastic central path: an epoch that ends outside the domain is undone.
+
+    A stage restarts if this happens in its first epoch, or at all if s ≤ 0.9; otherwise it ends
+    after as many undone epochs as halvings that bring the learning rate below 10⁻⁶. (The COSMO
+    paper's code halves a copy of the rate that the optimiser does not use, so only this count has
+    an effect.)
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"radius", "learning_rate"})
+
+    def patience(self, settings: Settings) -> jax.Array:
+        """Return how many epochs may be undone."""
+        halvings = jnp.ceil(jnp.log2(settings["learning_rate"] / 1e-6))
+        return jnp.where(settings["radius"] < NARROW, 1, halvings)
+
+    def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
+        """Whether the stage must restart."""
+        return (undone > 0) & ((first_undone == first) | (settings["radius"] < NARROW))
 
 
 @dataclass(frozen=True)
@@ -28,7 +140,7 @@ class Recipe:
     structure: Structure
     mechanism: Mechanism
     objective: Objective
-    schedule: Schedule = Constant()  # noqa: RUF009 (frozen and without fields)
+    schedule: Schedule = Constant()
     # Rows per step, None for all of them; the last batch of a pass may be smaller.
     batch_size: int | None = None
     # Condition checked at the end of every round; a round that violates it is undone.

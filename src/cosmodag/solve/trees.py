@@ -3,16 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["lane_of", "leaves", "map_arrays"]
-
 
 def map_arrays(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """Apply a function to every array of a tree, and to those at its place in other trees.
 
     Arrays are visited in the order of :func:`leaves`.
 
-    Examples
-    --------
     >>> map_arrays(lambda a, b: a + b, {"x": 1, "y": (2, 3)}, {"x": 10, "y": (20, 30)})
     {'x': 11, 'y': (22, 33)}
     """
@@ -35,8 +31,6 @@ def lane_of(tree: Any, lane: int) -> Any:
 def leaves(tree: Any) -> list[Any]:
     """List the arrays of a tree, dictionaries in the order of their sorted keys.
 
-    Examples
-    --------
     >>> leaves({"y": (2, 3), "x": 1})
     [1, 2, 3]
     """

@@ -11,14 +11,14 @@ except ImportError as error:
         "cosmodag.torch needs PyTorch: install it with pip install 'cosmodag[torch]'."
     ) from error
 
-from cosmodag.torch.layers import PriorityLayer, PriorityLinear, PriorityMLP
-from cosmodag.torch.orientation import MODES, SmoothOrientation, smooth_orientation
-from cosmodag.torch.penalties import regulariser
-from cosmodag.torch.readout import read_out
-from cosmodag.torch.schedulers import (
+from cosmodag.torch.layers import PriorityLayer, PriorityLinear, PriorityMLP, read_out, regulariser
+from cosmodag.torch.orientation import (
+    MODES,
     CosineTemperature,
     ExponentialTemperature,
+    SmoothOrientation,
     TemperatureScheduler,
+    smooth_orientation,
 )
 
 __all__ = [

@@ -1,17 +1,20 @@
-"""Layers whose arcs agree with an order: x̂ = x W, and one network per variable."""
+"""Layers whose arcs agree with an order, COSMO's penalties on them, and their read-out."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from cosmodag.errors import DataError
+from cosmodag.graph.dags import above, agreeing, order_of
 from cosmodag.torch.orientation import SmoothOrientation, check_choice
-
-__all__ = ["ACTIVATIONS", "ARC_STRENGTHS", "PriorityLayer", "PriorityLinear", "PriorityMLP"]
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "sigmoid": torch.sigmoid,
@@ -171,3 +174,88 @@ class PriorityMLP(PriorityLayer):
             crossed = activation(units).transpose(0, 1) @ later
             units = crossed.transpose(0, 1) + biases
         return (activation(units) * self.output_weights).sum(dim=-1) + self.output_biases
+
+
+def regulariser(
+    layer: PriorityLayer, *, lambda1: float = 0.0, lambda2: float = 0.0, lambda_p: float = 0.0
+) -> Tensor:
+    """λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2), the penalties of `AnnealedObjective`.
+
+    They apply to H, not to W = H ∘ S, so an arc that the order suppresses has the same penalty; no
+    norm is squared, and the gradient at zero is zero.
+
+    Parameters
+    ----------
+    layer : PriorityLinear or PriorityMLP
+        The layer with H and p.
+    lambda1, lambda2, lambda_p : float
+        λ₁, λ₂ and λ_p. The paper's are for a loss that is a mean over rows *and* variables.
+
+    Returns
+    -------
+    scalar tensor
+
+    Examples
+    --------
+    >>> from cosmodag.torch import PriorityLinear, SmoothOrientation
+    >>> layer = PriorityLinear(SmoothOrientation(2))
+    >>> _ = torch.nn.init.constant_(layer.strengths, 0.5)
+    >>> regulariser(layer, lambda1=1.0, lambda2=10.0).item()
+    12.0
+    """
+    strengths, priorities = layer.strengths, layer.orientation.priorities
+    penalty: Tensor = (
+        lambda1 * strengths.abs().sum()
+        + lambda2 * torch.linalg.vector_norm(strengths)
+        + lambda_p * torch.linalg.vector_norm(priorities)
+    )
+    return penalty
+
+
+def read_out(
+    weights: PriorityLayer | ArrayLike | Tensor,
+    priorities: ArrayLike | Tensor | None = None,
+    *,
+    threshold: float = 0.3,
+) -> NDArray[Any]:
+    r"""Weights of a DAG: arcs above a threshold that agree with the order of the priorities.
+
+    The result is a DAG at any threshold and temperature, in every mode of the orientation.
+
+    Parameters
+    ----------
+    weights : PriorityLinear, PriorityMLP, or (d, d) matrix
+        A layer, whose strengths at the current temperature are used; or strengths of arcs, such as
+        H ∘ S or H itself, together with `priorities`.
+    priorities : (d,) array or tensor, optional
+        p, if the first argument is a matrix.
+    threshold : float
+        Arcs with \|W\| at or below it are left out.
+
+    Returns
+    -------
+    (d, d) array
+        ``[u, v]`` is the weight of the arc u → v, 0 if there is none.
+
+    Examples
+    --------
+    >>> read_out(torch.tensor([[9.0, 0.5], [0.9, 9.0]]), torch.tensor([0.0, 1.0])).tolist()
+    [[0.0, 0.5], [0.0, 0.0]]
+    """
+    if isinstance(weights, PriorityLayer):
+        order = weights.orientation.order()
+        strengths = _array(weights.strength())
+    elif priorities is None:
+        raise DataError("read_out of a matrix also needs the priorities: read_out(W, p).")
+    else:
+        order, strengths = order_of(_array(priorities)), _array(weights)
+    kept: NDArray[Any] = above(agreeing(strengths, order), threshold)
+    return kept
+
+
+def _array(values: ArrayLike | Tensor) -> NDArray[Any]:
+    if isinstance(values, Tensor):
+        values = values.detach().to("cpu")
+        # NumPy has no bfloat16.
+        return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
+    return np.asarray(values)

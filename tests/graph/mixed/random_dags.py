@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cosmodag.graph.mixed.separation import Separation
+from cosmodag.graph.mixed.marks import Separation
 
 
 def hidden_dag(

@@ -7,10 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_dags import hidden_dag, minimal_dag
 
-from cosmodag.graph.mixed.ancestral import ancestral_graph, pag_of_ancestral_graph, pag_of_dag
-from cosmodag.graph.mixed.from_dag import pag_from_dag
-from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, marks_of_dag
-from cosmodag.graph.mixed.separation import Separation
+from cosmodag.graph.mixed.ancestral import (
+    ancestral_graph,
+    pag_from_dag,
+    pag_of_ancestral_graph,
+    pag_of_dag,
+)
+from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Separation, marks_of_dag
 
 SEEDS = st.integers(0, 2**32 - 1)
 

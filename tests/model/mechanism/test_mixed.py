@@ -6,7 +6,7 @@ import pytest
 
 from cosmodag.model.draws import HostKey
 from cosmodag.model.mechanism import MLP, MixedMLP
-from cosmodag.model.mechanism.mixed import InputBlocks
+from cosmodag.model.networks import InputBlocks
 from cosmodag.model.objective import (
     AnnealedObjective,
     MixedLikelihood,

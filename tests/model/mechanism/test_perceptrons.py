@@ -12,7 +12,7 @@ from jax.test_util import check_grads
 from scipy.special import expit
 
 from cosmodag.model.mechanism import MLP, Linear, MaskedMLP
-from cosmodag.model.mechanism.mlp import ACTIVATIONS, forward
+from cosmodag.model.networks import ACTIVATIONS, forward
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.solve.recipe import Recipe

@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from cosmodag.graph.mixed.ancestral import ancestral_graph, pag_of_ancestral_graph, pag_of_dag
-from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL
-from cosmodag.graph.mixed.separation import Separation
+from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Separation
 from cosmodag.order import choose_parents
 from cosmodag.order.ancestral import pag_by_score, pag_by_tests
 from cosmodag.order.ancestral.graph import AncestralGraph

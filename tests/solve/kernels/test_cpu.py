@@ -28,9 +28,9 @@ from cosmodag.model.structure import Free
 from cosmodag.solve.kernels import cpu
 from cosmodag.solve.plan import choose
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.training.passes import Passes
-from cosmodag.solve.training.reference import REFERENCE
-from cosmodag.solve.training.schedules import Constant
+from cosmodag.solve.recipe import Constant
+from cosmodag.solve.training.loop import REFERENCE
+from cosmodag.solve.training.rows import Passes
 
 RECIPES = {
     "numba-linear": cosmo_recipe(Linear()),

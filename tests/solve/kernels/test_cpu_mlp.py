@@ -16,7 +16,7 @@ from solver_problems import (
 
 from cosmodag.model.mechanism import MLP, MaskedMLP
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 
 COMPILED = backend_named("numba-mlp")
 

@@ -10,11 +10,11 @@ from solver_problems import RECIPE, SETTINGS, make_table
 
 from cosmodag.errors import FallbackWarning
 from cosmodag.solve import plan
-from cosmodag.solve.kernels import backends_for, gpu
-from cosmodag.solve.kernels.gpu import declared, large, sharded
+from cosmodag.solve.kernels import backends_for
+from cosmodag.solve.kernels.gpu import large, sharded, shared
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 
 SOLVER = OneProblem(RECIPE)
 
@@ -32,8 +32,9 @@ def without_pallas(name):
 
 
 def test_backends_come_in_order_of_preference():
-    assert [backend.name for backend in gpu.BACKENDS] == ["sharded", "pallas-large", "pallas-small"]
-    assert backends_for("gpu") == (*gpu.BACKENDS, REFERENCE)
+    *kernels, last = backends_for("gpu")
+    assert [backend.name for backend in kernels] == ["sharded", "pallas-large", "pallas-small"]
+    assert last == REFERENCE
 
 
 def test_restarts_of_a_large_problem_run_one_after_the_other_where_two_do_not_fit(monkeypatch):
@@ -58,7 +59,7 @@ def test_many_small_problems_are_one_batch(monkeypatch):
 
 @pytest.mark.parametrize(("d", "name"), [(10, "pallas-small"), (256, "pallas-large")])
 def test_without_pallas_the_reference_loop_is_used_with_a_warning(monkeypatch, d, name):
-    monkeypatch.setattr(declared, "import_module", without_pallas)
+    monkeypatch.setattr(shared, "import_module", without_pallas)
     task = Problem(np.zeros((8, d), np.float32), SETTINGS, 0).task(RECIPE, 1, "gpu")
     with pytest.warns(FallbackWarning, match=f"'{name}'.*no Pallas for Triton"):
         assert plan.choose(task).name == "reference"

@@ -15,11 +15,10 @@ from solver_problems import RECIPE, SETTINGS, OtherPriority
 from cosmodag.model.mechanism import MLP
 from cosmodag.model.objective import AnnealedObjective, log_residual_variances
 from cosmodag.solve.kernels.gpu import large
-from cosmodag.solve.kernels.gpu.arithmetic import round_at_random
-from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling, padded
+from cosmodag.solve.kernels.gpu.shared import TileScalars, Tiling, padded, round_at_random
 from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.training.reference import REFERENCE
-from cosmodag.solve.training.schedules import Constant
+from cosmodag.solve.recipe import Constant
+from cosmodag.solve.training.loop import REFERENCE
 
 pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")
 

@@ -13,7 +13,7 @@ from solver_problems import RECIPE, SETTINGS, make_table, reference_batch
 
 from cosmodag.solve.kernels.gpu import small
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 
 pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")
 

@@ -11,7 +11,7 @@ from solver_problems import RECIPE, SETTINGS, reference_batch, make_table
 from cosmodag.solve.kernels.gpu import sharded
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.training import loop
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 
 traced = []
 

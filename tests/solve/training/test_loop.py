@@ -17,7 +17,7 @@ from solver_problems import (
 )
 
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.training.reference import REFERENCE
+from cosmodag.solve.training.loop import REFERENCE
 
 both_backends = pytest.mark.parametrize(
     "backend", [backend_named("numba-linear"), REFERENCE], ids=lambda b: b.name

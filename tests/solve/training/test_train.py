@@ -13,8 +13,8 @@ import pytest
 from solver_problems import SETTINGS, cosmo_recipe, make_batch
 
 from cosmodag.solve import watch as watch_module
-from cosmodag.solve.many import solve_many
 from cosmodag.solve.methods.one_problem import OneProblem
+from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.training import train as train_module
 from cosmodag.solve.training.train import solutions, train
@@ -93,7 +93,7 @@ def test_no_progress_off_a_terminal(batch, capsys):
 
 def test_progress_on_a_terminal_appears_on_stderr(batch, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr("cosmodag.solve.progress_bar._BAR_AFTER", 0.0)
+    monkeypatch.setattr("cosmodag.solve.watch._BAR_AFTER", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
     with Watch(40, "learning") as watch:

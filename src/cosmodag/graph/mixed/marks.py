@@ -1,4 +1,4 @@
-"""Matrices of marks: what stands at each end of each edge of a mixed graph.
+"""Mixed graphs as matrices of marks, and separation in them.
 
 ``marks[u, v]`` is the mark at v of the edge between u and v, so an edge has two entries:
 
@@ -12,8 +12,13 @@ u ∘–∘ v               CIRCLE             CIRCLE
 u — v                 TAIL               TAIL
 not joined            NONE               NONE
 ====================  =================  =================
+
+A path between u and v is open given Z if none of its non-colliders is in Z, and each of its
+colliders is in Z or has a descendant there. Vertices without an open path are m-separated
+(Richardson and Spirtes 2002); in a DAG this is d-separation.
 """
 
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -22,8 +27,6 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import Matrix
-
-__all__ = ["ARROW", "CIRCLE", "NONE", "TAIL", "Marks", "ancestors", "check_marks", "marks_of_dag"]
 
 NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3
 
@@ -34,8 +37,6 @@ Marks: TypeAlias = NDArray[np.int8]
 def marks_of_dag(adjacency: Matrix) -> Marks:
     """Write a directed graph as a matrix of marks.
 
-    Examples
-    --------
     >>> marks_of_dag([[0, 1], [0, 0]]).tolist()
     [[0, 2], [3, 0]]
     """
@@ -50,8 +51,6 @@ def marks_of_dag(adjacency: Matrix) -> Marks:
 def ancestors(marks: Marks) -> NDArray[np.bool_]:
     """Mark at [u, v] that u → … → v, or that u is v.
 
-    Examples
-    --------
     >>> ancestors(marks_of_dag([[0, 1, 0], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
     [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
     """
@@ -63,12 +62,7 @@ def ancestors(marks: Marks) -> NDArray[np.bool_]:
 
 
 def check_marks(marks: Marks) -> Marks:
-    """Return a matrix of marks as int8; refuse any other matrix.
-
-    Raises
-    ------
-    DataError
-    """
+    """Return a matrix of marks as int8; refuse any other matrix."""
     found = np.asarray(marks)
     if found.ndim != 2 or found.shape[0] != found.shape[1]:
         raise DataError(f"A matrix of marks is square, but this one has shape {found.shape}.")
@@ -77,3 +71,42 @@ def check_marks(marks: Marks) -> Marks:
     if not np.array_equal(found == NONE, found.T == NONE):
         raise DataError("A matrix of marks has a mark at both ends of every edge.")
     return found.astype(np.int8)
+
+
+class Separation:
+    """Answers which vertices of a graph of arrows → and ↔ are separated.
+
+    >>> collider = Separation(marks_of_dag([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))
+    >>> collider.holds(0, 1, []), collider.holds(0, 1, [2])
+    (True, False)
+    """
+
+    def __init__(self, marks: Marks) -> None:
+        self._ancestors = ancestors(marks)
+        joined = [np.flatnonzero(row).tolist() for row in marks]
+        # Per vertex: neighbours, whether the edge has an arrowhead there, and one at the vertex.
+        self._steps: list[list[tuple[int, bool, bool]]] = [
+            [(v, bool(marks[u, v] == ARROW), bool(marks[v, u] == ARROW)) for v in near]
+            for u, near in enumerate(joined)
+        ]
+
+    def holds(self, u: int, v: int, given: Collection[int]) -> bool:
+        """Whether u and v are separated by the vertices `given`."""
+        return v not in self.connected(u, given)
+
+    def connected(self, start: int, given: Collection[int]) -> set[int]:
+        """Vertices outside of `given` to which a path from `start` is open."""
+        conditioned = set(given)
+        opens: Sequence[bool] = np.any(self._ancestors[:, sorted(conditioned)], axis=1).tolist()
+        # A state is a vertex, and whether the last edge had an arrowhead at it.
+        waiting = [(v, into_v) for v, into_v, _ in self._steps[start]]
+        seen = set(waiting)
+        while waiting:
+            at, by_arrow = waiting.pop()
+            for v, into_v, into_at in self._steps[at]:
+                is_open = opens[at] if by_arrow and into_at else at not in conditioned
+                state = (v, into_v)
+                if is_open and state not in seen:
+                    seen.add(state)
+                    waiting.append(state)
+        return {v for v, _ in seen} - conditioned - {start}

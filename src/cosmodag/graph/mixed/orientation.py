@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
 
-__all__ = ["Separators", "circles_of", "directed_by_rules", "with_colliders"]
-
 Separators: TypeAlias = Callable[[int, int], Collection[int]]
 """Returns a set that separates two vertices that are not joined."""
 
@@ -32,14 +30,8 @@ def directed_by_rules(
 ) -> Marks:
     """Direct a skeleton: colliders first, then rules until none applies.
 
-    Parameters
-    ----------
-    marks : (d, d) array of marks
-        The skeleton, with circles where nothing is known. Marks that are given stay.
-    separators : function
-        Gives a separating set for each pair that is not joined.
-    doubtful : (d, d) array of bool, optional
-        Pairs that are not joined, but may have to be: nothing is concluded from their absence.
+    The skeleton has circles where nothing is known; other marks stay. Nothing is concluded from the
+    absence of `doubtful` edges, pairs that are not joined, but may have to be.
     """
     graph = _PartialGraph(with_colliders(marks, separators, doubtful), doubtful)
     first: list[Rule] = [_rule_1, _rule_2, _rule_3, _discriminate(separators)]

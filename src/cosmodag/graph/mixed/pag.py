@@ -11,8 +11,6 @@ from cosmodag.graph.texts import dot_text, tetrad_text
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["PartialAncestralGraph"]
-
 # Mark at the first end, mark at the second end, and how the edge is written.
 _SYMBOLS = {
     (TAIL, ARROW): ("→", "-->"),

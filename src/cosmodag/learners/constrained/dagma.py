@@ -15,9 +15,8 @@ from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_e
 from cosmodag.model.structure import Free
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers.barrier_linear import LinearDescent
-from cosmodag.solve.minimisers.stochastic import Stochastic
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.guards import Domain, Inside
+from cosmodag.solve.minimisers.base import Stochastic
+from cosmodag.solve.recipe import Domain, Inside, Recipe
 
 __all__ = ["Dagma", "StochasticDagma"]
 

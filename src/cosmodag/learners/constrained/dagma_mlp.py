@@ -13,9 +13,8 @@ from cosmodag.model.structure import Free
 from cosmodag.solve.machine.devices import device_named
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
-from cosmodag.solve.minimisers.stochastic import Stochastic
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.guards import Inside
+from cosmodag.solve.minimisers.base import Stochastic
+from cosmodag.solve.recipe import Inside, Recipe
 
 __all__ = ["DagmaMLP"]
 

@@ -16,8 +16,8 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free
 from cosmodag.solve.methods.lagrangian import Lagrangian
+from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
-from cosmodag.solve.minimisers.stochastic import Stochastic
 from cosmodag.solve.recipe import Recipe
 
 __all__ = ["Notears", "StochasticNotears"]

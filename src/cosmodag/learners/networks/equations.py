@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.fit.dag.equations import FittedEquations
-from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
+from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS, forward
 
 __all__ = ["ARRAYS", "NetworkEquations"]
 

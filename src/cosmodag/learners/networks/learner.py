@@ -18,7 +18,7 @@ from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations, ne
 from cosmodag.learners.networks.refining import refined_networks
 from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.base import TrainedLearner
-from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS
+from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.readout import ReadOut
 from cosmodag.solve.watch import Watch

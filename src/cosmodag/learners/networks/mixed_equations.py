@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.learners.networks.equations import ARRAYS, NetworkEquations
-from cosmodag.model.mechanism.mixed import InputBlocks, block_outputs
-from cosmodag.model.mechanism.mlp import ACTIVATIONS
+from cosmodag.model.networks import ACTIVATIONS, InputBlocks, block_outputs
 
 __all__ = ["MixedNetworkEquations", "levels_in", "network_columns", "networks_from"]
 

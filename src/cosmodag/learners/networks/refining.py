@@ -16,13 +16,12 @@ from cosmodag.model.structure import Priority
 from cosmodag.order.networks.problem import NetworkProblem
 from cosmodag.order.networks.pruning import PrunedNetworks, prune
 from cosmodag.order.networks.search import search_networks
-from cosmodag.solve.many import solve_many
 from cosmodag.solve.methods.one_problem import OneProblem
+from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.readout import read_out
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.passes import Passes
-from cosmodag.solve.training.schedules import CosineAnnealing
+from cosmodag.solve.recipe import CosineAnnealing, Recipe
+from cosmodag.solve.training.rows import Passes
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:

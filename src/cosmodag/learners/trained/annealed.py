@@ -123,7 +123,7 @@ class AnnealedLearner(TrainedLearner):
             check_count("epochs", self.epochs)
 
     def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
-        from cosmodag.solve.training.checkpoint import Checkpoint
+        from cosmodag.solve.training.train import Checkpoint
 
         kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         return replace(self.solver_for(n, d), checkpoint=kept)
@@ -133,8 +133,7 @@ class AnnealedLearner(TrainedLearner):
         from cosmodag.model.objective import AnnealedObjective
         from cosmodag.model.structure import Priority
         from cosmodag.solve.methods.one_problem import OneProblem
-        from cosmodag.solve.recipe import Recipe
-        from cosmodag.solve.training.schedules import CosineAnnealing
+        from cosmodag.solve.recipe import CosineAnnealing, Recipe
 
         objective = AnnealedObjective(self._loss_function())
         recipe = Recipe(
@@ -167,7 +166,7 @@ class AnnealedLearner(TrainedLearner):
         return min(highest, settings["temperature_start"])
 
     def _length(self, n: int, d: int) -> int:
-        from cosmodag.solve.training.passes import Passes
+        from cosmodag.solve.training.rows import Passes
 
         passes = Passes.over(n, self.batch_size)
         if isinstance(self.epochs, str):

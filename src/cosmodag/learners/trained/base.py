@@ -29,9 +29,8 @@ from cosmodag.solve.watch import Watch
 
 # Constructing a learner does not need these: they, and with them Numba, take .4 s to import.
 if TYPE_CHECKING:
-    from cosmodag.solve.cost import Cost
-    from cosmodag.solve.many import Solved
     from cosmodag.solve.methods.solver import Solver
+    from cosmodag.solve.plan import Cost, Solved
     from cosmodag.solve.problems import Problem, Solution
     from cosmodag.solve.readout import ReadOut
 
@@ -155,7 +154,7 @@ class TrainedLearner(StructureLearner):
         ResourceError
             If the fit would need more memory than there is; nothing is allocated.
         """
-        from cosmodag.solve.cost import estimate
+        from cosmodag.solve.plan import estimate
 
         other = clone(self)  # leaves a fitted model, and a generator given as its seed, unchanged
         other.check_settings()

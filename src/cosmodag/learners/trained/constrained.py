@@ -15,7 +15,7 @@ from cosmodag.learners.trained.base import Setting, TrainedLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.solve.methods.central_path import Stage
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.passes import Passes
+from cosmodag.solve.training.rows import Passes
 
 __all__ = [
     "ConstrainedLearner",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from cosmodag.errors import DivergenceError
 
 if TYPE_CHECKING:
-    from cosmodag.solve.many import Solved
+    from cosmodag.solve.plan import Solved
     from cosmodag.solve.problems import Problem
 
 __all__ = ["best_start", "other_orders"]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
-from cosmodag.solve.many import Solved, solve_many
+from cosmodag.solve.plan import Solved, solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.learners.trained.base import TrainedLearner
     from cosmodag.solve.methods.solver import Solver
-    from cosmodag.solve.training.checkpoint import Checkpoint
+    from cosmodag.solve.training.train import Checkpoint
 
 __all__ = ["train_many"]
 

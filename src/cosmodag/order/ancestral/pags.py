@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.knowledge.bounds import closure
-from cosmodag.graph.mixed.ancestral import separators_in
-from cosmodag.graph.mixed.from_dag import pag_from_dag
+from cosmodag.graph.mixed.ancestral import pag_from_dag, separators_in
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
 from cosmodag.graph.mixed.orientation import Separators, directed_by_rules
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations

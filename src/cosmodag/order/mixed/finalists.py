@@ -11,8 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.graph.dags import is_dag
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import is_dag, respecting
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import Records
 from cosmodag.order.mixed.multinomial import fit_levels

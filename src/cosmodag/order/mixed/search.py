@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.order import BlockProblem, FoundBlocks, choose_block_parents, search_blocks
 from cosmodag.order.blocks import ParentRecords
 

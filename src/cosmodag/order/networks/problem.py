@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DataError
-from cosmodag.graph.dags import is_dag
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import is_dag, respecting
 from cosmodag.order.networks.columns import ProcessColumns
 from cosmodag.order.networks.inputs import ChildData, Effort
 from cosmodag.order.parents import check_order

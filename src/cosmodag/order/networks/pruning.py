@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.order.networks.inputs import Effort, Needed, needed_inputs, offered_inputs
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.order.networks.additive import additive_start
 from cosmodag.order.networks.order_moves import search_by_evidence
 from cosmodag.order.networks.problem import NetworkProblem

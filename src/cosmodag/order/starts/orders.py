@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import DataError
-from cosmodag.graph.orders import respecting
+from cosmodag.graph.dags import respecting
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import default_penalty
 from cosmodag.order.starts.conditional_variances import equal_variance_order

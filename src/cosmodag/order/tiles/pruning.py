@@ -18,8 +18,7 @@ from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import default_penalty, growing_penalty
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.lanes import Queue, advance, begin
-from cosmodag.solve.machine.devices import Host, device_named, jax_device
-from cosmodag.solve.machine.forks import refuse_after_fork
+from cosmodag.solve.machine.devices import Host, device_named, jax_device, refuse_after_fork
 from cosmodag.solve.machine.memory import available_bytes
 from cosmodag.solve.machine.threads import available_threads, mapper
 

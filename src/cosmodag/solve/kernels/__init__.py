@@ -3,17 +3,15 @@
 The first backend that implements a task is used; the reference loop, last, implements them all.
 """
 
-from cosmodag.solve.backend import Backend
 from cosmodag.solve.kernels import cpu
-from cosmodag.solve.training.reference import REFERENCE
-
-__all__ = ["backends_for"]
+from cosmodag.solve.problems import Backend
+from cosmodag.solve.training.loop import REFERENCE
 
 
 def backends_for(platform: str) -> tuple[Backend, ...]:
     """Return the backends for a kind of device, the preferred ones first."""
     if platform == "cpu":
         return (*cpu.BACKENDS, REFERENCE)
-    from cosmodag.solve.kernels import gpu  # which imports JAX
+    from cosmodag.solve.kernels.gpu import large, sharded, small  # which import JAX
 
-    return (*gpu.BACKENDS, REFERENCE)
+    return (sharded.SHARDED, large.LARGE, small.SMALL, REFERENCE)

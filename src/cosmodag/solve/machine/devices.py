@@ -1,4 +1,4 @@
-"""Devices by name; the CPU is found without importing JAX."""
+"""Devices by name, and whether JAX can run here; the CPU is found without importing JAX."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.errors import DataError
+from cosmodag.errors import DataError, ForkError
 from cosmodag.later import jax
-
-__all__ = ["HOST", "Host", "device_named", "jax_device", "precision_of"]
 
 
 @dataclass(frozen=True)
@@ -76,3 +74,30 @@ def _has_plugins() -> bool:
     if find_spec("jax_plugins") is not None or find_spec("libtpu") is not None:
         return True
     return bool(metadata.entry_points(group="jax_plugins"))
+
+
+# Numbers of processes in which JAX has started or can start its threads. A forked process inherits
+# this set, but its own number is not in it.
+_SOUND = {os.getpid()}
+
+
+def refuse_after_fork() -> None:
+    """Raise `ForkError` in a process that was forked after JAX had started."""
+    if os.getpid() in _SOUND:
+        return
+    if not _has_jax_started():
+        _SOUND.add(os.getpid())
+        return
+    raise ForkError(
+        "This process was forked from one that had used JAX, and JAX would deadlock, because "
+        "a fork does not copy its threads: start processes by 'spawn' "
+        "(multiprocessing.get_context('spawn')), or use joblib, whose 'loky' processes work."
+    )
+
+
+def _has_jax_started() -> bool:
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if bridge is None:
+        return "jax" in sys.modules
+    has_started = getattr(bridge, "backends_are_initialized", lambda: True)
+    return bool(has_started())

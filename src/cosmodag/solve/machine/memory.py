@@ -15,13 +15,17 @@ from cosmodag.errors import ResourceError
 from cosmodag.later import jax
 from cosmodag.solve.machine.devices import Host
 
-__all__ = ["available_bytes", "check_fits", "lanes_that_fit", "main_memory", "memory_left"]
-
 # Share of memory that can be used: allocators round up, and other processes need some.
 _USABLE = 0.85
 
 _MOUNT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
+
+# The limit, the usage and the reclaimable part of it, for each version's name of the controller.
+_FILES = {
+    "": ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
 
 # Version 1 writes "no limit" as the largest possible number.
 _NO_LIMIT = 2**60
@@ -83,14 +87,9 @@ def memory_left(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> int | N
     The page cache of inactive files, which the system frees on demand, does not count as used.
     """
     left = [
-        *(
-            _left(folder, "memory.max", "memory.current", "inactive_file")
-            for folder in _groups("", mount, membership)
-        ),
-        *(
-            _left(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-            for folder in _groups("memory", mount, membership)
-        ),
+        _left(folder, *files)
+        for controller, files in _FILES.items()
+        for folder in _groups(controller, mount, membership)
     ]
     return min((size for size in left if size is not None), default=None)
 
@@ -101,17 +100,14 @@ def _groups(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controller not in controllers.split(","):
             continue
-        for root in _roots(controllers, mount):
+        names = [controllers, *controllers.split(",")] if controllers else ["", "unified"]
+        roots = dict.fromkeys(mount / name for name in names)
+        for root in (root for root in roots if root.is_dir()):
             folder = root / path.strip("/")
             while not folder.is_dir() and folder != root:  # another namespace's path
                 folder = folder.parent
             yield folder
             yield from (above for above in folder.parents if above.is_relative_to(root))
-
-
-def _roots(controllers: str, mount: Path) -> list[Path]:
-    names = [controllers, *controllers.split(",")] if controllers else ["", "unified"]
-    return [root for root in dict.fromkeys(mount / name for name in names) if root.is_dir()]
 
 
 def _left(folder: Path, limit: str, used: str, cached: str) -> int | None:

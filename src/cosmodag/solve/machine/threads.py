@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["as_completed", "available_threads", "blas_threads", "cores", "mapper", "threads_worth"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -55,8 +53,6 @@ def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterato
 
     With one thread, tasks run in the caller's.
 
-    Examples
-    --------
     >>> sorted(as_completed([lambda: 1, lambda: 2], threads=2))
     [1, 2]
     """
@@ -116,14 +112,14 @@ class _SharedLimit:
                 shared = [library for library in _blas() if not _limits_one_thread(library)]
                 self._found = [(library, library.num_threads) for library in shared]
             self._asked.append(limit)
-            self._put_in_force()
+            self._apply_lowest()
 
     def remove(self, limit: int) -> None:
         with self._lock:
             self._asked.remove(limit)
-            self._put_in_force()
+            self._apply_lowest()
 
-    def _put_in_force(self) -> None:
+    def _apply_lowest(self) -> None:
         lowest = min(self._asked, default=None)
         if lowest == self._in_force:
             return

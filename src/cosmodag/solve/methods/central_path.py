@@ -4,14 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.methods.solver import Progress, Solver, replace_where
 from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
-
-__all__ = ["CentralPath", "Stage"]
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,12 @@ from cosmodag.graph.constraint import Constraint
 from cosmodag.model.objective import Objective, arc_squares
 from cosmodag.model.structure import Parameters, Settings, Structure
 from cosmodag.solve.machine.devices import precision_of
-from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.methods.solver import Progress, Solver, replace_where
 from cosmodag.solve.minimisers.base import Mask, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
-
-__all__ = ["Lagrangian", "constraint_of"]
 
 # The fraction to which h must fall in a sub-problem, and the factor of ρ where it does not.
 _PROGRESS = 0.25

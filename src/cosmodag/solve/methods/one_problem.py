@@ -3,12 +3,10 @@
 from dataclasses import dataclass, field
 
 from cosmodag.solve.methods.solver import Solver
-from cosmodag.solve.minimisers.base import Minimiser
-from cosmodag.solve.minimisers.stochastic import Stochastic
+from cosmodag.solve.minimisers.base import Minimiser, Stochastic
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.checkpoint import Checkpoint
-from cosmodag.solve.training.train import solutions, train
+from cosmodag.solve.training.train import Checkpoint, solutions, train
 from cosmodag.solve.watch import Watch
 
 __all__ = ["OneProblem"]

@@ -1,11 +1,19 @@
-"""The base of all methods."""
+"""The base of all methods, and the progress of a batch through a sequence of sub-problems."""
 
-from cosmodag.solve.minimisers.base import Minimiser, first_that_implements
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.later import jax
+from cosmodag.model.structure import Parameters
+from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser, first_that_implements
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
-
-__all__ = ["Solver"]
 
 
 class Solver:
@@ -47,3 +55,82 @@ class Solver:
         """Settings that the recipes and their minimisers read."""
         read = (recipe.needs | self.minimiser_of(recipe).needs for recipe in self.minimised)
         return frozenset[str]().union(*read)
+
+
+def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
+    """Combine stacked parameters: `new` for the problems of the mask, `old` for the others."""
+
+    def pick(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(pick, new, old)
+
+
+def _finite(found: Minimised) -> Mask:
+    """Mark problems with finite parameters and, if they ended, a finite objective."""
+    finite = np.isfinite(found.loss) | (found.stopped is not None)
+    for leaf in jax.tree.leaves(found.parameters):
+        finite = finite & np.isfinite(leaf.reshape(len(leaf), -1)).all(axis=1)
+    return np.asarray(finite)
+
+
+class Progress:
+    """State of every problem of a batch between sub-problems."""
+
+    def __init__(self, batch: Batch) -> None:
+        started = batch.start().parameters
+        # Accepted parameters, stacked, in NumPy, in the precision of the data.
+        self.parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
+        # Which problems are not finished, which of the others converged, and which were active when
+        # the run was stopped.
+        self.active: Mask = np.ones(batch.size, bool)
+        self.converged: Mask = np.zeros(batch.size, bool)
+        self.cut_short: Mask = np.zeros(batch.size, bool)
+        # Iterations of all sub-problems so far, and at the divergence of each problem (−1: none).
+        self.iterations = 0
+        self.diverged_at = np.full(batch.size, -1, np.int64)
+        self.stopped: str | None = None
+        self.histories: list[list[dict[str, float]]] = [[] for _ in range(batch.size)]
+        self._rounds_per_pass = batch.passes.rounds
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a problem is active and the run was not stopped."""
+        return bool(self.active.any()) and self.stopped is None
+
+    def minimise(self, minimiser: Minimiser, batch: Batch, watch: Watch) -> tuple[Minimised, Mask]:
+        """Solve a sub-problem; return its result, and the active problems that are not finite."""
+        found = minimiser.minimise(batch, self.parameters, self.active, self.iterations, watch)
+        self.iterations += found.iterations
+        self.stopped = found.stopped
+        self.cut_short = self.active & (found.stopped is not None)
+        return found, self.active & ~_finite(found)
+
+    def drop(self, diverged: Mask) -> None:
+        """End problems that diverged; they keep their last good parameters."""
+        self.diverged_at[diverged] = self.iterations
+        self.active &= ~diverged
+
+    def record(self, **values: Any) -> None:
+        """Add a record to the history of every active problem."""
+        k = len(self.active)
+        for lane in np.flatnonzero(self.active):
+            self.histories[lane].append(
+                {"round": self.iterations, "epoch": self.iterations / self._rounds_per_pass}
+                | {name: float(np.broadcast_to(v, k)[lane]) for name, v in values.items()}
+            )
+
+    def solutions(self, recipe: Recipe) -> list[Solution]:
+        """Split the batch into solutions; `recipe` describes their parameters."""
+        return [
+            Solution(
+                parameters=lane_of(self.parameters, lane),
+                recipe=recipe,
+                iterations=self.iterations,
+                stopped=self.stopped if self.cut_short[lane] else None,
+                diverged_at=int(self.diverged_at[lane]) if self.diverged_at[lane] >= 0 else None,
+                history=self.histories[lane],
+                converged=bool(self.converged[lane] and not self.cut_short[lane]),
+            )
+            for lane in range(len(self.active))
+        ]

@@ -9,15 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import precision_of
-from cosmodag.solve.methods.progress import Progress, replace_where
-from cosmodag.solve.methods.solver import Solver
+from cosmodag.solve.methods.solver import Progress, Solver, replace_where
 from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
-
-__all__ = ["TwoStage", "potentials"]
 
 # Values of α in stage 1, in order.
 _MULTIPLIERS = (10.0, 1000.0)
@@ -111,8 +108,6 @@ def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:
     φ_u = (b_d − b_u)/d, b_u = Σ_v C_uv, so that the last potential is zero. In a DAG every arc
     raises φ by at least 1/d. Cycles are allowed.
 
-    Examples
-    --------
     >>> potentials(np.eye(4, k=1)).tolist()
     [-0.75, -0.5, -0.25, 0.0]
     """

@@ -8,21 +8,89 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled
-from cosmodag.graph.acyclicity.closed_forms import log_determinant_value_and_gradient
+from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters
-from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
-from cosmodag.solve.minimisers.each_lane import Arcs, EachLane, Ended, arcs_of
-from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
+from cosmodag.solve.minimisers.each_lane import (
+    Arcs,
+    Covariances,
+    EachLane,
+    LaneResult,
+    arcs_of,
+    covariances_of,
+    half_squared_error,
+)
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.recipe import NARROW, Inside, Recipe
 from cosmodag.solve.training.adam import EPSILON
-from cosmodag.solve.training.guards import NARROW, Inside
 from cosmodag.solve.watch import Watch
 
-__all__ = ["DESCENT_SETTINGS", "LinearDescent", "StageSettings", "descend"]
+# Rows per elimination block: small enough for registers, large enough for a matrix product.
+_BLOCK = 16
+
+
+@compiled
+def _invert_in_place(matrix: Any) -> bool:
+    """Gauss–Jordan elimination without pivoting; False at a pivot that is not positive."""
+    d = matrix.shape[0]
+    for k in range(d):
+        pivot = matrix[k, k]
+        # Also false where it is not a number.
+        if not pivot > 0.0:
+            return False
+        matrix[k, k] = 1.0
+        scale = 1.0 / pivot
+        for v in range(d):
+            matrix[k, v] *= scale
+        for u in range(d):
+            if u != k:
+                factor = matrix[u, k]
+                matrix[u, k] = 0.0
+                for v in range(d):
+                    matrix[u, v] -= factor * matrix[k, v]
+    return True
+
+
+@compiled
+def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
+    """Write (sI − W∘W)⁻¹; False, with invalid output, unless sI − W∘W is an M-matrix.
+
+    A matrix without positive off-diagonal entries is an M-matrix exactly if elimination meets only
+    positive pivots. It then needs no pivoting and never subtracts: the inverse is a sum of products
+    of non-negative numbers. The elimination can therefore proceed by blocks of rows, each a product
+    of thin matrices, which takes half the time of a general inverse.
+    """
+    d = weights.shape[0]
+    for u in range(d):
+        for v in range(d):
+            inverse[u, v] = -weights[u, v] * weights[u, v]
+        inverse[u, u] += s
+    product = np.empty((d, d))
+    for begin in range(0, d, _BLOCK):
+        end = min(begin + _BLOCK, d)
+        columns = inverse[:, begin:end].copy()
+        pivot = columns[begin:end].copy()
+        if not _invert_in_place(pivot):
+            return False
+        rows = np.dot(pivot, inverse[begin:end])
+        # Loops: an array that is assigned to a slice takes two seconds to compile.
+        for u in range(end - begin):
+            for v in range(end - begin):
+                rows[u, begin + v] = pivot[u, v]
+        np.dot(columns, rows, product)
+        for u in range(d):
+            if u < begin or u >= end:
+                for v in range(begin, end):
+                    inverse[u, v] = 0.0
+                for v in range(d):
+                    inverse[u, v] -= product[u, v]
+        for u in range(end - begin):
+            for v in range(d):
+                inverse[begin + u, v] = rows[u, v]
+    return True
+
 
 Float64 = NDArray[np.float64]
 
@@ -35,12 +103,12 @@ _RECIPES = [
 _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
 
 # Iterations between checks of the objective.
-_LOOK_EVERY = 1000
+_CHECK_EVERY = 1000
 
 # Relative change at the last check below which a stage counts as converged although it reached its
 # iteration limit: with a constant step length the objective fluctuates by 1e-5 to 3e-4 (ER4, d = 20
 # and 30), so whether the tolerance is met is a matter of chance.
-_SETTLED = 1e-3
+_SMALL_CHANGE = 1e-3
 
 DESCENT_SETTINGS = frozenset({"learning_rate", "beta1", "beta2", "rounds"})
 """Adam's settings, and the largest number of iterations."""
@@ -75,7 +143,7 @@ class LinearDescent(EachLane):
         """Whether a recipe is half squared errors of linear relations and a barrier, full batch."""
         return recipe in _RECIPES
 
-    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise from the given parameters, in pieces between which the watch is checked."""
         settings = batch.settings_of(lane)
         stage = StageSettings(*(settings[name] for name in StageSettings._fields))
@@ -90,22 +158,24 @@ class LinearDescent(EachLane):
         while (
             done < limit and status == _GOES_ON and change > self.tolerance and watch.stop is None
         ):
-            look = min(done - done % _LOOK_EVERY + _LOOK_EVERY, limit)
+            next_check = min(done - done % _CHECK_EVERY + _CHECK_EVERY, limit)
             first, begin = done, time.perf_counter()
             done, rate, status = descend(
                 *(covariances, arcs, weights, mean, square, move, stage, rate, done),
-                min(done + piece, look),
+                min(done + piece, next_check),
             )
             watch.advance(done - first)
             piece = batch.steps_per_piece(done - first, time.perf_counter() - begin)
-            if done == look or status != _GOES_ON or watch.stop is not None:
+            if done == next_check or status != _GOES_ON or watch.stop is not None:
                 previous, value = value, _objective(covariances, arcs, weights, stage)
-                change = _relative_change(previous, value)
-        return Ended(
+                # Both values are zero on constant data.
+                difference, scale = abs(value - previous), max(abs(previous), 1e-300)
+                change = 0.0 if value == previous else difference / scale
+        return LaneResult(
             parameters={**start, "arcs": weights},
             loss=value,
             iterations=done,
-            converged=change <= _SETTLED or status == _AT_REST,
+            converged=change <= _SMALL_CHANGE or status == _AT_REST,
             refused=status == _LEFT_THE_DOMAIN,
         )
 
@@ -116,11 +186,6 @@ def _objective(
     score = stage.score_weight * half_squared_error(covariances, weights)[0]
     barrier = log_determinant_value_and_gradient(weights, stage.radius)[0]
     return float(score + np.sum(arcs.price * np.abs(weights)) + barrier)
-
-
-def _relative_change(previous: float, value: float) -> float:
-    """Relative change of an objective; zero if both values are zero, as on constant data."""
-    return 0.0 if value == previous else abs(value - previous) / max(abs(previous), 1e-300)
 
 
 @compiled

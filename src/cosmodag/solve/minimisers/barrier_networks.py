@@ -1,6 +1,6 @@
 """DAGMA's sub-problems for networks on a CPU: Adam on all rows, fused into one compiled loop.
 
-The steps that `cosmodag.solve.minimisers.stochastic.Stochastic` takes with one batch of all rows,
+The steps that `cosmodag.solve.minimisers.base.Stochastic` takes with one batch of all rows,
 for one hidden layer of sigmoid units. With r = x̂ − x, c the entries' weights, E = Σ c r², ∂W' the
 gradient of ½E and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
 
@@ -20,26 +20,20 @@ from cosmodag.compiled import compiled, inlined
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
 from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.kernels.cpu import is_plain_network
-from cosmodag.solve.kernels.cpu.mlp import backward
-from cosmodag.solve.kernels.cpu.mlp_arrays import gather, scatter, workspace
+from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
-from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS
-from cosmodag.solve.minimisers.each_lane import EachLane, Ended, arcs_of
-from cosmodag.solve.minimisers.m_matrix import invert_m_matrix
+from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
+from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult, arcs_of
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.recipe import Constant, Inside, Recipe
 from cosmodag.solve.training.adam import fresh_state
-from cosmodag.solve.training.guards import Inside
-from cosmodag.solve.training.schedules import Constant
 from cosmodag.solve.trees import lane_of, map_arrays
 from cosmodag.solve.watch import Watch
-
-__all__ = ["NetworkDescent", "descend"]
 
 Float32 = NDArray[np.float32]
 
 # Largest number of iterations between checks of the watch.
-_LOOK_EVERY = 50
+_CHECK_EVERY = 50
 
 
 class _StageSettings(NamedTuple):
@@ -89,7 +83,7 @@ class NetworkDescent(EachLane):
             and recipe.guard == Inside()
         )
 
-    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise from the given parameters, in pieces between which the watch is checked."""
         settings = batch.settings_of(lane)
         given = _given(batch, lane, settings["lambda1"])
@@ -101,7 +95,7 @@ class NetworkDescent(EachLane):
         done, inside, value, piece = 0, True, np.nan, 1
         while done < int(settings["rounds"]) and inside and watch.stop is None:
             # The ends of pieces depend on the machine; the reported iterations must not.
-            end = min(done - done % _LOOK_EVERY + _LOOK_EVERY, int(settings["rounds"]))
+            end = min(done - done % _CHECK_EVERY + _CHECK_EVERY, int(settings["rounds"]))
             until = min(done + piece, end)
             begin = time.perf_counter()
             inside, value = descend(given, arrays, work, stage, done, until)
@@ -109,7 +103,7 @@ class NetworkDescent(EachLane):
             watch.advance(until - done)
             done = until if inside else end
         scatter(arrays, state, 0)
-        return Ended(lane_of(state.parameters, 0), value, done, inside, not inside)
+        return LaneResult(lane_of(state.parameters, 0), value, done, inside, not inside)
 
 
 def _given(batch: Batch, lane: int, lambda1: float) -> _Given:

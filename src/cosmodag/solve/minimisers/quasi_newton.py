@@ -12,14 +12,18 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised
 from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
 from cosmodag.model.structure import Free, Parameters, Potential
-from cosmodag.solve.minimisers.covariance import Covariances, covariances_of, half_squared_error
-from cosmodag.solve.minimisers.each_lane import Arcs, EachLane, Ended, arcs_of
+from cosmodag.solve.minimisers.each_lane import (
+    Arcs,
+    Covariances,
+    EachLane,
+    LaneResult,
+    arcs_of,
+    covariances_of,
+    half_squared_error,
+)
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.schedules import Constant
+from cosmodag.solve.recipe import Constant, Recipe
 from cosmodag.solve.watch import Watch
-
-__all__ = ["QuasiNewton", "smooth_part"]
 
 Float64 = NDArray[np.float64]
 
@@ -52,7 +56,7 @@ class QuasiNewton(EachLane):
             and recipe.guard is None
         )
 
-    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> Ended:
+    def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise from the given parameters."""
         objective = batch.recipe.objective
         assert isinstance(objective, Penalised)
@@ -69,7 +73,7 @@ class QuasiNewton(EachLane):
         if self.tolerance is not None:
             options["ftol"] = self.tolerance
         found, result = _solve(smooth, arcs, first, options, watch)
-        return Ended(
+        return LaneResult(
             parameters={**start, "arcs": found - found.T if has_potential else found},
             loss=float(result.fun),
             iterations=int(result.nit),
@@ -120,7 +124,7 @@ def _solve(
         value += float(price @ (x[:count] + x[count:]))
         return value, np.concatenate([slope + price, price - slope])
 
-    def look_up(x: Any) -> None:
+    def count_iteration(x: Any) -> None:
         watch.advance(1)
         if watch.stop is not None:
             raise StopIteration
@@ -134,7 +138,7 @@ def _solve(
         method="L-BFGS-B",
         jac=True,
         bounds=[(0.0, None)] * len(first) if is_split else None,
-        callback=look_up,
+        callback=count_iteration,
         options=options,
     )
     found = np.zeros_like(arcs.gain)

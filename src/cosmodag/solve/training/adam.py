@@ -10,15 +10,6 @@ from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Parameters, Settings
 from cosmodag.solve.trees import map_arrays
 
-__all__ = [
-    "ADAM_SETTINGS",
-    "EPSILON",
-    "AdamState",
-    "adam_step",
-    "after_round",
-    "fresh_state",
-]
-
 EPSILON = 1e-8
 
 ADAM_SETTINGS = frozenset({"learning_rate", "priority_learning_rate", "beta1", "beta2"})
@@ -73,19 +64,13 @@ def adam_step(state: AdamState, gradient: Parameters, settings: Settings) -> Ada
     mean_scale = 1 / (1 - beta1**step)
     square_scale = 1 / (1 - beta2**step)
 
-    def mean_of(old: Any, g: Any) -> Any:
-        return beta1 * old + (1 - beta1) * g
-
-    def square_of(old: Any, g: Any) -> Any:
-        return beta2 * old + (1 - beta2) * g * g
-
     def moved(rate: Any) -> Any:
         return lambda w, m, s: (
             w - rate * mean_scale * m / (jnp.sqrt(s * square_scale) + EPSILON)
         ).astype(w.dtype)
 
-    mean = jax.tree.map(mean_of, state.mean, gradient)
-    square = jax.tree.map(square_of, state.square, gradient)
+    mean = jax.tree.map(lambda old, g: beta1 * old + (1 - beta1) * g, state.mean, gradient)
+    square = jax.tree.map(lambda old, g: beta2 * old + (1 - beta2) * g * g, state.square, gradient)
     rates = {"order": settings["priority_learning_rate"]}
     parameters = {
         group: jax.tree.map(

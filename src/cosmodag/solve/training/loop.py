@@ -1,7 +1,8 @@
 """The reference loop: rounds of shuffled batches, each a step of Adam, for every recipe.
 
-Kernels do the same steps faster for the recipes that they declare; tests compare them with this
-loop. Optional inputs of a problem enter as factors, which are one if the input is absent.
+It implements everything, compiled by XLA on any device. Kernels do the same steps faster for the
+recipes that they declare; tests compare them with this loop. Optional inputs of a problem enter as
+factors, which are one if the input is absent.
 """
 
 from __future__ import annotations
@@ -9,15 +10,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from cosmodag.later import jax, jnp
+from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.objective import arc_squares
 from cosmodag.model.structure import Parameters, Settings
+from cosmodag.solve.machine.devices import jax_device
+from cosmodag.solve.problems import Backend, Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, adam_step, after_round
-from cosmodag.solve.training.passes import Passes
-from cosmodag.solve.training.shuffle import rows_at
-
-__all__ = ["Arrays", "run_many", "run_rounds"]
+from cosmodag.solve.training.rows import Passes, rows_at
 
 Arrays = dict[str, Any]
 """Input arrays of problems by name: ``data`` (m, n, d), and optionally ``support``, ``required``
@@ -107,17 +107,21 @@ def _undo_outside(
     )
 
 
-def run_many(
-    recipe: Recipe,
-    state: AdamState,
-    given: Arrays,
-    which: dict[str, Any],
-    seeds: Any,
-    settings: Settings,
-    first: Any,
-    last: Any,
-) -> AdamState:
-    """Train a batch of problems; all arguments but inputs and rounds have a batch axis."""
-    one = partial(run_rounds, recipe)
-    many = jax.vmap(one, in_axes=(0, None, 0, 0, 0, None, None))
-    return many(state, given, which, seeds, settings, first, last)
+def run_many(recipe: Recipe, *arguments: Any) -> AdamState:
+    """Train a batch by `run_rounds`; all arguments but inputs and rounds have a batch axis."""
+    many = jax.vmap(partial(run_rounds, recipe), in_axes=(0, None, 0, 0, 0, None, None))
+    return many(*arguments)
+
+
+_run_many = jitted(static_argnums=0, donate_argnums=1)(run_many)
+
+
+def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
+    with jax.default_device(jax_device(batch.device)):
+        return _run_many(
+            batch.recipe, state, batch.given, batch.which, batch.seeds, batch.settings, first, last
+        )
+
+
+# Five: S, W, the gradient, and temporaries of XLA; a test compares this with XLA's analysis.
+REFERENCE = Backend("reference", lambda task: True, _advance, working_copies=5)

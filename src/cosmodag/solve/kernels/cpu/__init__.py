@@ -1,10 +1,19 @@
-"""Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units."""
+"""Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units.
+
+A compiled loop trains one problem per thread at a time.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from cosmodag.model.draws import HostKey
 from cosmodag.model.mechanism import MLP, Linear, Mechanism
 from cosmodag.model.objective import (
     AnnealedObjective,
@@ -13,60 +22,115 @@ from cosmodag.model.objective import (
     mean_squared_error,
 )
 from cosmodag.model.structure import Priority
-from cosmodag.solve.backend import Backend, Task
-from cosmodag.solve.kernels.cpu import linear, mlp, mlp_arrays
-from cosmodag.solve.kernels.cpu.kernel import FEATURES, Kernel, limited
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.schedules import CosineAnnealing
+from cosmodag.solve.kernels.cpu import linear, mlp
+from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
+from cosmodag.solve.kernels.cpu.steps import KernelSettings
+from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
+from cosmodag.solve.problems import Backend, Batch, Task
+from cosmodag.solve.recipe import CosineAnnealing, Recipe
+from cosmodag.solve.training.adam import AdamState, fresh_state
+from cosmodag.solve.trees import map_arrays
 
-__all__ = ["BACKENDS", "is_plain_network"]
+FEATURES = frozenset({"support", "gaps", "counted", "start"})
+"""Optional inputs of problems that these loops support."""
+
+_NOTHING = np.empty((0, 0), np.float32)
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A compiled loop over the rounds of one problem, for some mechanisms and one loss."""
+
+    loss: Loss
+    fits: Callable[[Mechanism], bool]
+    # (state, lane) → the arrays of one problem in the layout of the loop.
+    gather: Callable[[AdamState, int], Any]
+    # arrays → arrays that steps overwrite.
+    workspace: Callable[[Any], Any]
+    # The loop; it changes the arrays in place; its results are those of `run_rounds`.
+    run: Callable[..., tuple[int, float, int]]
+    # (arrays, state, lane): write the arrays back; views need not be written.
+    scatter: Callable[[Any, AdamState, int], None] = lambda arrays, state, lane: None
+    # Whether problems without optional inputs run the program for those with some. A program
+    # without them compiles faster; but where a fit has problems of both kinds, as networks are
+    # trained again on the arcs found, one program compiles faster than two.
+    has_one_program: bool = False
+
+    def implements(self, task: Task) -> bool:
+        """Whether a task is COSMO with this loss and such a mechanism, in single precision."""
+        mechanism = task.recipe.mechanism
+        cosmo = Recipe(Priority(), mechanism, AnnealedObjective(self.loss), CosineAnnealing())
+        is_cosmo = self.fits(mechanism) and task.recipe.is_like(cosmo)
+        is_here = task.dtype == np.float32 and task.platform == "cpu"
+        return is_cosmo and is_here and task.features <= FEATURES
+
+    def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
+        """Run rounds first … last − 1 of every problem of a batch, within `_limited`."""
+        state = map_arrays(lambda a: a if isinstance(a, np.ndarray) else np.array(a), state)
+        advance = partial(self._advance_lane, batch, state, first, last)
+        with mapper(min(batch.size, cores())) as map_lanes:
+            map_lanes(advance, range(batch.size))
+        return state
+
+    def _advance_lane(
+        self, batch: Batch, state: AdamState, first: int, last: int, lane: int
+    ) -> None:
+        settings = batch.settings_of(lane)
+        arrays = self.gather(state, lane)
+        extras = None
+        if batch.given.keys() > {"data"} or self.has_one_program:
+            extras = Extras(*(batch.of_lane(name, lane, _NOTHING) for name in Extras._fields))
+        taken = int(state.step[lane])
+        seed, (_, size, steps, rounds) = batch.seeds[lane], batch.passes
+        stretch = Stretch(seed, size, steps, rounds, taken, first, last)
+        numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
+        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.given
+        buffers = Buffers.of(batch.variables, arrays.arcs.shape[1], size, steps, is_weighted)
+        work = self.workspace(arrays)
+        found = self.run(data, extras, arrays, buffers, work, stretch, numbers)
+        self.scatter(arrays, state, lane)
+        state.step[lane], state.loss[lane], diverged_at = found
+        if state.diverged_at[lane] < 0:
+            state.diverged_at[lane] = diverged_at
+
+
+def _start(batch: Batch) -> AdamState:
+    """Draw the initial states of all problems, or use their given start parameters."""
+    parameters = batch.starts
+    if parameters is None:
+        keys = [HostKey.of(int(seed)) for seed in batch.seeds]
+        drawn = [
+            batch.recipe.start_from(key, batch.variables, batch.settings_of(lane))
+            for lane, key in enumerate(keys)
+        ]
+        parameters = map_arrays(lambda *lanes: np.stack(lanes), *drawn)
+    return fresh_state(map_arrays(np.array, parameters), lanes=(batch.size,))
+
+
+def _limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
+    """Context with the number of BLAS threads that suits the products of one step."""
+    multiplications = batch.passes.size * state.parameters["arcs"][0].size
+    return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
 
 
 def is_plain_network(mechanism: Mechanism) -> bool:
     """Whether the networks have one hidden layer of sigmoid units, of any width."""
-    return (
-        type(mechanism) is MLP and len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
-    )
+    if type(mechanism) is not MLP:
+        return False
+    return len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
 
 
-def _backend(
-    name: str,
-    fits: Callable[[Mechanism], bool],
-    loss: Loss,
-    kernel: Kernel,
-    working_copies: int,
-    entries: Callable[[Task], int],
-) -> Backend:
-    """Backend of COSMO in single precision, for the mechanisms that fit and one loss."""
-
-    def implements(task: Task) -> bool:
-        mechanism = task.recipe.mechanism
-        cosmo = Recipe(Priority(), mechanism, AnnealedObjective(loss), CosineAnnealing())
-        return (
-            fits(mechanism)
-            and task.recipe.is_like(cosmo)
-            and task.features <= FEATURES
-            and task.dtype == np.float32
-            and task.platform == "cpu"
-        )
-
-    return Backend(
-        name,
-        implements,
-        kernel.advance,
-        working_copies,
-        start=kernel.start,
-        entries=entries,
-        limited=limited,
-    )
+def _backend(name: str, kernel: _Kernel, copies: int, entries: Callable[[Task], int]) -> Backend:
+    steps = kernel.implements, kernel.advance
+    return Backend(name, *steps, copies, _start, entries=entries, limited=_limited)
 
 
 def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
     """Backend of networks, for one of two losses."""
-    prepared = partial(mlp_arrays.workspace, has_own_variances=has_own_variances)
-    kernel = Kernel(mlp_arrays.gather, prepared, mlp.run, mlp_arrays.scatter, has_one_program=True)
+    workspace = partial(mlp.workspace, has_own_variances=has_own_variances)
+    steps = mlp.gather, workspace, mlp.run, mlp.scatter
     # Five copies: three in its own layout, W and the gradient.
-    return _backend(name, is_plain_network, loss, kernel, 5, _network_entries)
+    return _backend(name, _Kernel(loss, is_plain_network, *steps, True), 5, _network_entries)
 
 
 def _network_entries(task: Task) -> int:
@@ -75,15 +139,15 @@ def _network_entries(task: Task) -> int:
     return int(d * (d * h + 1 + 2 * h + 1))
 
 
+_LINEAR = _Kernel(
+    mean_squared_error,
+    lambda mechanism: mechanism == Linear(),
+    *(linear.gather, linear.workspace, linear.run),
+)
+
 BACKENDS: tuple[Backend, ...] = (
-    _backend(
-        "numba-linear",
-        lambda mechanism: mechanism == Linear(),
-        mean_squared_error,
-        Kernel(linear.gather, linear.workspace, linear.run),
-        working_copies=3,  # S, W and the gradient
-        entries=lambda task: task.variables * (task.variables + 1),
-    ),
+    # Three copies: S, W and the gradient.
+    _backend("numba-linear", _LINEAR, 3, lambda task: task.variables * (task.variables + 1)),
     _networks("numba-mlp", mean_squared_error, has_own_variances=False),
     _networks("numba-mlp-likelihood", log_residual_variances, has_own_variances=True),
 )

@@ -15,12 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, inlined, part
-from cosmodag.solve.kernels.cpu.products import product, transposed_product
-from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
-from cosmodag.solve.kernels.cpu.steps import ONE, ZERO, KernelSettings, adam, exp, sign_of
+from cosmodag.solve.kernels.cpu.rounds import run_rounds
+from cosmodag.solve.kernels.cpu.steps import (
+    ONE,
+    ZERO,
+    adam,
+    exp,
+    product,
+    sign_of,
+    transposed_product,
+)
 from cosmodag.solve.training.adam import AdamState
-
-__all__ = ["Arrays", "Workspace", "gather", "run", "workspace"]
 
 
 class Arrays(NamedTuple):
@@ -155,13 +160,7 @@ def workspace(state: Arrays) -> Workspace:
 
 @borrowing
 def run(
-    data: NDArray[np.float32],
-    extras: Extras | None,
-    state: Arrays,
-    buffers: Buffers,
-    work: Workspace,
-    stretch: Stretch,
-    settings: KernelSettings,
+    data: Any, extras: Any, state: Any, buffers: Any, work: Any, stretch: Any, settings: Any
 ) -> tuple[int, float, int]:
-    """Train one problem over a stretch of rounds, in place."""
+    """Train one problem over a stretch of rounds, in place: `run_rounds` with these steps."""
     return run_rounds(_take_step, data, extras, state, buffers, work, stretch, settings)

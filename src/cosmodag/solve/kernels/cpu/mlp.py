@@ -13,24 +13,114 @@ products, turns one loss into the other. From ∂W to ∂H and ∂p it is as in
 `cosmodag.solve.kernels.cpu.linear`, with p's part summed over units; r is multiplied by the weights
 `counted`, if given.
 
-Arrays are those of `cosmodag.solve.kernels.cpu.mlp_arrays`, unit first.
+Units are stored *unit first*: unit i of network v is at index i·d + v. Arrays over variables (S, r)
+then repeat along a row, and every loop over a row is long and has stride one.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, inlined, part
 from cosmodag.model.objective import SMALLEST_VARIANCE
-from cosmodag.solve.kernels.cpu.mlp_arrays import Arrays, Workspace
-from cosmodag.solve.kernels.cpu.products import product, transposed_product
-from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch, run_rounds
-from cosmodag.solve.kernels.cpu.steps import ONE, ZERO, KernelSettings, adam, exp, move, sign_of
+from cosmodag.solve.kernels.cpu.rounds import run_rounds
+from cosmodag.solve.kernels.cpu.steps import (
+    ONE,
+    ZERO,
+    adam,
+    exp,
+    move,
+    product,
+    sign_of,
+    transposed_product,
+)
+from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.trees import lane_of
 
-__all__ = ["backward", "run"]
+
+class Arrays(NamedTuple):
+    """State of one problem, float32, changed in place."""
+
+    arcs: NDArray[np.float32]  # (d, h·d): H, unit first
+    arcs_mean: NDArray[np.float32]
+    arcs_square: NDArray[np.float32]
+    order: NDArray[np.float32]  # (d,): p
+    order_mean: NDArray[np.float32]
+    order_square: NDArray[np.float32]
+    functions: NDArray[np.float32]  # (2·h·d + d,): b and w, both unit first, then c
+    functions_mean: NDArray[np.float32]
+    functions_square: NDArray[np.float32]
+
+
+class Workspace(NamedTuple):
+    """Arrays that every step overwrites, and the kind of the loss."""
+
+    orientation: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    gradient: NDArray[np.float32]
+    order_gradient: NDArray[np.float32]
+    functions_gradient: NDArray[np.float32]
+    repeated: NDArray[np.float32]  # (h, d)
+    products: NDArray[np.float32]  # (h, d)
+    repeated_row: NDArray[np.float32]  # (h·d,), the same memory
+    products_row: NDArray[np.float32]  # (h·d,), the same memory
+    residual: NDArray[np.float32]
+    squares: NDArray[np.float32]  # (d,): Σ c r² of each network
+    factors: NDArray[np.float32]  # (d,): of the gradients of each network
+    has_own_variances: bool  # the loss is the likelihood, or the squared error
+
+
+def gather(state: AdamState, lane: int) -> Arrays:
+    """Copy the arrays of one problem, unit first."""
+    moments = [lane_of(moment, lane) for moment in (state.parameters, state.mean, state.square)]
+    return Arrays(
+        *(_unit_first(moment["arcs"]) for moment in moments),
+        *(moment["order"] for moment in moments),
+        *(_flat_functions(moment["functions"]) for moment in moments),
+    )
+
+
+def scatter(arrays: Arrays, state: AdamState, lane: int) -> None:
+    """Write the arrays of one problem back."""
+    for place, moment in enumerate((state.parameters, state.mean, state.square)):
+        d, _, h = moment["arcs"].shape[1:]
+        moment["arcs"][lane] = _unit_last(arrays[place], d)
+        flat, functions = arrays[6 + place], moment["functions"]
+        functions["biases"][lane] = _unit_last(flat[: h * d], d)
+        functions["output"]["weights"][lane] = _unit_last(flat[h * d : 2 * h * d], d)
+        functions["output"]["biases"][lane] = flat[2 * h * d :]
+
+
+def _unit_first(array: NDArray[Any]) -> NDArray[Any]:
+    """(…, d, h) → (…, h·d)."""
+    return np.ascontiguousarray(array.swapaxes(-1, -2)).reshape(*array.shape[:-2], -1)
+
+
+def _unit_last(array: NDArray[Any], d: int) -> NDArray[Any]:
+    """(…, h·d) → (…, d, h)."""
+    return array.reshape(*array.shape[:-1], -1, d).swapaxes(-1, -2)
+
+
+def _flat_functions(functions: Any) -> NDArray[Any]:
+    output = functions["output"]
+    return np.concatenate(
+        [_unit_first(functions["biases"]), _unit_first(output["weights"]), output["biases"]]
+    )
+
+
+def workspace(state: Arrays, has_own_variances: bool = False) -> Workspace:
+    """Allocate what steps overwrite, for d networks with h·d hidden units in total."""
+    d, wide = state.arcs.shape
+    repeated, products = np.empty((2, wide // d, d), np.float32)
+    shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d)
+    fields: list[Any] = [np.empty(shape, np.float32) for shape in shapes]
+    fields += [repeated, products, repeated.reshape(-1), products.reshape(-1)]
+    fields += [*np.empty((3, d), np.float32), has_own_variances]
+    return Workspace(*fields)
+
 
 # Smaller than any non-zero number of rows.
 _TINY = 1e-30
@@ -77,8 +167,8 @@ def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
 def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: Any) -> Any:
     """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r².
 
-    Only the first `count` rows are used. If `counted` has rows, r and r² are multiplied by it.
-    The part of each network in Σ r² is left in `work.squares`.
+    Only the first `count` rows are used; r and r² are multiplied by `counted` if it has rows. The
+    part of each network in Σ r² is left in `work.squares`.
     """
     d = rows.shape[1]
     wide = units.shape[1]
@@ -126,10 +216,7 @@ def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: 
 
 @part
 def _weigh_networks(counted: Any, count: Any, work: Any, scalars: Any) -> Any:
-    """Set the factors of the gradients of all networks to those of the loss, and return the loss.
-
-    The squared residuals of all networks must be in `work.squares`.
-    """
+    """Set the factors of the gradients of all networks, from `work.squares`; return the loss."""
     d = work.squares.shape[0]
     loss = 0.0
     if not work.has_own_variances:
@@ -213,13 +300,7 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
 
 @borrowing
 def run(
-    data: NDArray[np.float32],
-    extras: Extras | None,
-    state: Arrays,
-    buffers: Buffers,
-    work: Workspace,
-    stretch: Stretch,
-    settings: KernelSettings,
+    data: Any, extras: Any, state: Any, buffers: Any, work: Any, stretch: Any, settings: Any
 ) -> tuple[int, float, int]:
-    """Train one problem over a stretch of rounds, in place."""
+    """Train one problem over a stretch of rounds, in place: `run_rounds` with these steps."""
     return run_rounds(_take_step, data, extras, state, buffers, work, stretch, settings)

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import inlined, part
 from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of, sum_of_squares
-from cosmodag.solve.training.shuffle import fill_rows
-
-__all__ = ["Buffers", "Extras", "Stretch", "run_rounds"]
+from cosmodag.solve.training.rows import fill_rows
 
 
 class Extras(NamedTuple):
@@ -105,23 +103,14 @@ def run_rounds(
     stretch: Any,
     settings: Any,
 ) -> Any:
-    """Train one problem over a stretch of rounds, in place.
+    """Train one problem over a stretch of rounds; `state`, `buffers` and `work` change in place.
 
     The result is the number of steps taken so far, the mean objective over the batches of the last
     round, and the first round whose objective was not finite (−1 if there was none).
 
-    Parameters
-    ----------
-    take_step : compiled function
-        (buffers, count, extras, state, work, scalars) → loss and ‖H‖₁ before, and
-        ‖H‖_F² after the step on the first `count` rows of the buffers. It moves all parameters but
-        p, and adds the arcs' part to `work.order_gradient`.
-    data, extras, stretch, settings
-        The table, `Extras` or None, `Stretch` and `KernelSettings`.
-    state : NamedTuple of arrays
-        With `arcs`, `order`, `order_mean`, `order_square`; changed.
-    buffers, work
-        `Buffers`, and arrays with `order_gradient`; overwritten.
+    `take_step` maps (buffers, count, extras, state, work, scalars) to the loss and ‖H‖₁ before, and
+    ‖H‖_F² after the step on the first `count` rows of the buffers. It moves all parameters but p,
+    and adds the arcs' part to `work.order_gradient`.
     """
     n, d = data.shape
     order, size = buffers.order, stretch.size

@@ -2,12 +2,3 @@
 
 Nothing here imports Pallas before a kernel is used.
 """
-
-from cosmodag.solve.backend import Backend
-from cosmodag.solve.kernels.gpu.large import LARGE
-from cosmodag.solve.kernels.gpu.sharded import SHARDED
-from cosmodag.solve.kernels.gpu.small import SMALL
-
-__all__ = ["BACKENDS"]
-
-BACKENDS: tuple[Backend, ...] = (SHARDED, LARGE, SMALL)

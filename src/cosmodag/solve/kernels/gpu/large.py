@@ -4,61 +4,58 @@ The same rounds as the reference loop's, `cosmodag.solve.training.loop`, in two 
 each step. Only H and Adam's two moments have size d²: at d = 100,000 they take 112 GiB in single
 precision, and 75 GiB with moments in bfloat16. A support, if given, is read as one byte per arc.
 
-H and its moments are stored padded with zeros (`cosmodag.solve.kernels.gpu.tiling.padded`):
+H and its moments are stored padded with zeros (`cosmodag.solve.kernels.gpu.shared.padded`):
 ``arcs[..., :d, :d]`` of a state holds H.
 """
 
+import math
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from cosmodag.model.structure import Parameters, Settings
-from cosmodag.solve.backend import Backend, Task
-from cosmodag.solve.kernels.gpu.declared import is_linear_cosmo, missing_pallas
-from cosmodag.solve.kernels.gpu.large_rounds import on_groups, run_rounds
-from cosmodag.solve.kernels.gpu.tiling import Tiling, padded
-from cosmodag.solve.problems import Batch
+from cosmodag.solve.kernels.gpu.shared import (
+    TileScalars,
+    Tiling,
+    is_linear_cosmo,
+    missing_pallas,
+    packed,
+    padded,
+    pull,
+)
+from cosmodag.solve.problems import Backend, Batch, Task
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import AdamState, fresh_state
+from cosmodag.solve.training.adam import EPSILON, AdamState, adam_step, after_round, fresh_state
+from cosmodag.solve.training.loop import Arrays
+from cosmodag.solve.training.rows import Passes, rows_at
 from cosmodag.solve.trees import lane_of
-
-__all__ = ["LARGE", "SMALLEST", "advance", "implements", "parameters", "start"]
 
 SMALLEST = 200
 """Number of variables from which the kernels were measured to be faster than XLA's loop."""
 
 _FEATURES = frozenset({"support", "counted"})
+_TILING = Tiling()
 
 
 def implements(task: Task) -> bool:
     """Whether a task is one large problem of linear COSMO in single precision on a GPU."""
-    return (
-        task.lanes == 1
-        and task.variables >= SMALLEST
-        and task.features <= _FEATURES
-        and is_linear_cosmo(task)
-    )
+    is_one_large = task.lanes == 1 and task.variables >= SMALLEST
+    return is_one_large and task.features <= _FEATURES and is_linear_cosmo(task)
 
 
 def start(batch: Batch, moments: Any = jnp.float32) -> AdamState:
-    """Draw the initial state, padded, with Adam's moments of H in the given precision.
+    """Draw the initial state, padded; the draws equal those of `Batch.start`.
 
-    The draws equal those of `Batch.start`: each number is computed from its position in H, without
-    an intermediate array of random bits.
-
-    Moments are ``float32``, or ``bfloat16`` to use two thirds of the memory: they are then rounded
-    stochastically, without bias.
+    Each number is computed from its position in H, without an intermediate array of random bits.
+    Adam's moments of H are ``float32``, or ``bfloat16`` to use two thirds of the memory: they are
+    then rounded stochastically, without bias.
     """
+    d, seed, settings = batch.variables, batch.seeds[0], lane_of(batch.settings, 0)
     with jax.default_device(batch.device):
-        state = _start(
-            batch.recipe,
-            batch.variables,
-            jnp.dtype(moments),
-            batch.seeds[0],
-            lane_of(batch.settings, 0),
-        )
+        state = _start(batch.recipe, d, jnp.dtype(moments), seed, settings)
     # Committed to the device like every later state; otherwise JAX would compile another program.
     return jax.device_put(state, batch.device)
 
@@ -68,7 +65,7 @@ def advance(
     state: AdamState,
     first: int,
     last: int,
-    tiling: Tiling | None = None,
+    tiling: Tiling = _TILING,
     interpret: bool = False,
 ) -> AdamState:
     """Train a batch of one problem over the rounds first … last − 1.
@@ -77,19 +74,11 @@ def advance(
     state is reused for the result, which is padded; an unpadded state is copied. With `interpret`,
     the kernels run without a GPU, slowly.
     """
+    which, settings = lane_of(batch.which, 0), lane_of(batch.settings, 0)
+    inputs = batch.given, which, batch.seeds[0], settings
     with jax.default_device(batch.device):
-        return run_rounds(
-            batch.recipe,
-            tiling or Tiling(),
-            interpret,
-            _pad_state(state),
-            batch.given,
-            lane_of(batch.which, 0),
-            batch.seeds[0],
-            lane_of(batch.settings, 0),
-            first,
-            last,
-        )
+        padded_state = _on_groups(_pad_group, state)
+        return _run_rounds(batch.recipe, tiling, interpret, padded_state, *inputs, first, last)
 
 
 def parameters(batch: Batch, state: AdamState) -> Parameters:
@@ -114,24 +103,197 @@ def _pad(arcs: jax.Array) -> jax.Array:
     return jnp.pad(arcs, ((0, 0), (0, more), (0, more))) if more else arcs
 
 
-def _pad_state(state: AdamState) -> AdamState:
-    """Pad H and its moments one after the other, and free each as soon as it is copied."""
+def _pad_group(group: Parameters) -> Parameters:
+    """Pad H, or one of its moments, and free it as soon as it is copied."""
+    arcs = group["arcs"]
+    wide = _pad(arcs)
+    if wide is not arcs and isinstance(arcs, jax.Array):
+        arcs.delete()
+    return {**group, "arcs": wide}
 
-    def pad_group(group: Parameters) -> Parameters:
-        arcs = group["arcs"]
-        wide = _pad(arcs)
-        if wide is not arcs and isinstance(arcs, jax.Array):
-            arcs.delete()
-        return {**group, "arcs": wide}
 
-    return on_groups(pad_group, state)
+class _Table(NamedTuple):
+    """Input arrays of one problem, padded to the stored size of H."""
+
+    data: jax.Array  # (n, stored size)
+    counted: jax.Array | None  # (n, 1) or (n, stored size); None if every entry counts once
+    support: jax.Array | None  # int8, of the stored size; None if every arc may exist
+    variables: int  # d
+
+
+class _RoundRows(NamedTuple):
+    """The rows of a round by batch, each padded to a multiple of the tiling's rows.
+
+    A row of zeros has zero residuals and does not contribute to any product.
+    """
+
+    rows: jax.Array  # (batches, b, stored size)
+    columns: jax.Array  # the same transposed
+    counted: jax.Array | None  # (batches, 1 or stored size, b)
+    entries: jax.Array  # (batches,): Σ c over the entries of each batch
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=3)
+def _run_rounds(
+    recipe: Recipe,
+    tiling: Tiling,
+    interpret: bool,
+    state: AdamState,
+    given: Arrays,
+    which: dict[str, Any],
+    seed: Any,
+    settings: Settings,
+    first: Any,
+    last: Any,
+) -> AdamState:
+    """Train one problem, as `run_rounds` of the reference loop; the state is padded."""
+    d = state.parameters["order"].shape[1]
+    state = jax.tree.map(lambda lanes: lanes[0], state)
+    more = state.parameters["arcs"].shape[0] - d
+    table = _padded_table(given, which, more)
+    passes = Passes.over(table.data.shape[0], recipe.batch_size)
+    state = _on_priorities(lambda order: jnp.pad(order, (0, more)), state)
+
+    def run_round(round: Any, state: AdamState) -> AdamState:
+        now = recipe.schedule(round, settings)
+        begin = (round % passes.rounds) * (passes.steps * passes.size)
+        rows = _rows_of_round(table, passes, seed, round // passes.rounds, begin, tiling.rows)
+
+        def run_batch(k: Any, carry: tuple[AdamState, Any]) -> tuple[AdamState, Any]:
+            state, total = carry
+            state, loss = _step(state, rows, k, now, table.support, tiling, interpret)
+            return state, total + loss
+
+        batches = passes.steps_from(begin)
+        zero = jnp.zeros((), jnp.float32)
+        state, total = jax.lax.fori_loop(0, batches, run_batch, (state, zero))
+        return after_round(state, round, total / batches)
+
+    state = jax.lax.fori_loop(first, last, run_round, state)
+    state = _on_priorities(lambda order: order[:d], state)
+    return jax.tree.map(lambda value: value[None], state)
+
+
+def _padded_table(given: Arrays, which: dict[str, Any], more: int) -> _Table:
+    data = given["data"][which["data"]]
+    counted = support = None
+    if "counted" in given:
+        counted = given["counted"][which["counted"]]
+        if counted.shape[1] > 1:
+            counted = jnp.pad(counted, ((0, 0), (0, more)))
+    if "support" in given:
+        allowed = (given["support"][which["support"]] != 0).astype(jnp.int8)
+        support = _computed_once(jnp.pad(allowed, ((0, more), (0, more))))
+    return _Table(jnp.pad(data, ((0, 0), (0, more))), counted, support, data.shape[1])
+
+
+def _rows_of_round(
+    table: _Table, passes: Passes, seed: Any, number: Any, begin: Any, multiple: int
+) -> _RoundRows:
+    """Rows that pass `number` visits in the round that begins at position `begin`."""
+    within = jnp.arange(math.ceil(passes.size / multiple) * multiple)
+    positions = begin + jnp.arange(passes.steps)[:, None] * passes.size + within
+    real = (within < passes.size) & (positions < passes.rows)
+    # Without the barriers, XLA would recompute the order for every number it copies, in a program
+    # that takes minutes to compile.
+    order = _computed_once(rows_at(seed, number, positions.ravel(), passes.rows)).reshape(
+        real.shape
+    )
+    rows = _computed_once(jnp.where(real[..., None], table.data[order], 0))
+    columns = jnp.swapaxes(rows, 1, 2)
+    if table.counted is None:
+        entries = jnp.sum(real, axis=1).astype(jnp.float32) * table.variables
+        return _RoundRows(rows, columns, None, entries)
+    counted = _computed_once(jnp.where(real[..., None], table.counted[order], 0))
+    each = table.variables if counted.shape[2] == 1 else 1
+    entries = jnp.sum(counted, axis=(1, 2)) * each
+    return _RoundRows(rows, columns, jnp.swapaxes(counted, 1, 2), entries)
+
+
+def _step(
+    state: AdamState,
+    rows: _RoundRows,
+    k: Any,
+    now: Settings,
+    support: jax.Array | None,
+    tiling: Tiling,
+    interpret: bool,
+) -> tuple[AdamState, jax.Array]:
+    """One step, on batch k of a round, and the objective before it."""
+    from cosmodag.solve.kernels.gpu.tiles import move_arcs, predict  # which imports Pallas
+
+    arcs, order = state.parameters["arcs"], state.parameters["order"]
+    step = state.step + 1
+    scalars = _scalars_of(step, rows.entries[k], now)
+    place = jnp.reshape(k, 1).astype(jnp.int32)
+
+    parts, norm_parts = predict(
+        place, packed(scalars), rows.rows, arcs, order, support, tiling, interpret
+    )
+    residuals = jnp.sum(parts, axis=0) - rows.columns[k]
+    weighted = residuals if rows.counted is None else residuals * rows.counted[k]
+    squares, magnitudes = jnp.sum(norm_parts, axis=(1, 2))
+    frobenius, order_norm = jnp.sqrt(squares), jnp.sqrt(jnp.sum(order * order))
+    scalars = scalars._replace(ridge=pull(now["lambda2"], frobenius))
+
+    numbers = place, jnp.reshape(step, 1), packed(scalars)
+    moments = state.mean["arcs"], state.square["arcs"]
+    *moved_arcs, order_parts = move_arcs(
+        *numbers, rows.columns, weighted, arcs, *moments, order, support, tiling, interpret
+    )
+    fit = jnp.sum(order_parts, axis=0) * (scalars.loss_scale / now["temperature"])
+    gradient = fit + pull(now["lambda_p"], order_norm) * order
+    small = _on_groups(lambda group: {"order": group["order"], "functions": {}}, state)
+    state = adam_step(small, {"order": gradient, "functions": {}}, now)
+    arrays = iter(moved_arcs)
+    state = _on_groups(lambda group: {**group, "arcs": next(arrays)}, state)
+    loss = (
+        jnp.sum(weighted * residuals) * (0.5 * scalars.loss_scale)
+        + now["lambda1"] * magnitudes
+        + now["lambda2"] * frobenius
+        + now["lambda_p"] * order_norm
+    )
+    return state, loss
+
+
+def _scalars_of(step: Any, entries: Any, now: Settings) -> TileScalars:
+    """Scalars of a step, from the weighted number of entries; the norm of H is not known yet."""
+    rate = now["learning_rate"] / (1 - now["beta1"] ** step)
+    return TileScalars(
+        sharpness=math.log2(math.e) / now["temperature"],
+        shift=now["shift"],
+        loss_scale=pull(2.0, entries),  # zero if no entry counts
+        lambda1=now["lambda1"],
+        ridge=0.0,
+        fresh1=1 - now["beta1"],
+        fresh2=1 - now["beta2"],
+        root_scale=1 / (rate * jnp.sqrt(1 - now["beta2"] ** step)),
+        floor=EPSILON / rate,
+    )
+
+
+def _computed_once(values: jax.Array) -> jax.Array:
+    """Compute values once; an optimisation barrier keeps XLA from fusing them into their uses."""
+    return jax.lax.optimization_barrier(values)  # type: ignore[no-untyped-call]
+
+
+def _on_groups(change: Callable[[Parameters], Parameters], state: AdamState) -> AdamState:
+    """Apply a function to the parameters and to both moments."""
+    return state._replace(
+        parameters=change(state.parameters), mean=change(state.mean), square=change(state.square)
+    )
+
+
+def _on_priorities(change: Callable[[jax.Array], jax.Array], state: AdamState) -> AdamState:
+    """Apply a function to p and its moments."""
+    return _on_groups(lambda group: {**group, "order": change(group["order"])}, state)
 
 
 LARGE = Backend(
     "pallas-large",
     implements,
     advance,
-    working_copies=0,
+    0,
     start=start,
     parameters=parameters,
     missing=missing_pallas,

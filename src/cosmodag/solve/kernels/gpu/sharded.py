@@ -14,14 +14,11 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from cosmodag.solve.backend import FEATURES, Backend, Task
-from cosmodag.solve.kernels.gpu.declared import LINEAR_COSMO
-from cosmodag.solve.problems import Batch, start_many
+from cosmodag.solve.kernels.gpu.shared import LINEAR_COSMO
+from cosmodag.solve.problems import FEATURES, Backend, Batch, Task, start_many
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.training.loop import run_many
-
-__all__ = ["SHARDED", "SMALLEST", "advance", "devices_for", "implements", "start"]
 
 _Spec: Any = PartitionSpec  # untyped in some versions of JAX
 

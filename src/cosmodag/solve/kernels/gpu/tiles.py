@@ -17,7 +17,9 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from cosmodag.solve.kernels.gpu.arithmetic import (
+from cosmodag.solve.kernels.gpu.shared import (
+    TileScalars,
+    Tiling,
     array_like,
     orientation,
     reciprocal,
@@ -25,9 +27,6 @@ from cosmodag.solve.kernels.gpu.arithmetic import (
     round_at_random,
     signed,
 )
-from cosmodag.solve.kernels.gpu.tiling import TileScalars, Tiling
-
-__all__ = ["move_arcs", "predict"]
 
 
 def predict(
@@ -40,28 +39,12 @@ def predict(
     tiling: Tiling,
     interpret: bool = False,
 ) -> tuple[jax.Array, jax.Array]:
-    """x̂ = x (H ∘ S) for one batch of rows, and the norms of H.
+    """x̂ = x (H ∘ S) for one batch of rows, and the norms of H, padded as p and the support.
 
-    Parameters
-    ----------
-    place : (1,) int32 array
-        Index of the batch.
-    scalars : (9,) array
-        `TileScalars`.
-    rows : (batches, b, d) array
-        Rows in the order of the round, b a multiple of `tiling.rows`.
-    arcs, order : (d, d) and (d,) arrays
-        H and p, padded.
-    support : (d, d) int8 array, or None
-        Zero at arcs that may not exist, padded. Without it, a variant of the kernel reads one
-        array less.
-
-    Returns
-    -------
-    parts : (splits, d, b) array
-        Their sum is x̂ᵀ.
-    norm_parts : (2, …) array
-        The sums are ‖H‖_F² and ‖H‖₁.
+    The batch is number `place`, (1,), of the `rows`, (batches, b, d), b a multiple of
+    `tiling.rows`; the scalars are `TileScalars`. The sum of the first result, (splits, d, b), over
+    splits is x̂ᵀ; the sums of the second, (2, …), are ‖H‖_F² and ‖H‖₁. Without a support, int8 and
+    zero at arcs that may not exist, a variant of the kernel reads one array less.
     """
     size, d = rows.shape[1:]
     splits = min(tiling.splits, d // tiling.depth)
@@ -146,27 +129,9 @@ def move_arcs(
     nearest, the second moment would never fall, because a step changes it by less than half a unit
     in the last place.
 
-    Parameters
-    ----------
-    place, scalars, order, support, tiling, interpret
-        As for `predict`.
-    step : (1,) int32 array
-        Number of the step; seeds the rounding.
-    columns : (batches, d, b) array
-        The rows given to `predict`, transposed.
-    residuals : (d, b) array
-        (x̂ − x)ᵀ, each entry multiplied by its weight.
-    arcs : (d, d) float32 array
-        H.
-    mean, square : (d, d) float32 or bfloat16 arrays
-        Adam's moments of its gradient.
-
-    Returns
-    -------
-    arcs, mean, square : (d, d) arrays
-        H and its moments after the step, updated in place.
-    order_parts : (parts, d) array
-        Their sum over parts is, up to `loss_scale` / t, the gradient of the fit with respect to p.
+    The `columns` are the rows given to `predict`, transposed; the residuals, (d, b), are (x̂ − x)ᵀ,
+    each entry multiplied by its weight. The result is H, its moments and the parts, (parts, d),
+    whose sum is, up to `loss_scale` / t, the gradient of the fit with respect to p.
     """
     d = order.shape[0]
     down, across = d // tiling.tall, d // tiling.wide

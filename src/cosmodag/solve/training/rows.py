@@ -1,23 +1,67 @@
-"""A random order of the rows, computed rather than drawn.
+"""The rows of every step: passes over the table, rounds of bounded length, and their random order.
 
-Every epoch visits the rows in a new order. A permutation that is a pure function of (seed, epoch)
-is the same on every device, in every batch of problems and after an interruption, and needs
-neither a sort nor a table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each
-position on its own with a few integer operations, so it vectorises on a CPU and on an accelerator
-alike.
+A pass visits every row once, in an order that is a function of the seed and the pass: the same on
+every device, in every batch of problems and after an interruption. It needs neither a sort nor a
+table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on its own,
+by a few integer operations, so it vectorises on a CPU and on an accelerator alike.
+
+A pass over many rows is divided into rounds of at most `LONGEST` steps; settings change, and a run
+can be interrupted, between rounds. Annealing thus depends on the number of steps: a table with a
+thousand times as many rows is not annealed in a thousand times fewer stages.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cosmodag.compiled import borrowing, inlined
 from cosmodag.later import jax, jnp
 
-__all__ = ["fill_rows", "rows_at"]
+LONGEST = 64
+"""Largest number of steps in a round."""
+
+
+class Passes(NamedTuple):
+    """Division of passes over n rows into rounds.
+
+    >>> Passes.over(1000, 64)
+    Passes(rows=1000, size=64, steps=16, rounds=1)
+    >>> Passes.over(20_000, 64)
+    Passes(rows=20000, size=64, steps=63, rounds=5)
+    """
+
+    rows: int  # n
+    size: int  # rows per step
+    steps: int  # per round; the last round of a pass may have fewer
+    rounds: int  # per pass
+
+    @classmethod
+    def over(cls, rows: int, batch_size: int | None) -> Passes:
+        """Divide passes over `rows` rows, `batch_size` per step (None for all)."""
+        size = rows if batch_size is None else min(batch_size, rows)
+        batches = math.ceil(rows / size)
+        rounds = math.ceil(batches / LONGEST)
+        return cls(rows, size, math.ceil(batches / rounds), rounds)
+
+    def steps_from(self, begin: Any) -> Any:
+        """Return the number of steps of the round that begins at a position; it may be traced.
+
+        If a pass is one round, the number is static, so that a GPU needs no synchronisation with
+        the host after each step.
+        """
+        if self.rounds == 1:
+            return self.steps
+        return jnp.minimum(self.steps, -((begin - self.rows) // self.size))
+
+    def rounds_of(self, *, steps: int) -> int:
+        """Return the number of rounds that take at least this many steps."""
+        per_pass = math.ceil(self.rows / self.size)
+        return max(1, math.ceil(steps * self.rounds / per_pass))
+
 
 # A little over 2·log₂(n) rounds for tables of thousands of rows.
 _ROUNDS = 24
@@ -48,8 +92,6 @@ def rows_at(seed: Any, epoch: Any, positions: Any, n: int) -> jax.Array:
     The seed and the epoch, both uint32, determine the permutation. Positions beyond the last row
     count as the last. There may be fewer than 2³¹ rows.
 
-    Examples
-    --------
     >>> order = rows_at(0, 3, np.arange(10), 10)
     >>> sorted(order.tolist()) == list(range(10))
     True

@@ -13,9 +13,8 @@ spectral_radius    NOBEARS                 O(d²)          no: an offset keeps i
 
 Each is a JAX function of one W, with a closed-form gradient, for use with `jax.jit` and `jax.vmap`.
 Functions whose names end in ``_of`` take the non-negative matrix A in place of A = W ∘ W, for
-models with several weights per arc (A = Σ w²). `cosmodag.graph.acyclicity.closed_forms` has the
-same in NumPy float64, as pairs of value and gradient for SciPy's optimisers; tests of acyclicity
-are in `cosmodag.graph.dags`. Both are also importable from here.
+models with several weights per arc (A = Σ w²). `cosmodag.graph.closed_forms` has the same in NumPy
+float64, as pairs of value and gradient for SciPy's optimisers.
 """
 
 from functools import partial
@@ -26,38 +25,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from cosmodag.graph.acyclicity import matrix_series as series
-from cosmodag.graph.acyclicity.closed_forms import (
-    exponential_value_and_gradient,
-    log_determinant_value_and_gradient,
-    spectral_radius_value_and_gradient,
-    truncated_powers_value_and_gradient,
+from cosmodag.graph.closed_forms import (
+    EXPM1_REACH,
+    Doubling,
+    double,
+    expm1_near_zero,
+    power_rounds,
+    square_expm1,
 )
-from cosmodag.graph.dags import agreeing, drop_cycles, is_dag, order_of, topological_order
-
-__all__ = [
-    "PowerState",
-    "agreeing",
-    "drop_cycles",
-    "exponential",
-    "exponential_of",
-    "exponential_value_and_gradient",
-    "in_domain",
-    "is_dag",
-    "log_determinant",
-    "log_determinant_of",
-    "log_determinant_value_and_gradient",
-    "order_of",
-    "power_start",
-    "resolvent",
-    "spectral_radius",
-    "spectral_radius_of",
-    "spectral_radius_value_and_gradient",
-    "topological_order",
-    "truncated_powers",
-    "truncated_powers_of",
-    "truncated_powers_value_and_gradient",
-]
 
 
 def exponential(weights: ArrayLike) -> jax.Array:
@@ -127,13 +102,8 @@ def spectral_radius(
 
     The offset makes B positive, so that the rounds converge on a DAG too, and keeps h above zero
     there: by at least d·offset, and by far more when paths are long (a chain of d arcs of weight 1
-    closed by the offset alone has a radius near offset^{1/d}).
-
-    Returns
-    -------
-    h : scalar
-    state : PowerState
-        State for the next call.
+    closed by the offset alone has a radius near offset^{1/d}). The result is h, and the state for
+    the next call.
 
     Examples
     --------
@@ -199,7 +169,7 @@ def spectral_radius_of(
     """h(A), the spectral radius of A + offset for A ≥ 0; see `spectral_radius`."""
     with jax.default_matmul_precision("highest"):
         positive = _floating(matrix) + offset
-        state = PowerState(*series.power_rounds(jax.lax.stop_gradient(positive), *state, rounds))
+        state = PowerState(*power_rounds(jax.lax.stop_gradient(positive), *state, rounds))
         left, right = state = jax.lax.stop_gradient(state)
         return left @ positive @ right / (left @ right), state
 
@@ -213,9 +183,9 @@ def _exponential(matrix: jax.Array) -> jax.Array:
 def _exponential_forward(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     with jax.default_matmul_precision("highest"):
         norm = jnp.minimum(matrix.sum(axis=0).max(), matrix.sum(axis=1).max())
-        halvings = jnp.maximum(jnp.frexp(norm / series.expm1_reach)[1], 0)
-        small = series.expm1_near_zero(matrix * 0.5**halvings)
-        expm1 = jax.lax.fori_loop(0, halvings, lambda _, half: series.square_expm1(half), small)
+        halvings = jnp.maximum(jnp.frexp(norm / EXPM1_REACH)[1], 0)
+        small = expm1_near_zero(matrix * 0.5**halvings)
+        expm1 = jax.lax.fori_loop(0, halvings, lambda _, half: square_expm1(half), small)
         return jnp.trace(expm1), expm1
 
 
@@ -255,13 +225,13 @@ def _truncated_powers(matrix: jax.Array, tolerance: float) -> jax.Array:
 
 @jax.jit
 def _truncated_powers_forward(matrix: jax.Array, tolerance: float) -> tuple[jax.Array, jax.Array]:
-    def unfinished(sums: series.Doubling) -> Any:
+    def unfinished(sums: Doubling) -> Any:
         return (sums.count < len(matrix)) & (sums.power.max() >= tolerance)
 
     with jax.default_matmul_precision("highest"):
         identity = jnp.eye(len(matrix), dtype=matrix.dtype)
-        first = series.Doubling(matrix, identity, identity, jnp.ones((), matrix.dtype))
-        sums: series.Doubling = jax.lax.while_loop(unfinished, series.double, first)
+        first = Doubling(matrix, identity, identity, jnp.ones((), matrix.dtype))
+        sums: Doubling = jax.lax.while_loop(unfinished, double, first)
     return (matrix * sums.sum.T).sum(), sums.gradient
 
 

@@ -1,0 +1,148 @@
+"""What the GPU kernels share: their recipe, the storage of H, scalars and arithmetic.
+
+A very large H and Adam's moments are stored with rows and columns of zeros up to a multiple of
+`UNIT`, which stay zero: every tile is then complete, and every row is aligned in memory. The
+arithmetic takes fewer instructions than the plain forms on a GPU.
+"""
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from cosmodag.model.mechanism import Linear
+from cosmodag.model.objective import AnnealedObjective, mean_squared_error
+from cosmodag.model.structure import Priority
+from cosmodag.solve.problems import Task
+from cosmodag.solve.recipe import CosineAnnealing, Recipe
+
+LINEAR_COSMO = Recipe(
+    Priority(), Linear(), AnnealedObjective(mean_squared_error), CosineAnnealing()
+)
+"""The recipe of linear COSMO; any batch size matches."""
+
+
+def is_linear_cosmo(task: Task) -> bool:
+    """Whether a task is linear COSMO in single precision on a GPU."""
+    return task.platform == "gpu" and task.dtype == np.float32 and task.recipe.is_like(LINEAR_COSMO)
+
+
+def missing_pallas(task: Task) -> str | None:
+    """Return why kernels cannot be compiled: JAX 0.11 announces to remove Pallas for Triton."""
+    try:
+        import_module("jax.experimental.pallas.triton")
+    except ImportError:
+        return "this version of JAX has no Pallas for Triton"
+    return None
+
+
+UNIT = 64
+"""The stored size of H is a multiple of this; every size of a tiling divides it."""
+
+
+class Tiling(NamedTuple):
+    """Tile sizes; they change the speed, and results only by rounding."""
+
+    # Of the product: tiles of W are depth × width, and the sum over variables is split into parts
+    # that run in parallel.
+    depth: int = 32
+    width: int = 64
+    splits: int = 10
+    warps: int = 4
+    stages: int = 3
+    # Of the update: tiles are tall × wide.
+    tall: int = 16
+    wide: int = 64
+    move_warps: int = 4
+    # Vertically adjacent tiles that one program of the update visits in turn, reusing their common
+    # data; fewer if this would leave fewer than `busy` programs.
+    span: int = 16
+    busy: int = 1000
+    rows: int = 64  # rows of data multiplied at a time
+
+
+class TileScalars(NamedTuple):
+    """Scalars of one step, in the order in which the kernels read them.
+
+    With a = learning rate / (1 − β₁ᵏ), H moves by mean / (√square · root_scale + floor).
+    """
+
+    sharpness: Any  # log₂(e) / t, for powers of two in place of e
+    shift: Any  # ε
+    loss_scale: Any  # 2 / Σ c, from the mean in the loss; Σ c = B d if every entry counts once
+    lambda1: Any
+    ridge: Any  # λ₂ / ‖H‖_F
+    fresh1: Any  # 1 − β₁, the share of a new gradient in the moment
+    fresh2: Any  # 1 − β₂
+    root_scale: Any  # 1 / (a √(1 − β₂ᵏ))
+    floor: Any  # Adam's 10⁻⁸ / a
+
+
+def padded(d: int) -> int:
+    """Size at which H is stored for d variables.
+
+    >>> padded(10_000)
+    10048
+    """
+    return -(-d // UNIT) * UNIT
+
+
+# Scales any h that is not denormal beyond every λ.
+_HUGE = 1e30
+
+
+def orientation(p_u: Any, p_v: Any, u: Any, v: Any, sharpness: Any, shift: Any) -> Any:
+    """S for one tile, Definition 1, the diagonal zero.
+
+    The tile's tails have the priorities p_u, (a,), its heads p_v, which broadcasts to (a, b); u and
+    v are their indices. The sharpness is log₂(e) / t, for powers of two in place of e.
+    """
+    s = reciprocal(1.0 + jnp.exp2(((p_u + shift)[:, None] - p_v) * sharpness))
+    return jnp.where(u[:, None] == v[None, :], 0.0, s)
+
+
+def packed(scalars: tuple[Any, ...]) -> jax.Array:
+    """Stack scalars, or arrays of one shape, along the last axis of one float32 array."""
+    return jnp.stack([jnp.asarray(scalar, jnp.float32) for scalar in scalars], axis=-1)
+
+
+def array_like(shape: tuple[int, ...], dtype: Any = jnp.float32) -> Any:
+    """Declare an array that a kernel writes."""
+    return jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
+
+
+def pull(strength: Any, norm: Any) -> Any:
+    """λ / ‖·‖, the factor in the gradient of a norm; zero if the norm is zero."""
+    return jnp.where(norm > 0, strength / jnp.where(norm > 0, norm, 1.0), 0.0)
+
+
+def reciprocal(x: Any) -> Any:
+    """1 / x for x > 0, to about an ulp, and 0 beyond 1e19: two instructions in place of ten."""
+    return jax.lax.rsqrt(x * x)
+
+
+def root(x: Any) -> Any:
+    """√x for x ≥ 0, to about an ulp."""
+    return x * jax.lax.rsqrt(jnp.maximum(x, 1e-37))
+
+
+def signed(strength: Any, h: Any) -> Any:
+    """λ · sign(h), zero at zero."""
+    return jnp.clip(h * _HUGE, -strength, strength)
+
+
+def round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any) -> tuple[Any, Any]:
+    """Round both to bfloat16 by unbiased stochastic rounding."""
+    word = u[:, None].astype(jnp.uint32) * jnp.uint32(0x85EBCA6B) + v[None, :].astype(jnp.uint32)
+    word = word + step.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
+    word = (word ^ (word >> 16)) * jnp.uint32(0x7FEB352D)
+    word = (word ^ (word >> 15)) * jnp.uint32(0x846CA68B)
+
+    def cut(value: Any, noise: Any) -> Any:
+        bits = jax.lax.bitcast_convert_type(value, jnp.uint32)
+        bits = (bits + noise) & jnp.uint32(0xFFFF0000)
+        return jax.lax.bitcast_convert_type(bits, jnp.float32)
+
+    return cut(m, word >> 16), cut(s2, (word ^ (word >> 16)) & jnp.uint32(0xFFFF))
