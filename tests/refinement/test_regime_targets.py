@@ -14,8 +14,8 @@ from cosmodag.refinement.regimes import (
     find_targets,
     regime_score,
 )
-from cosmodag.refinement.regimes.climbing import climb
 from cosmodag.refinement.regimes.equation import parents_of
+from cosmodag.refinement.regimes.finding import climb
 
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
 

@@ -39,7 +39,7 @@ FAULTS = (
     ),
     Fault(
         "half-samples are whole samples",
-        "stability/resamples.py",
+        "stability/fits.py",
         "return random.permutation(n)[: max(2, n // 2)]",
         "return random.permutation(n)",
         (f"{BOOTSTRAP}::test_rows_are_those_of_the_seed",),
@@ -157,7 +157,7 @@ FAULTS = (
     ),
     Fault(
         "held-out rows are fitted to",
-        "selection/held_out.py",
+        "selection/criteria.py",
         "prepare(one, table.of_rows(seen), rows)",
         "prepare(one, table, targets)",
         (f"{SELECTION}::test_held_out_rows_are_not_seen",),

@@ -82,7 +82,7 @@ FAULTS = (
     ),
     Fault(
         "equal variances win by any margin",
-        "refinement/noise/variances.py",
+        "refinement/variances.py",
         "return self.margin > self.needed",
         "return self.margin > 0",
         (f"{DECISION}::test_equal_variances_must_win_by_more_than_is_needed",),
@@ -90,14 +90,14 @@ FAULTS = (
     ),
     Fault(
         "equal variances must win by all of the price",
-        "refinement/noise/variances.py",
+        "refinement/variances.py",
         "_SHARE = 0.4",
         "_SHARE = 1.0",
         (f"{DECISION}::test_true_equal_variances_are_chosen_by_the_best_graphs",),
     ),
     Fault(
         "columns on a common scale may have equal variances",
-        "refinement/noise/decision.py",
+        "refinement/decision.py",
         "    if shared is not None:\n",
         "    if False:\n",
         (
@@ -107,28 +107,28 @@ FAULTS = (
     ),
     Fault(
         "most columns must have few values to bar equal variances",
-        "refinement/noise/decision.py",
+        "refinement/decision.py",
         "if few_valued(given.X[:, columns]).mean() >= 0.5:",
         "if few_valued(given.X[:, columns]).mean() > 1.5:",
         (f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",),
     ),
     Fault(
         "noise that depends on a parent refutes nothing",
-        "refinement/noise/decision.py",
+        "refinement/decision.py",
         "    if holds.refutes:\n",
         "    if False:\n",
         (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",),
     ),
     Fault(
         "curves that explain arcs far better refute nothing",
-        "refinement/noise/decision.py",
+        "refinement/decision.py",
         "    if bent.refutes:\n",
         "    if False:\n",
         ("refinement/test_noise_curves.py::test_bent_pairs_get_no_arrow_from_the_shape_of_noise",),
     ),
     Fault(
         "an arc beside another path is turned",
-        "refinement/noise/curves.py",
+        "refinement/arc_checks.py",
         "        if not self._has_detour(u, v):\n",
         "        if True:\n",
         ("refinement/test_noise_curves.py::test_turning_an_arc_beside_another_path_gains_nothing",),
@@ -144,7 +144,7 @@ FAULTS = (
     ),
     Fault(
         "residuals of rows that were set decide about the noise",
-        "refinement/noise/decision.py",
+        "refinement/decision.py",
         "rows = slice(None) if given.counted is None else given.untouched",
         "rows = slice(None)",
         (
@@ -155,7 +155,7 @@ FAULTS = (
     ),
     Fault(
         "one refuted arc of many refutes the model",
-        "refinement/noise/dependence.py",
+        "refinement/arc_checks.py",
         "several = self.refuted > max(1.0, _MOST * self.arcs)",
         "several = self.refuted > 0",
         (f"{DEPENDENCE}::test_one_refuted_arc_of_many_may_be_chance",),
@@ -169,14 +169,14 @@ FAULTS = (
     ),
     Fault(
         "columns with fifty values have few",
-        "refinement/noise/columns.py",
+        "refinement/variances.py",
         "_FEW = 20.0",
         "_FEW = 60.0",
         (COLUMNS,),
     ),
     Fault(
         "one pair of equal deviations is a common scale",
-        "refinement/noise/columns.py",
+        "refinement/variances.py",
         "return alike >= max(2.0, 0.5 * len(values))",
         "return alike >= 2.0",
         (COLUMNS,),
@@ -198,21 +198,21 @@ FAULTS = (
     ),
     Fault(
         "curved relations refute no arc",
-        "refinement/noise/dependence.py",
+        "refinement/arc_checks.py",
         "refuted=int(np.sum(most > _REFUTES)),",
         "refuted=int(np.sum(uneven > _REFUTES)),",
         (DEPENDENCE, f"{DECISION}::{TOLD_ONCE}"),
     ),
     Fault(
         "unequal variances have no price",
-        "refinement/noise/variances.py",
+        "refinement/variances.py",
         "each += own_units - 0.5 * len(rows) * log_rows",
         "each += own_units",
         (f"{DECISION}::test_true_equal_variances_are_chosen_by_the_best_graphs",),
     ),
     Fault(
         "columns scaled by their quartiles are on no common scale",
-        "refinement/noise/columns.py",
+        "refinement/variances.py",
         '    "interquartile ranges": _interquartile,\n',
         "",
         (f"{COLUMNS}::test_common_scales_are_recognised",),

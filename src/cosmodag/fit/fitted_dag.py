@@ -15,13 +15,12 @@ from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.dag import rows
-from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of
+from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of, pag_of_fit
 from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
-from cosmodag.fit.dag.hidden_causes import pag_of_fit
 from cosmodag.fit.dag.read_only import read_only
+from cosmodag.fit.dag.regimes import FittedRegimes
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ class FittedDAG:
 
     @cached_property
     def pag(self) -> PartialAncestralGraph:
-        """What the graph shows where causes may be hidden; see `cosmodag.fit.dag.hidden_causes`."""
+        """What the graph shows where causes may be hidden; see `cosmodag.fit.dag.basis`."""
         return pag_of_fit(self)
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":

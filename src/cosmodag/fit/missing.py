@@ -1,7 +1,8 @@
 """Missing values: refused, dropped with their rows, or imputed from the rest of the row."""
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,14 +14,14 @@ from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
 from cosmodag.fit.known import Known
-from cosmodag.fit.mixed.gaps import LevelColumns
+from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["CHOICES", "REMEDY", "Completed", "complete"]
+__all__ = ["CHOICES", "REMEDY", "Completed", "LevelColumns", "complete"]
 
 CHOICES = ("error", "drop", "impute")
 REMEDY = (
@@ -45,6 +46,62 @@ class Completed(NamedTuple):
     absent: NDArray[np.bool_] | None = None  # (n, d) bool: imputed values; None for none
     # (rows of the original table,) bool: rows that were not dropped; None for all.
     kept: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class LevelColumns:
+    """A table in which a category of k levels is k − 1 columns of zeros and ones.
+
+    Ordered levels stay one column. A drawn value is not yet a level: of a category, the level of
+    the largest indicator is taken, the first having one less the sum of the others; of ordered
+    levels, the nearest.
+
+    Attributes
+    ----------
+    kinds
+        Kinds of the columns of the table.
+
+    Examples
+    --------
+    >>> columns = LevelColumns((ColumnKind("continuous"), ColumnKind("categorical", tuple("abc"))))
+    >>> columns.expanded(np.array([[0.5, 2.0], [1.5, np.nan]])).tolist()
+    [[0.5, 0.0, 1.0], [1.5, nan, nan]]
+    >>> columns.collapsed(np.array([[0.5, 0.0, 1.0], [1.5, 0.6, 0.1]])).tolist()
+    [[0.5, 2.0], [1.5, 1.0]]
+    """
+
+    kinds: Sequence[ColumnKind]
+
+    @property
+    def are_ordered(self) -> bool:
+        """Whether no column is a category of more than two levels."""
+        return all(kind.is_number for kind in self.kinds)
+
+    def expanded(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Replace the numbers of levels by indicators; missing ones stay missing."""
+        columns = []
+        for v, kind in enumerate(self.kinds):
+            column = X[:, [v]]
+            if not kind.is_number:
+                indicators = column == np.arange(1, len(kind.levels))
+                column = np.where(np.isnan(column), np.nan, indicators.astype(np.float64))
+            columns.append(column)
+        return np.hstack(columns)
+
+    def collapsed(self, filled: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn indicators, and values between ordered levels, into numbers of levels."""
+        columns, first = [], 0
+        for kind in self.kinds:
+            width = 1 if kind.is_number else len(kind.levels) - 1
+            part = filled[:, first : first + width]
+            first += width
+            if not kind.is_number:
+                reference = 1 - part.sum(axis=1, keepdims=True)
+                part = np.argmax(np.hstack([reference, part]), axis=1)[:, None]
+            elif kind.is_levels:
+                part = np.clip(np.rint(part), 0, len(kind.levels) - 1)
+            columns.append(np.asarray(part, np.float64))
+        return np.hstack(columns)
 
 
 def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None) -> Completed:

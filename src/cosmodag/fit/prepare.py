@@ -17,11 +17,11 @@ from cosmodag.data.regimes import Regimes, label_texts, regimes_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, ScaleWarning
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.missing import REMEDY, Completed, complete
-from cosmodag.fit.mixed.kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes.targets import targets_found
+from cosmodag.fit.regimes import targets_found
 from cosmodag.fit.time.unroll import InTime, unroll
 from cosmodag.io.tables.frames import Table
 from cosmodag.solve.machine.memory import check_fits, main_memory

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
+from cosmodag.fit.block_refining import refine_blocks
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.mixed.kinds import needs_blocks
-from cosmodag.fit.mixed.refining import refine_blocks
-from cosmodag.fit.regimes.targets import graph_over_regimes
+from cosmodag.fit.kinds import needs_blocks
+from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.graph.orders import respecting
-from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
-from cosmodag.refinement.noise.outcome import Doubt
+from cosmodag.refinement.decision import NoiseInputs, decide_noise
+from cosmodag.refinement.jobs import Doubt
 from cosmodag.solve.machine.devices import device_named
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def refine_table(
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
-    `cosmodag.refinement.noise` decides what is assumed of the noise; the result has a doubt if the
+    `cosmodag.refinement.decision` decides what is assumed of the noise; the result has a doubt if the
     table contradicts every noise model that directs more arrows than the class. Tables of
     categories or counts are searched as blocks of columns.
     """

@@ -17,7 +17,7 @@ from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.prepare import Prepared
-from cosmodag.fit.regimes.targets import fitted_regimes
+from cosmodag.fit.regimes import fitted_regimes
 from cosmodag.fit.steps import FitResult, Learnt, RefinedFit
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 from cosmodag.solve.watch import Ending, Watch

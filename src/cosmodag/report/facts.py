@@ -8,7 +8,7 @@ import numpy as np
 
 from cosmodag.errors import DataError
 from cosmodag.fit.dag.basis import BASES, are_in
-from cosmodag.fit.mixed.by_kind import EquationsByKind
+from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
 from cosmodag.report.answers import plain
 from cosmodag.report.choices import choices_of, troubles_of

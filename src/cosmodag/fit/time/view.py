@@ -10,11 +10,16 @@ from cosmodag.data.kinds import matched
 from cosmodag.data.time.lags import as_times
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count
-from cosmodag.fit.time.paths import drawn_path, expected_rows, forecast, lagged_weights
-from cosmodag.fit.time.responses import response_errors, responses
+from cosmodag.fit.time.paths import (
+    drawn_path,
+    expected_rows,
+    forecast,
+    lagged_weights,
+    response_errors,
+    responses,
+)
 from cosmodag.fit.time.unroll import InTime, checked_variables, unroll
 from cosmodag.fit.view.questions import Questions
-from cosmodag.fit.view.shown import Shown
 from cosmodag.io.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["TimeSeriesView"]
 
 
-class TimeSeriesView(Questions, Shown):
+class TimeSeriesView(Questions):
     """Attributes and methods of learners that were fitted with ``lags``; see ``docs/time.md``."""
 
     @property

@@ -1,5 +1,6 @@
 """Methods and attributes that every fitted learner has."""
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,6 @@ from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
-from cosmodag.fit.view.attributes import OfDAG
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.tables.like import labelled, like_table
@@ -25,7 +25,28 @@ if TYPE_CHECKING:
 
     from cosmodag.data.diagnose import Finding
 
-__all__ = ["FittedGraph"]
+__all__ = ["FittedGraph", "OfDAG"]
+
+
+class OfDAG:
+    """Attribute of a learner that is read from its fitted DAG; absent if the DAG has none."""
+
+    def __init__(self, path: str, *, may_be_none: bool = False) -> None:
+        self._path, self._may_be_none = path, may_be_none
+
+    def __get__(self, learner: Any, owner: Any = None) -> Any:
+        if learner is None:
+            return self
+        dag = vars(learner).get("fitted_")
+        value = None if dag is None else attrgetter(self._path)(dag)
+        if dag is None or (value is None and not self._may_be_none):
+            kind = type(learner).__name__
+            raise AttributeError(f"This {kind} is not fitted, or it keeps no {self._path}.")
+        return value
+
+    def __set__(self, learner: Any, value: Any) -> None:
+        # A value set on the learner would hide that of the fit.
+        raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
 class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
@@ -85,7 +106,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
-        from cosmodag.fit.files.equations import equations_from
+        from cosmodag.fit.files.dag import equations_from
 
         return equations_from(arrays, {})
 

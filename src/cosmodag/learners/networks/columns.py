@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.prepare import Prepared
-from cosmodag.learners.networks.equations import NetworkEquations
-from cosmodag.learners.networks.mixed_equations import (
+from cosmodag.learners.networks.equations import (
     MixedNetworkEquations,
+    NetworkEquations,
     levels_in,
     network_columns,
 )

@@ -11,10 +11,13 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.settle import aligned, chosen_arcs, isolated, unrefined_graph
-from cosmodag.fit.view.attributes import OfDAG
+from cosmodag.fit.view.fitted import OfDAG
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
-from cosmodag.learners.networks.equations import NetworkEquations
-from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations, networks_from
+from cosmodag.learners.networks.equations import (
+    MixedNetworkEquations,
+    NetworkEquations,
+    networks_from,
+)
 from cosmodag.learners.networks.refining import refined_networks
 from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.base import TrainedLearner

@@ -19,7 +19,7 @@ from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.learners.networks.columns import SeenColumns, has_heads, seen_columns
 from cosmodag.learners.networks.equations import NetworkEquations
-from cosmodag.refinement.noise.columns import common_scale, few_valued
+from cosmodag.refinement.variances import common_scale, few_valued
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
 
 def _after_training(learning: Learning, task: FitTask) -> _Choice:
     """Choose after training by the squared error, from the variances of the residuals."""
-    from cosmodag.refinement.noise.variances import spread_of
+    from cosmodag.refinement.variances import spread_of
 
     given = task.given.drawn()
     try:

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from cosmodag.data.regimes import Regimes
 from cosmodag.errors import ResourceError
+from cosmodag.fit.dag.regimes import FittedRegimes
 from cosmodag.fit.known import Known
-from cosmodag.fit.regimes.fitted import FittedRegimes
 from cosmodag.graph.dags import topological_order
 
 if TYPE_CHECKING:

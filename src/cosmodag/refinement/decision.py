@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from cosmodag.errors import name_list
 from cosmodag.order.entropy.measure import NonGaussianity, non_gaussianity
 from cosmodag.order.moments import Moments
-from cosmodag.refinement.noise.columns import common_scale, few_valued
-from cosmodag.refinement.noise.curves import arc_curves
-from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
-from cosmodag.refinement.noise.outcome import Decided, Doubt
+from cosmodag.refinement.arc_checks import Dependence, arc_curves, noise_dependence
+from cosmodag.refinement.jobs import Decided, Doubt
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
+from cosmodag.refinement.variances import common_scale, few_valued
 
 if TYPE_CHECKING:
     import jax

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.mixed.equations import BlockEquations
+from cosmodag.fit.dag.block_equations import BlockEquations
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
-from cosmodag.fit.mixed.by_kind import EquationsByKind
+from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.preparation import Preparation
 from cosmodag.order import FoundBlocks
 from cosmodag.order.mixed.joint import shares_of, states_of
