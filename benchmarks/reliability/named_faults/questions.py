@@ -44,9 +44,9 @@ FAULTS = (
     ),
     Fault(
         "a variable that is set still follows its causes",
-        "fit/dag/rows.py",
-        "        if v in held:\n            values[:, v] = held[v]\n",
-        "        if v in held:\n            values[:, v] = held[v] + noise[:, v]\n",
+        "fit/fitted_dag.py",
+        "            if v in held:\n                values[:, v] = held[v]\n",
+        "            if v in held:\n                values[:, v] = held[v] + noise[:, v]\n",
         (f"{EFFECTS}::test_setting_variables_in_samples_and_predictions",),
     ),
     Fault(

@@ -160,15 +160,10 @@ class FittedDAG:
         return pag_of_fit(self)
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":
-        """Fit constants, residuals and variances to the training data.
+        """Fit constants, residuals and variances to the training data, prepared.
 
-        Parameters
-        ----------
-        data : (n, d) array
-            The training data, prepared.
-        recentre : bool
-            Whether means may be moved if variables were set. The means that satisfy all equations
-            are those of observations without interventions, even if the table has none.
+        With `recentre`, means may be moved if variables were set: those that satisfy all equations
+        are the means of observations without interventions, even if the table has none.
         """
         return rows.with_constants(self, data, recentre)
 
@@ -231,8 +226,8 @@ class FittedDAG:
     ) -> NDArray[np.float64]:
         """Draw n rows of noise, independent between variables, in prepared units.
 
-        It is drawn from the residuals of the training data; from normal distributions if these were
-        not saved, or if `normal` is true.
+        It comes from the residuals of the training data, or from normal distributions: if these
+        were not saved, or if `normal` is true.
         """
         return rows.drawn_noise(self, n, random, normal=normal)
 
@@ -250,7 +245,13 @@ class FittedDAG:
 
         Columns that are `held` have the values given, and no noise.
         """
-        return rows.propagated_rows(self, noise, held)
+        values = noise.copy()
+        for v in self.order:
+            if v in held:
+                values[:, v] = held[v]
+            elif not self.preparation.constant[v]:
+                values[:, v] = self.equations.respond(values, self.adjacency, v, noise[:, v])
+        return values
 
     def training_data(self) -> NDArray[np.float64]:
         """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""

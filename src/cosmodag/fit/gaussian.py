@@ -42,12 +42,7 @@ class Normal:
         given the rest of the row. With few rows, the correlations in these expectations are
         shrunk.
 
-        Parameters
-        ----------
-        X : (n, d) array
-            Entries of missing values are ignored.
-        absent : (n, d) bool
-            Missing values; no column lacks all values.
+        `absent` (n, d) marks missing values, whose entries in `X` are ignored; no column lacks all.
 
         Examples
         --------
@@ -162,23 +157,15 @@ def _precision(covariance: NDArray[np.float64], n: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class GaussianEquations:
-    """Linear equations of all variables, or their inverse covariance alone.
+    """Linear equations of all variables, or their inverse covariance alone."""
 
-    Attributes
-    ----------
-    means, variances
-        (d,): of the variables.
-    precision
-        (d, d): inverse covariance, (I − W) D⁻¹ (I − W)ᵀ for weights W and noise variances D, in
-        which the row of a variable has entries for its parents, children and their other parents.
-    terms
-        (d, d): column v is (e_v − W e_v) / √D_v, the contribution of the equation of v to the
-        precision; None without a graph.
-    """
-
-    means: NDArray[np.float64]
-    variances: NDArray[np.float64]
+    means: NDArray[np.float64]  # (d,)
+    variances: NDArray[np.float64]  # (d,): of the variables
+    # (d, d): inverse covariance, (I − W) D⁻¹ (I − W)ᵀ for weights W and noise variances D, in which
+    # the row of a variable has entries for its parents, children and their other parents.
     precision: NDArray[np.float64]
+    # (d, d): column v is (e_v − W e_v) / √D_v, the contribution of the equation of v to the
+    # precision; None without a graph.
     terms: NDArray[np.float64] | None = None
 
     @classmethod
@@ -188,16 +175,7 @@ class GaussianEquations:
         """Regress every variable on its parents, over the rows in which it was not set.
 
         Means are those of observations without interventions, as the equations imply them, even if
-        the table has no such rows.
-
-        Parameters
-        ----------
-        arcs : (d, d) bool
-            A DAG.
-        X : (n, d) array
-            Without missing values.
-        targets : (n, d) bool, optional
-            Where a variable was set from outside.
+        the table has no such rows. `arcs` is a DAG; `X` has no missing values.
         """
         n, d = X.shape
         counted = np.ones((n, d), bool) if targets is None else ~targets
@@ -243,17 +221,9 @@ def fill(
 ) -> NDArray[np.float64]:
     """Draw missing values given all others of their row.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        Entries of missing values are ignored.
-    absent : (n, d) bool
-        Missing values.
-    equations : GaussianEquations
-    draws : (number of missing values,) array
-        Standard normal; zeros give conditional means.
-    targets : (n, d) bool, optional
-        Where a variable was set from outside.
+    `absent` marks missing values, whose entries in `X` are ignored; `targets`, values that were
+    set. `draws`, one number for each missing value, are standard normal; zeros give conditional
+    means.
 
     Examples
     --------

@@ -98,18 +98,7 @@ class Known:
         return None if self.given is None else self.given[:, None] & ~self.given
 
     def moments(self, X: NDArray[Any]) -> "Moments":
-        """Second moments of a table, over the rows of each variable's own equation.
-
-        Parameters
-        ----------
-        X : (n, d) array
-            Missing values filled in; without interventions these do not matter.
-
-        Raises
-        ------
-        ResourceError
-            If one matrix for each set of rows would need too much memory.
-        """
+        """Second moments of a complete table, over the rows of each variable's own equation."""
         return replace(self._moments(X), given=self.given)
 
     def _moments(self, X: NDArray[Any]) -> "Moments":

@@ -56,11 +56,6 @@ class LevelColumns:
     the largest indicator is taken, the first having one less the sum of the others; of ordered
     levels, the nearest.
 
-    Attributes
-    ----------
-    kinds
-        Kinds of the columns of the table.
-
     Examples
     --------
     >>> columns = LevelColumns((ColumnKind("continuous"), ColumnKind("categorical", tuple("abc"))))
@@ -172,17 +167,17 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     relations takes its covariance from the observed values (`Known.moments`).
     """
     table, names = np.asarray(given.table.X, np.float64), given.table.names
-    levels = LevelColumns(given.table.kinds or ())
-    if given.targets is not None:
+    levels, targets = LevelColumns(given.table.kinds or ()), given.targets
+    if targets is not None:
         _check_ordered(levels, names)
     X = table if levels.are_ordered else levels.expanded(table)
     absent = np.isnan(X)
     (seed,) = seeds_from(model.random_state, 1)
     draws = np.random.default_rng([seed, 0x6D697373]).normal(size=int(absent.sum()))
-    targets = given.targets
-    equations, rounds = _without_graph(X, absent, targets), 1
-    filled = fill(X, absent, equations, draws, None) if targets is None else X
-    if targets is not None:
+    equations = _without_graph(X, absent, targets)
+    if targets is None:
+        filled, rounds = fill(X, absent, equations, draws, None), 1
+    else:
         filled, rounds = _by_graphs(model, X, absent, targets, equations, draws, names)
     if any(kind.is_levels for kind in levels.kinds):
         filled, absent = levels.collapsed(filled), np.isnan(table)

@@ -24,21 +24,14 @@ class Preparation:
     by one common unit makes a fit the same in metres and in millimetres, and hardly changes a table
     whose noise has size one; weights of arcs are not affected.
 
-    Attributes
-    ----------
-    means, factors
-        (d,) float64: a column x becomes (x − mean) / factor.
-    unit
-        Learners see all columns divided by it.
-    constant
-        (d,) bool: columns with a single value, which can neither cause nor be caused.
-
     Numbers of levels that have no order are not centred.
     """
 
+    # (d,): a column x becomes (x − mean) / factor.
     means: NDArray[np.float64]
     factors: NDArray[np.float64]
-    unit: float
+    unit: float  # learners see all columns divided by it
+    # (d,): columns with a single value, which can neither cause nor be caused.
     constant: NDArray[np.bool_]
 
     @classmethod
@@ -51,18 +44,12 @@ class Preparation:
     ) -> "Preparation":
         """Choose the map for a table.
 
-        Parameters
-        ----------
-        X : (n, d) array
-        scale : {"center", "standardize", "none"}
-            Subtract the mean; also divide by the standard deviation; or change nothing.
-        rows : (n,) or (n, d) bool, optional
-            Rows, or entries, to take means and deviations from, by default all. With interventions
-            they are the rows in which nothing was set: about these means linear equations without
-            a constant hold in all rows.
-        labels : (d,) bool, optional
-            Columns whose numbers only name levels: their means are taken as zero, their
-            deviations as one, and the unit of the table does not depend on them.
+        `scale` is one of `SCALES`: subtract the mean; also divide by the standard deviation; or
+        change nothing. Means and deviations come from `rows` (n,) or entries (n, d), by default all
+        of them. With interventions they are the rows in which nothing was set: about these means
+        linear equations without a constant hold in all rows. `labels` (d,) marks columns whose
+        numbers only name levels: their means are taken as zero, their deviations as one, and the
+        unit of the table does not depend on them.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]

@@ -36,9 +36,9 @@ def refine_table(
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
-    `cosmodag.refinement.decision` decides what is assumed of the noise; the result has a doubt if the
-    table contradicts every noise model that directs more arrows than the class. Tables of
-    categories or counts are searched as blocks of columns.
+    `decide_noise` decides what is assumed of the noise; the result has a doubt if the table
+    contradicts every noise model that directs more arrows than the class. Tables of categories or
+    counts are searched as blocks of columns.
     """
     # A search whose score does not depend on units does not start from orders that do.
     method = model.refinement_for(len(given.names))

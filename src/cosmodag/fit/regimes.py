@@ -26,13 +26,7 @@ Bools = NDArray[np.bool_]
 
 
 def targets_found(X: Floats, regimes: Regimes, known: Known, seed: int) -> Bools:
-    """Find the targets (k, d) of the regimes of a table, with those that were stated.
-
-    Raises
-    ------
-    ResourceError
-        If one matrix for each regime would need too much memory.
-    """
+    """Find the targets (k, d) of the regimes of a table, with those that were stated."""
     k, d = regimes.stated.shape
     if k * d**2 * 8 > _MOST_BYTES:
         raise ResourceError(
@@ -41,7 +35,7 @@ def targets_found(X: Floats, regimes: Regimes, known: Known, seed: int) -> Bools
         )
     if not regimes.may_change.any():
         return regimes.stated
-    from cosmodag.refinement.regimes import find_targets
+    from cosmodag.refinement.regimes.finding import find_targets
 
     found = find_targets(
         X,
@@ -64,7 +58,7 @@ def graph_over_regimes(
     The search starts from `arcs`, which were found without the likelihood of targets in their
     regimes; `given` has regimes and their targets.
     """
-    from cosmodag.refinement.regimes import find_targets
+    from cosmodag.refinement.regimes.finding import find_targets
 
     assert given.regimes is not None
     assert given.targets is not None
@@ -96,8 +90,8 @@ def fitted_regimes(given: "Prepared", dag: "FittedDAG") -> FittedRegimes | None:
     if given.regimes is None or given.targets is None:
         return None
     arcs = dag.arcs.toarray()
-    from cosmodag.refinement.regimes import RankEvidence, regime_score
-    from cosmodag.refinement.regimes.equation import parents_of
+    from cosmodag.refinement.regimes.equation import RankEvidence, parents_of
+    from cosmodag.refinement.regimes.finding import regime_score
 
     regimes, targets = given.regimes, given.targets
     X = np.asarray(given.X, np.float64)

@@ -36,14 +36,14 @@ _ROWS = (
     ("OrderSearch", "order_search", "order-search", "search over orders by a score alone"),
     (
         "BlockSearch",
-        "block_search",
+        "order_search",
         "block-search",
         "search over orders for categories, counts and curves",
     ),
     ("Notears", "constrained.notears", "notears", "linear NOTEARS, and its other constraints"),
-    ("NotearsMLP", "constrained.notears_mlp", "notears-mlp", "NOTEARS with networks"),
+    ("NotearsMLP", "constrained.notears", "notears-mlp", "NOTEARS with networks"),
     ("Dagma", "constrained.dagma", "dagma", "linear DAGMA"),
-    ("DagmaMLP", "constrained.dagma_mlp", "dagma-mlp", "DAGMA with networks"),
+    ("DagmaMLP", "constrained.dagma", "dagma-mlp", "DAGMA with networks"),
     ("NoCurl", "constrained.nocurl", "nocurl", "linear NOCURL"),
     (
         "StochasticNotears",

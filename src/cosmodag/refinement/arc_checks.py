@@ -38,27 +38,15 @@ _SUSPECTS = 100
 
 @dataclass(frozen=True)
 class Dependence:
-    """How many arcs of a graph contradict a linear model with independent noise.
-
-    Attributes
-    ----------
-    arcs, refuted, certain : int
-        Arcs in all, those whose residual depends on the parent, and those where that is certain.
-    curved, uneven : int
-        Refuted arcs whose residual follows x² or x³, and those whose squared residual follows x
-        or x² more than that.
-    worst : (int, int) or None
-        The arc that contradicts the model most.
-    suspects : list of (int, int)
-        Arcs, those whose residual depends most on the parent first; not more than 100.
-    """
+    """How many arcs of a graph contradict a linear model with independent noise."""
 
     arcs: int
-    refuted: int
-    certain: int
-    curved: int
-    uneven: int
-    worst: tuple[int, int] | None
+    refuted: int  # arcs whose residual depends on the parent
+    certain: int  # those where that is certain
+    curved: int  # refuted arcs whose residual follows x² or x³
+    uneven: int  # those whose squared residual follows x or x² more than that
+    worst: tuple[int, int] | None  # the arc that contradicts the model most
+    # Arcs, those whose residual depends most on the parent first; not more than 100.
     suspects: list[tuple[int, int]] = field(default_factory=list)
 
     @property
@@ -90,13 +78,8 @@ def noise_dependence(
 ) -> Dependence:
     """Test for each arc of a graph whether the residual of its head depends on its tail.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    weights : (d, d) csr_array
-        Weights of the arcs, in the units of the table.
-    counted : (n, d) array, optional
-        0 where a variable was set; its equation is tested on the other rows.
+    `weights` are in the units of the table. An equation is not tested on rows in which its variable
+    was set: those where `counted` (n, d) is 0.
 
     Examples
     --------
@@ -148,21 +131,12 @@ Floats = NDArray[np.float64]
 
 
 class ArcCurves(NamedTuple):
-    """Gains of curves over the lines of some arcs of a graph.
+    """Gains of curves over the lines of some arcs of a graph."""
 
-    Attributes
-    ----------
-    arcs : int
-        Arcs of the graph.
-    compared : sequence of (int, int)
-        Those that were compared, u → v.
-    gains : (compared,) array
-        Log-likelihood of held-out rows that a curve of u gains in the equation of v, or that the
-        turned arc gains as a curve of v in the equation of u; the larger of the two.
-    """
-
-    arcs: int
-    compared: Sequence[tuple[int, int]]
+    arcs: int  # arcs of the graph
+    compared: Sequence[tuple[int, int]]  # those that were compared, u → v
+    # (compared,): log-likelihood of held-out rows that a curve of u gains in the equation of v, or
+    # that the turned arc gains as a curve of v in the equation of u; the larger of the two.
     gains: Floats
 
     @property
@@ -203,19 +177,10 @@ def arc_curves(
     All other arcs stay lines. Densities of residuals come from their spacings, so that noise may
     have any shape. An arc beside which another path leads to its head is not turned.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        Of more than 5,000 rows, evenly spaced ones are used.
-    weights : (d, d) csr_array
-        Not zero at [u, v] for an arc u → v.
-    compared : sequence of (int, int)
-        Arcs to compare. On pairs of other noises and curves than those of the pages, 1 % of 450
-        linear ones were found bent, and of 300 bent ones that were turned all but 10 %.
-    counted : (n, d) array, optional
-        0 where a variable was set: the row does not count for arcs at that variable.
-    seed : int
-        Draws the folds.
+    On pairs of other noises and curves than those of the pages, 1 % of 450 linear ones were found
+    bent, and of 300 bent ones that were turned all but 10 %. Of more than 5,000 rows, evenly spaced
+    ones are used; rows in which an end of an arc was set (`counted` is 0) do not count for it.
+    `seed` draws the folds.
 
     Examples
     --------

@@ -143,59 +143,36 @@ class Result:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Evidence against noise that is independent of the parents, but is not Gaussian.
+    """Evidence against noise that is independent of the parents, but is not Gaussian."""
 
-    Attributes
-    ----------
-    kind : {"curved", "uneven_noise", "few_valued_noise"}
-    columns : tuple of int
-        Those concerned; of arcs, the ends of the one that contradicts the model most.
-    share : float
-        Of the arcs that contradict the model, or of the columns.
-    sentence : str
-    """
-
-    kind: str
+    kind: str  # "curved", "uneven_noise" or "few_valued_noise"
+    # Columns concerned; of arcs, the ends of the one that contradicts the model most.
     columns: tuple[int, ...]
-    share: float
+    share: float  # of the arcs that contradict the model, or of the columns
     sentence: str
 
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """What was assumed of the noise, and the graph that was found.
+    """What was assumed of the noise, and the graph that was found."""
 
-    Attributes
-    ----------
-    order, weights
-        The order, causes first, and the (d, d) sparse weights in the data's own units:
-        ``weights[u, v]`` is the arc u → v. Stored entries are the arcs; a required arc may weigh 0.
-    noise : {"gaussian", "equal-variance", "non-gaussian"}
-    reason : str
-        Why, in one sentence.
-    total : float
-        Score of the graph under that noise; with noise that is not Gaussian, of the table with
-        standardised columns and before weak parents were added.
-    scores : dict of str to float
-        The numbers compared: ``equal_variance`` and ``gaussian`` (scores of the best graphs),
-        ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``,
-        ``arcs_refuted``, ``arcs_bent`` (shares); those that were not needed are absent.
-    doubt : Doubt or None
-        Set where noise is not Gaussian, but a linear model of such noise does not hold.
-    report : list of dict
-        Per start: name, score before and after, moves, seconds, whether chosen.
-    ended_early : bool
-        Whether a search was asked to stop.
-    """
-
-    order: NDArray[Any]
+    order: NDArray[Any]  # causes first
+    # (d, d): the weight of u → v at [u, v], in the data's own units. Stored entries are the arcs; a
+    # required arc may weigh 0.
     weights: sparse.csr_array
-    noise: str
-    reason: str
+    noise: str  # "gaussian", "equal-variance" or "non-gaussian"
+    reason: str  # why, in one sentence
+    # Score of the graph under that noise; with noise that is not Gaussian, of the table with
+    # standardised columns and before weak parents were added.
     total: float
+    # Per start: name, score before and after, moves, seconds, whether chosen.
     report: list[dict[str, Any]]
-    ended_early: bool
+    ended_early: bool  # whether a search was asked to stop
+    # The numbers compared: ``equal_variance`` and ``gaussian`` (scores of the best graphs),
+    # ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``, ``arcs_refuted``,
+    # ``arcs_bent`` (shares); those that were not needed are absent.
     scores: dict[str, float] = field(default_factory=dict)
+    # Set where noise is not Gaussian, but a linear model of such noise does not hold.
     doubt: Doubt | None = None
 
     def adjacency(self) -> NDArray[np.bool_]:

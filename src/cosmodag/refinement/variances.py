@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -45,10 +45,7 @@ def common_scale(X: ArrayLike) -> str | None:
     equal within sampling error, as those of rows drawn from a standardised table. In either case
     variances say nothing about the order of causes.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        In the units that were given, not centred; constant columns are left out.
+    The table is in the units that were given, not centred; constant columns are left out.
 
     Examples
     --------
@@ -121,16 +118,8 @@ def _equal_within_error(table: NDArray[np.float64]) -> bool:
 def few_valued(X: ArrayLike) -> NDArray[np.bool_]:
     r"""Find columns that have few distinct values: categories, counts, scores, many zeros.
 
-    The effective number of values is :math:`1 / \sum p^2` over their shares p.
-
-    Parameters
-    ----------
-    X : (n, d) array
-
-    Returns
-    -------
-    (d,) array of bool
-        False for constant columns, and for all where half the rows are fewer than the limit.
+    The effective number of values is :math:`1 / \sum p^2` over their shares p. No constant column
+    is found, and none at all where half the rows are fewer than the limit.
 
     Examples
     --------
@@ -160,18 +149,12 @@ _PLAUSIBLE_SPREAD = 0.3
 
 @dataclass(frozen=True)
 class Variances:
-    """Scores of the best graphs, with one noise variance for all and with one for each.
+    """Scores of the best graphs, with one noise variance for all and with one for each."""
 
-    Attributes
-    ----------
-    equal, unequal : float
-        Log-likelihood less the price of arcs and variances; a constant is left out.
-    margin, needed : float
-        By how much the first is higher, and by how much it must be.
-    """
-
+    # Log-likelihoods less the price of arcs and variances; a constant is left out.
     equal: float
     unequal: float
+    # By how much the first is higher, and by how much it must be.
     margin: float
     needed: float
 
@@ -197,13 +180,8 @@ class Variances:
 
     def numbers(self) -> dict[str, float]:
         """Return the numbers by the names under which a fit reports them."""
-        names = {
-            "equal": "equal_variance",
-            "unequal": "gaussian",
-            "margin": "margin",
-            "needed": "margin_needed",
-        }
-        return {names[name]: float(value) for name, value in asdict(self).items()}
+        names = ("equal_variance", "gaussian", "margin", "margin_needed")
+        return {name: float(value) for name, value in zip(names, astuple(self), strict=True)}
 
 
 def compare_best(moments: Moments, equal: RegressionGraph, unequal: RegressionGraph) -> Variances:
@@ -217,12 +195,6 @@ def compare_best(moments: Moments, equal: RegressionGraph, unequal: RegressionGr
     sparse: at BIC's price, ½ log n, the true graph lost to wrong ones with fewer arcs where nearly
     every pair is joined, although its variances were equal (d = 9, n = 600, 28 to 34 of 36 arcs:
     margins of 4 to 22, of the 10 that are needed; the sparser graphs had 25 to 27 arcs).
-
-    Parameters
-    ----------
-    moments : Moments
-    equal, unequal : RegressionGraph
-        The best that searches found.
     """
     varies = moments.has_noise
     rows = moments.own_rows[varies]
@@ -262,11 +234,7 @@ class Spread(NamedTuple):
 def spread_of(variances: NDArray[np.float64], rows: float) -> Spread:
     """Measure how different noise variances are, leaving out the few that are far from the others.
 
-    Parameters
-    ----------
-    variances : (k,) array
-    rows : float
-        From which each was estimated.
+    Each was estimated from a number of `rows`.
 
     Examples
     --------

@@ -147,26 +147,14 @@ def arrow_basis(
     6. ``curves``: the equations may be curves, and turning the arrow costs the score much.
     7. `otherwise`: what was assumed of the noise, or nothing.
 
-    Parameters
-    ----------
-    arcs : (d, d) sparse array of bool
-    tails, heads : (m,) arrays of int
-        The same arcs, in the order of the answer.
-    by_knowledge, by_interventions : (m,) arrays of bool
-        Arcs whose reverse knowledge excludes, and whose ends some set of targets separates.
-    otherwise : str
-        Basis of the directions that the class leaves open.
-    losses : (m,) array, optional
-        Loss of the score when each arc is turned; NaN where that is not known.
-    curved : (m,) array of bool, optional
-        Arcs whose equations may be curves, so that the score may prefer one direction.
-    by_found : (m,) array of bool, optional
-        Arcs whose ends are separated by targets that were found and not stated.
-    by_time : (m,) array of bool, optional
-        Arcs whose cause comes before the effect in time. They count as part of the shape.
+    `tails` and `heads` (m,) are the arcs in the order of the answer, and all masks are (m,).
+    `losses` are those of the score when an arc is turned (NaN where unknown); `curved` marks arcs
+    whose equations may be curves, so that the score may prefer one direction. Arcs that time
+    directs count as part of the shape.
     """
-    by_found = np.zeros(len(tails), np.bool_) if by_found is None else by_found
-    by_time = np.zeros(len(tails), np.bool_) if by_time is None else by_time
+    nothing = np.zeros(len(tails), np.bool_)
+    by_found = nothing if by_found is None else by_found
+    by_time = nothing if by_time is None else by_time
     shape = _directed(arcs, tails, heads, by_time)
     by_knowledge, by_interventions = by_knowledge | by_time, by_interventions | by_time
     known = _directed(arcs, tails, heads, by_knowledge)
@@ -192,11 +180,10 @@ def _directed(
     arcs: sparse.csr_array,
     tails: NDArray[Any],
     heads: NDArray[Any],
-    fixed: NDArray[np.bool_] | None,
+    fixed: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """(m,): whether the class, narrowed to arcs that are fixed, directs each arc."""
-    d = arcs.shape[0]
-    known = None if fixed is None or not fixed.any() else mask_of(tails[fixed], heads[fixed], d)
+    known = mask_of(tails[fixed], heads[fixed], arcs.shape[0]) if fixed.any() else None
     return are_in(compelled(arcs, known), tails, heads)
 
 
@@ -219,13 +206,6 @@ def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
     Linear equations: the class of the ancestral graph of best score near the graph, by the normal
     likelihood of the rows in which nothing was set (`cosmodag.order.ancestral`). Other equations:
     read off the graph, which shows where hidden causes are possible, but no ↔.
-
-    Raises
-    ------
-    DataError
-        If the training data is not available, or variables were set in nearly all rows.
-    ResourceError
-        If there are more variables than dense matrices are made for.
     """
     if sparse.issparse(dag.adjacency):
         raise ResourceError(

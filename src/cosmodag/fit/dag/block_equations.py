@@ -29,31 +29,14 @@ class BlockEquations(EquationsByKind):
     An effect that is added is a line, a curve, or a number per level. Categories alone can act
     jointly, on a category, which then has probabilities for each combination of their levels.
     Where effects are added up, categories have multinomial logistic regressions.
-
-    Attributes
-    ----------
-    embedding
-        How variables become columns.
-    widths
-        (d, d) int: at [u, v] how many columns of u the equation of v uses.
-    coefficients
-        Of each variable: a constant and one row for each of these columns, parents in the order of
-        the table; a column for a number, one for each level but the first of a category.
-    variances
-        (d,): of the noise of numbers and counts, in units of their first column.
-    means, scales
-        (d,): the map from prepared units to those of the table.
-    joint
-        (d,): variables whose parents act jointly; their coefficients are log-odds of the levels
-        against the first, a row for each combination of the parents' levels.
     """
 
-    embedding: Embedding
-    widths: NDArray[np.int64]
+    widths: NDArray[np.int64]  # (d, d): at [u, v] how many columns of u the equation of v uses
+    # Of each variable: a constant and one row for each of these columns, parents in the order of
+    # the table; a column for a number, one for each level but the first of a category.
     coefficients: tuple[NDArray[np.float64], ...]
-    variances: NDArray[np.float64]
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
+    # (d,) bool: variables whose parents act jointly; their coefficients are log-odds of the levels
+    # against the first, a row for each combination of the parents' levels.
     joint: NDArray[np.bool_]
 
     @property
@@ -89,13 +72,13 @@ class BlockEquations(EquationsByKind):
                 variances[v] = max(float(np.mean((y - design @ weights) ** 2)), _LEAST_VARIANCE)
             coefficients.append(weights)
         return cls(
-            embedding,
-            np.asarray(widths, np.int64),
-            tuple(coefficients),
-            variances,
-            preparation.means,
-            preparation.scales,
-            joint,
+            embedding=embedding,
+            widths=np.asarray(widths, np.int64),
+            coefficients=tuple(coefficients),
+            variances=variances,
+            means=preparation.means,
+            scales=preparation.scales,
+            joint=joint,
         )
 
     def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
@@ -125,14 +108,11 @@ class BlockEquations(EquationsByKind):
         ]
 
     def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
-        """(n, targets): what values of a parent, in units of the table, add to the equation of v.
-
-        For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
-        log-odds of each level but the first against the first. Where parents act jointly, the mean
-        over all combinations of the levels of the others.
-        """
+        """(n, targets): what values of a parent add; of joint parents, the mean over the others."""
         if self.joint[v]:
-            means = self._cells(v).mean(axis=self._others(u, v))
+            cells = self._cells(v)
+            others = tuple(k for k in range(cells.ndim - 1) if k != self._axis(u, v))
+            means = cells.mean(axis=others)
             return np.asarray(means[self.embedding.levels_of(values, u)])
         place, width = dict(self._places(v))[u], int(self.widths[u, v])
         block = self.embedding.block(np.asarray(values, np.float64), u, width)
@@ -146,9 +126,6 @@ class BlockEquations(EquationsByKind):
 
     def _axis(self, u: int, v: int) -> int:
         return int(np.count_nonzero(self.widths[:u, v]))
-
-    def _others(self, u: int, v: int) -> tuple[int, ...]:
-        return tuple(k for k in range(np.count_nonzero(self.widths[:, v])) if k != self._axis(u, v))
 
     def sizes(self, table: BlockTable) -> NDArray[np.float64]:
         """(d, d): signed sizes of arcs, in units of the table.
@@ -169,16 +146,12 @@ class BlockEquations(EquationsByKind):
                     varies = self._cells(v).var(axis=self._axis(u, v))
                 spread = math.sqrt(float(varies.mean()))
                 trend = float(np.mean((table.X[:, u] - table.X[:, u].mean()) * effect[:, -1]))
-                sizes[u, v] = math.copysign(max(spread, 1e-12), trend) * self._unit(v, deviations)
+                unit = float(deviations[v])
+                if self.embedding.is_levels(v):  # the standard deviation of logistic noise
+                    unit = float(deviations[v] * math.sqrt(3) / math.pi)
+                sizes[u, v] = math.copysign(max(spread, 1e-12), trend) * unit
                 sizes[u, v] /= deviations[u]
         return sizes
-
-    def _unit(self, v: int, deviations: NDArray[np.float64]) -> float:
-        """Size of one unit of the equation's left side, in units of the table."""
-        if self.embedding.is_levels(v):
-            # The standard deviation of logistic noise.
-            return float(deviations[v] * math.sqrt(3) / math.pi)
-        return float(deviations[v])
 
     def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
         """(m,): whether curves may decide the direction of each arc: between numbers."""
@@ -191,10 +164,7 @@ class BlockEquations(EquationsByKind):
         if self.joint.any():
             return "a distribution for each combination of the levels"
         effects = "curves" if self.is_curved else "linear effects"
-        has_levels = any(self.embedding.is_levels(v) for v in range(len(self.embedding.widths)))
-        return (
-            f"a sum of {effects} and of effects of levels" if has_levels else f"a sum of {effects}"
-        )
+        return f"a sum of {effects}" + " and of effects of levels" * bool(self._categories())
 
     @property
     def is_curved(self) -> bool:
@@ -225,7 +195,7 @@ class BlockEquations(EquationsByKind):
             part.reshape(tuple(shape)) for part, shape in zip(parts, shapes, strict=True)
         )
         variances, means, scales = arrays["block_noise"]
-        return cls(embedding, widths, coefficients, variances, means, scales, joint)
+        return cls(embedding, variances, means, scales, widths, coefficients, joint)
 
 
 def _design(

@@ -2,7 +2,8 @@
 
 import math
 from abc import abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from cosmodag.order.mixed.multinomial import probabilities
 __all__ = ["EquationsByKind"]
 
 
+@dataclass(frozen=True, eq=False)
 class EquationsByKind(FittedEquations):
     """Equations of tables with categories and counts, whatever functions of parents they use.
 
@@ -22,24 +24,16 @@ class EquationsByKind(FittedEquations):
     the same on the scale of log(1 + x), and is rounded when it is drawn. The levels of a category
     have probabilities; its noise is a number between 0 and 1, and its value the level in which
     cumulative probabilities reach that number.
-
-    Attributes
-    ----------
-    embedding
-        How variables become columns.
-    variances
-        (d,): of the noise of numbers and counts, in units of their first column.
-    means, scales
-        (d,): the map from prepared units to those of the table.
     """
 
-    embedding: Embedding
-    variances: NDArray[np.float64]
+    embedding: Embedding  # how variables become columns
+    variances: NDArray[np.float64]  # (d,): noise of numbers and counts, in units of first columns
+    # (d,): the map from prepared units to those of the table.
     means: NDArray[np.float64]
     scales: NDArray[np.float64]
 
     has_constants = True
-    effects_in_words: str
+    effects_in_words: ClassVar[str]
 
     @abstractmethod
     def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
@@ -64,10 +58,8 @@ class EquationsByKind(FittedEquations):
 
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
         """Predict every variable: expected numbers, most probable levels."""
-        columns = [
-            self.predict_column(data, adjacency, v) for v in range(len(self.embedding.widths))
-        ]
-        return np.column_stack(columns)
+        places = range(len(self.embedding.widths))
+        return np.column_stack([self.predict_column(data, adjacency, v) for v in places])
 
     def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
         """Predict one variable."""
@@ -91,20 +83,16 @@ class EquationsByKind(FittedEquations):
         The number is the middle of the level's interval of cumulative probability.
         """
         noise, rows = np.array(residuals), np.arange(len(data))
-        for v in self._counts():
-            line = self.embedding.block(self.in_table(data, v), v, 1)[:, 0]
-            noise[:, v] = line - self.sums(data, adjacency, v)[:, 0]
-        for v in self._categories():
-            shares = self.level_probabilities(data, adjacency, v)
-            levels = self.embedding.levels_of(self.in_table(data, v), v)
-            ends = np.cumsum(shares, axis=1)[rows, levels]
-            noise[:, v] = ends - 0.5 * shares[rows, levels]
+        for v in range(len(self.embedding.widths)):
+            if self.embedding.is_levels(v):
+                shares = self.level_probabilities(data, adjacency, v)
+                levels = self.embedding.levels_of(self.in_table(data, v), v)
+                ends = np.cumsum(shares, axis=1)[rows, levels]
+                noise[:, v] = ends - 0.5 * shares[rows, levels]
+            elif not self.embedding.is_number(v):
+                line = self.embedding.block(self.in_table(data, v), v, 1)[:, 0]
+                noise[:, v] = line - self.sums(data, adjacency, v)[:, 0]
         return noise
-
-    def _counts(self) -> list[int]:
-        d = len(self.embedding.widths)
-        forms = self.embedding
-        return [v for v in range(d) if not forms.is_levels(v) and not forms.is_number(v)]
 
     def _categories(self) -> list[int]:
         return [v for v in range(len(self.embedding.widths)) if self.embedding.is_levels(v)]

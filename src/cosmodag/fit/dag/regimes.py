@@ -21,62 +21,37 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class OwnEquation:
-    """Equation of a variable in a regime in which it is a target, in the table's own units.
-
-    Attributes
-    ----------
-    intercept, weights
-        The variable is ``intercept`` + Σ weight · cause + noise; causes by column number.
-    deviation
-        Standard deviation of the noise.
-    """
+    """Equation of a variable in a regime in which it is a target, in the table's own units."""
 
     intercept: float
-    weights: dict[int, float]
-    deviation: float
+    weights: dict[int, float]  # of the causes, by column number
+    deviation: float  # standard deviation of the noise
 
 
 @dataclass(frozen=True, eq=False)
 class FittedRegimes:
-    """Targets of regimes, the evidence for each, and their own equations.
-
-    Attributes
-    ----------
-    names
-        Names of the k regimes.
-    rows
-        (k,): number of rows of each.
-    stated, targets
-        (k, d) bool: targets that the user named, and all targets.
-    evidence
-        (k, d): log-likelihood that an own equation of the variable gains in the regime, by ranks
-        and penalised (`cosmodag.refinement.regimes.RankEvidence`); above zero for a change.
-    price
-        Evidence above which a variable that was not named is a target.
-    changes
-        (k, d): what changed, as a number into `cosmodag.data.regimes.CHANGES`.
-    parameters
-        (m, d + 2): intercept, weights and deviation of the own equations, one for each target in
-        the order of ``np.argwhere(targets)``.
-    """
+    """Targets of k regimes, the evidence for each, and their own equations."""
 
     names: tuple[str, ...]
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  # (k,): number of rows of each
+    # (k, d): targets that the user named, and all targets.
     stated: Bools
     targets: Bools
+    # (k, d): log-likelihood that an own equation of the variable gains in the regime, by ranks and
+    # penalised (`RankEvidence` of `cosmodag.refinement.regimes`); above zero for a change.
     evidence: Floats
-    price: float
-    changes: NDArray[np.int64]
+    price: float  # evidence above which a variable that was not named is a target
+    changes: NDArray[np.int64]  # (k, d): places in `cosmodag.data.regimes.CHANGES`
+    # (m, d + 2): intercept, weights and deviation of the own equations, one for each target in the
+    # order of ``np.argwhere(targets)``.
     parameters: Floats
 
     def equation(self, regime: int, v: int) -> OwnEquation | None:
         """Own equation of a variable in a regime, by number; None if it is not a target there."""
         if not self.targets[regime, v]:
             return None
-        place = int(np.count_nonzero(self.targets[:regime])) + int(
-            np.count_nonzero(self.targets[regime, :v])
-        )
-        own = self.parameters[place]
+        before = self.targets.ravel()[: regime * self.targets.shape[1] + v]
+        own = self.parameters[np.count_nonzero(before)]
         weights = own[1:-1]
         causes = {int(u): float(weights[u]) for u in np.flatnonzero(weights)}
         return OwnEquation(float(own[0]), causes, float(own[-1]))
@@ -161,15 +136,7 @@ class FittedRegimes:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Give the numbers as named arrays, for saving."""
-        return {
-            "regime_rows": self.rows,
-            "regime_stated": self.stated,
-            "regime_targets": self.targets,
-            "regime_evidence": self.evidence,
-            "regime_price": np.array([self.price]),
-            "regime_changes": self.changes,
-            "regime_parameters": self.parameters,
-        }
+        return {f"regime_{name}": np.atleast_1d(getattr(self, name)) for name in _NUMBERS}
 
     @classmethod
     def from_arrays(
@@ -178,18 +145,11 @@ class FittedRegimes:
         """Rebuild from the names of regimes and what :meth:`arrays` gave; None without names."""
         if names is None:
             return None
-        return cls(
-            tuple(names),
-            arrays["regime_rows"],
-            arrays["regime_stated"],
-            arrays["regime_targets"],
-            arrays["regime_evidence"],
-            float(arrays["regime_price"][0]),
-            arrays["regime_changes"],
-            arrays["regime_parameters"],
-        )
+        numbers: dict[str, Any] = {name: arrays[f"regime_{name}"] for name in _NUMBERS}
+        return cls(tuple(names), **{**numbers, "price": float(numbers["price"][0])})
 
 
+_NUMBERS = ("rows", "stated", "targets", "evidence", "price", "changes", "parameters")
 _UNCHANGED = "stated_unchanged"
 _OFF_TARGET = "off_target"
 _SENTENCES = {

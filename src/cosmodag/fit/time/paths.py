@@ -219,10 +219,7 @@ def responses(dag: "FittedDAG", horizon: int) -> NDArray[np.float64]:
     noise. A variable of two values changes from the lower to the upper one. A category has no unit
     and no mean: its responses are NaN.
 
-    Returns
-    -------
-    (horizon + 1, d, d) array
-        At [h, u, v] the change of v, h times after u was raised.
+    The result is (horizon + 1, d, d): at [h, u, v] the change of v, h times after u was raised.
     """
     if dag.is_linear:
         return _of_weights(_own_units(dag, lagged_weights(dag)), horizon)

@@ -85,19 +85,9 @@ def unroll(
     cause of later ones. No window crosses from one series into the next, or a gap in time. Columns
     that `in_time` names are taken out of the table.
 
-    Parameters
-    ----------
-    X : table
-    lags : int
-        Earlier times in each window, at least 1.
-    in_time : InTime
-    interventions, kinds : optional
-        As for ``fit``; `interventions` is not the name of a column.
-    remedy : str, optional
-        Advice for missing values, which are then refused; by default they are kept.
-    trained_on : Window, optional
-        Window of a fitted model, whose variables the table must have; their kinds are not decided
-        again.
+    `remedy` is the advice for missing values, which are then refused; by default they are kept.
+    `trained_on` is the window of a fitted model, whose variables the table must have; their kinds
+    are not decided again. `interventions` is not the name of a column.
     """
     X, by_row = in_time.taken_from(X)
     keep: dict[str, Any] = {"missing": "keep"} if remedy is None else {"remedy": remedy}

@@ -119,10 +119,7 @@ class TimeSeriesView(Questions):
         """
         import pandas as pd
 
-        check_count("horizon", horizon, low=0)
-        names = self.window_.names
-        found = responses(self._dag, horizon)
-        found = found.cumsum(axis=0) if cumulative else found
+        names, found = self.window_.names, self._responses(self._dag, horizon, cumulative)
         pairs = pd.MultiIndex.from_product([names, names], names=["cause", "effect"])
         times = pd.RangeIndex(horizon + 1, name="time")
         return pd.DataFrame(found.reshape(horizon + 1, -1).T, pairs, times)
@@ -171,16 +168,12 @@ class TimeSeriesView(Questions):
         """
         import pandas as pd
 
-        check_count("horizon", horizon, low=0)
+        names, found = self.window_.names, self._responses(self._dag, horizon, cumulative)
         if not 0 < level < 1:
             raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
-        names, dag = self.window_.names, self._dag
-        found = responses(dag, horizon)
-        found = found.cumsum(axis=0) if cumulative else found
         resampled = self._resamples(bootstrap, X, None)
         if resampled is not None:
-            draws = np.array([responses(one, horizon) for one in resampled.dags])
-            draws = draws.cumsum(axis=1) if cumulative else draws
+            draws = [self._responses(one, horizon, cumulative) for one in resampled.dags]
             outside = (1 - level) / 2
             ends = np.quantile(draws, [outside, 1 - outside], axis=0)
             low, high = np.minimum(ends[0], found), np.maximum(ends[1], found)
@@ -193,6 +186,12 @@ class TimeSeriesView(Questions):
         return pd.DataFrame(
             {name: part.transpose(1, 2, 0).ravel() for name, part in columns.items()}, pairs
         )
+
+    @staticmethod
+    def _responses(dag: "FittedDAG", horizon: int, cumulative: bool) -> NDArray[np.float64]:
+        check_count("horizon", horizon, low=0)
+        found = responses(dag, horizon)
+        return found.cumsum(axis=0) if cumulative else found
 
     def _response_errors(self, horizon: int, cumulative: bool, X: Any) -> NDArray[np.float64]:
         """Compute standard errors of responses; NaN where nothing gives them."""

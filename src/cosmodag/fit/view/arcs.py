@@ -103,16 +103,9 @@ def standard_errors(
 
     They assume that the arcs were known beforehand, although the same data chose them.
 
-    Parameters
-    ----------
-    model : fitted learner
-    prepared : (n, d) array
-        Its training data, in the units of the weights.
-
-    Returns
-    -------
-    array, aligned with ``edges_``
-        NaN where parents are redundant or rows too few; None for learners whose arcs are functions.
+    `prepared` is the training data, in the units of the weights. The errors are in the order of
+    ``edges_``, NaN where parents are redundant or rows too few; None for learners whose arcs are
+    functions.
     """
     if hasattr(model, "response") or not model.fitted_.is_linear:
         return None

@@ -31,26 +31,15 @@ _MOST_UNITS = 2**24
 
 @dataclass(frozen=True, eq=False)
 class NetworkEquations(FittedEquations):
-    """Perceptrons of all variables; predictions use the first-layer weights of arcs alone.
+    """Perceptrons of all variables; predictions use the first-layer weights of arcs alone."""
 
-    Attributes
-    ----------
-    first_weights, first_biases
-        (d, d, h), from each variable to the first hidden layer of each network, and (d, h).
-    inner_layers
-        Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
-    output_weights, output_biases
-        (d, h) and (d,).
-    hidden, activation
-        Sizes and activation of the hidden layers.
-    """
-
-    first_weights: NDArray[Any]
-    first_biases: NDArray[Any]
+    first_weights: NDArray[Any]  # (d, d, h): from each variable to the first layer of each network
+    first_biases: NDArray[Any]  # (d, h)
+    # Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
     inner_layers: NDArray[Any]
-    output_weights: NDArray[Any]
-    output_biases: NDArray[Any]
-    hidden: tuple[int, ...]
+    output_weights: NDArray[Any]  # (d, h)
+    output_biases: NDArray[Any]  # (d,)
+    hidden: tuple[int, ...]  # sizes of the hidden layers
     activation: str
 
     @classmethod
@@ -96,10 +85,7 @@ class NetworkEquations(FittedEquations):
                 {kind: values[some] for kind, values in layer.items()}
                 for layer in self._hidden_layers()
             ),
-            "output": {
-                "weights": self.output_weights[some],
-                "biases": self.output_biases[some],
-            },
+            "output": {"weights": self.output_weights[some], "biases": self.output_biases[some]},
         }
 
     def _hidden_layers(self) -> list[dict[str, NDArray[Any]]]:
@@ -173,23 +159,11 @@ def network_columns(
 class MixedNetworkEquations(EquationsByKind, NetworkEquations):
     """Perceptrons of blocks of inputs, with the outputs that suit the kind of each variable.
 
-    Attributes
-    ----------
-    embedding
-        How variables become numbers: standardised, log(1 + x), levels.
-    variances
-        (d,): of the noise of counts, in units of standardised log(1 + x); of numbers likewise.
-    means, scales
-        (d,): the map from prepared units to those of the table.
-    typical
-        (d,): means of numbers and most frequent levels, in units of the table; other parents have
-        these values where the effect of one parent is shown.
+    Numbers are standardised, and so is log(1 + x) of counts.
     """
 
-    embedding: Embedding
-    variances: NDArray[np.float64]
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
+    # (d,): means of numbers and most frequent levels, in units of the table; other parents have
+    # these values where the effect of one parent is shown.
     typical: NDArray[np.float64]
 
     form = "a network of its causes, with effects of levels"
@@ -200,10 +174,7 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
 
     @classmethod
     def of_networks(
-        cls,
-        networks: NetworkEquations,
-        embedding: Embedding,
-        numbers: dict[str, Any],
+        cls, networks: NetworkEquations, embedding: Embedding, numbers: dict[str, Any]
     ) -> "MixedNetworkEquations":
         """Add what the kinds of variables need to trained networks."""
         parts = {part.name: getattr(networks, part.name) for part in fields(NetworkEquations)}
@@ -214,16 +185,11 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
     ) -> "MixedNetworkEquations":
         """Set the variances of numbers and counts to those of residuals.
 
-        Parameters
-        ----------
-        columns : (n, d) array
-            As networks see them.
-        counted : (n, d) array or None
-            Weights of entries.
+        `columns` (n, d) are those that networks see; `counted` (n, d) has weights of entries.
         """
         variances = np.ones(len(self.means))
         everything = np.arange(len(self.means))
-        for v in (v for v in range(len(variances)) if not self.embedding.is_levels(v)):
+        for v in np.flatnonzero(np.array(levels_in(self.embedding)) == 0).tolist():
             left = columns[:, v] - self._outputs(columns, everything, v)[:, 0]
             weights = None if counted is None else counted[:, v]
             variances[v] = max(float(np.average(left**2, weights=weights)), 1e-12)

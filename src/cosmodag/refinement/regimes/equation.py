@@ -39,20 +39,11 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class RegimeMoments:
-    """Numbers of rows, means and products of each regime, of columns with deviation one.
+    """Numbers of rows, means and products of each regime, of columns with deviation one."""
 
-    Attributes
-    ----------
-    rows : (k,) array
-    means : (k, d) array
-        About the mean of the whole table.
-    products : (k, d, d) array
-        Σ x xᵀ over the rows of a regime, about its own means.
-    """
-
-    rows: Floats
-    means: Floats
-    products: Floats
+    rows: Floats  # (k,)
+    means: Floats  # (k, d): about the mean of the whole table
+    products: Floats  # (k, d, d): Σ x xᵀ over the rows of a regime, about its own means
 
     @staticmethod
     def of(X: Floats, labels: NDArray[np.intp], regimes: int) -> "RegimeMoments":
@@ -79,12 +70,7 @@ class RegimeMoments:
         return RegimeMoments(rows, means, products)
 
     def without(self, targets: Bools) -> Moments:
-        """Join the regimes, for each variable those in which it is no target.
-
-        Parameters
-        ----------
-        targets : (k, d) array of bool
-            Every variable is no target somewhere.
+        """Join the regimes, for each variable those in which it is no target; there is one.
 
         Examples
         --------
@@ -123,16 +109,10 @@ class RankEvidence:
     comparison of the residuals themselves takes the chance differences of variances of
     heavy-tailed noise for changes: with exponential noise (d = 12, 100 rows per regime) about half
     of the targets it found were false.
-
-    Attributes
-    ----------
-    X : (n, d) array
-    labels : (n,) array of int
-        The regime of each row.
     """
 
-    X: Floats
-    labels: NDArray[np.intp]
+    X: Floats  # (n, d)
+    labels: NDArray[np.intp]  # (n,): the regime of each row
 
     def gains(self, v: int, parents: NDArray[np.intp], targets: Bools) -> Floats:
         """Compute the evidence (k,) that v changed in each regime, the other targets as given.
@@ -163,13 +143,7 @@ class RankEvidence:
 def _own(ranked: Floats, parents: Floats, variance: float) -> float:
     """Penalised likelihood of the best own equation of a regime, as `kernel` lists them.
 
-    Parameters
-    ----------
-    ranked : (m,) array
-        Normal scores of the rows of the regime.
-    parents : (m, p) array
-    variance : float
-        Of the scores of the other regimes.
+    `ranked` (m,) and `parents` (m, p) are rows of the regime; `variance` is that of the others.
     """
     rows, p = parents.shape
     price = 0.5 * math.log(rows)
@@ -205,25 +179,13 @@ class Local(NamedTuple):
 
 @dataclass(eq=False)
 class RegimeScore:
-    r"""Local scores of a table with regimes, kept once they are computed.
-
-    Parameters
-    ----------
-    moments : RegimeMoments
-    stated : (k, d) array of bool
-        Known targets, which always have equations of their own.
-    open : (k, d) array of bool
-        Pairs that may be targets.
-    penalty : float
-        Per arc.
-    price : float
-        λ, per target that was not stated. With log(2 (d − 1)) one is expected in two regimes.
-    """
+    """Local scores of a table with regimes, kept once they are computed."""
 
     moments: RegimeMoments
-    stated: Bools
-    open: Bools
-    penalty: float
+    stated: Bools  # (k, d): known targets, which always have equations of their own
+    open: Bools  # (k, d): pairs that may be targets
+    penalty: float  # per arc
+    # λ, per target that was not stated. With log(2 (d − 1)) one is expected in two regimes.
     price: float
 
     def __post_init__(self) -> None:
@@ -241,14 +203,7 @@ class RegimeScore:
         return self._kept[key]
 
     def with_one_more_or_less(self, v: int, parents: Bools, allowed: Bools) -> Floats:
-        """Scores (d,) of v given its parents without u, or with u, at [u].
-
-        Parameters
-        ----------
-        v : int
-        parents, allowed : (d,) arrays of bool
-            Parents of v, and the variables u that are tried; −∞ for the others.
-        """
+        """Scores (d,) of v given its parents without u, or with u, at [u]; −∞ if not allowed."""
         key = v, (parents.tobytes() + allowed.tobytes())
         if key not in self._columns:
             scores = np.empty(len(parents))

@@ -40,15 +40,7 @@ def climb(
     turned, both ends of it are targets, and then either direction fits as well: only a comparison
     of graphs, each with the targets that it needs, shows that the right direction needs fewer.
 
-    Parameters
-    ----------
-    score : RegimeScore
-    arcs : (d, d) array of bool
-        The graph to start from.
-    support, required, before : (d, d) arrays of bool, optional
-        Arcs that may exist, arcs that must, and what must come before what (transitively closed).
-    should_stop : function
-        Called before every change; after True the climb ends.
+    `before` is transitively closed. `should_stop` is asked before every change.
     """
     d = len(arcs)
     steps = _Steps(
@@ -130,21 +122,11 @@ _ROUNDS = 6
 
 @dataclass(frozen=True, eq=False)
 class FoundTargets:
-    """Targets and the graph that they were found with.
+    """Targets and the graph that they were found with."""
 
-    Attributes
-    ----------
-    targets
-        (k, d) bool: whether a variable has an equation of its own in a regime; with those stated.
-    arcs
-        (d, d) bool.
-    score
-        Score of graph and targets together.
-    """
-
-    targets: Bools
-    arcs: Bools
-    score: float
+    targets: Bools  # (k, d): which variables have equations of their own; with those stated
+    arcs: Bools  # (d, d)
+    score: float  # of graph and targets together
 
 
 def find_targets(
@@ -172,22 +154,9 @@ def find_targets(
     regimes, 100 or 400 without) repetition alone ended below the score of the truth on 3, and with
     single changes on none.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    labels : (n,) array of int
-        The regime of each row, 0 to k − 1.
-    stated : (k, d) array of bool
-        Known targets.
-    may_change : (k, d) array of bool
-        Pairs that may be targets beside those.
-    support, required, before : (d, d) arrays of bool, optional
-        As for `refine_linear`.
-    starts : sequence of (d, d) arrays of bool
-        Further graphs to start from.
-    seed : int
-        Of the searches.
-    should_stop : function
+    `labels` (n,) gives the regime of each row, 0 to k − 1; `stated` (k, d) are known targets, and
+    `may_change` (k, d) pairs that may be targets beside those. `starts` are further graphs to start
+    from; the other options are those of `refine_linear`.
 
     Examples
     --------
