@@ -18,9 +18,9 @@ from cosmodag.fit.dag import rows
 from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of, pag_of_fit
 from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
 from cosmodag.fit.dag.read_only import read_only
-from cosmodag.fit.dag.regimes import FittedRegimes
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.regimes import FittedRegimes
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.time.window import Window
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
-from cosmodag.fit.dag.regimes import FittedRegimes
 from cosmodag.fit.files.trusted import (
     DamagedError,
     check_arrays,
@@ -31,6 +30,7 @@ from cosmodag.fit.files.trusted import (
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.regimes import FittedRegimes
 from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.registry import subclass_named
 

@@ -1,31 +1,186 @@
-"""Choice of the loss of networks: the squared error if units reveal the order, else likelihood.
+"""Choice of the loss of networks, and columns as networks see them when trained by likelihood.
 
 The squared error finds the order from sizes of noise, so it needs one noise variance for all
 variables. The likelihood has a variance for each, and is the same in all units; networks trained by
-it see other columns (`cosmodag.learners.networks.columns`), in which categories and counts have
-likelihoods of their own.
+it see standardised columns, in which categories and counts have likelihoods of their own.
 """
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
-from cosmodag.learners.networks.columns import SeenColumns, has_heads, seen_columns
-from cosmodag.learners.networks.equations import NetworkEquations
+from cosmodag.learners.networks.equations import (
+    MixedNetworkEquations,
+    NetworkEquations,
+    levels_in,
+    network_columns,
+)
+from cosmodag.model.mechanism import MLP, Mechanism, MixedMLP
+from cosmodag.model.objective import Loss, MixedLikelihood, mean_squared_error
 from cosmodag.refinement.variances import common_scale, few_valued
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.learners.cosmo_mlp import CosmoMLP
 
-__all__ = ["AUTO", "LIKELIHOOD", "SQUARED_ERROR", "learn_by_loss"]
+__all__ = [
+    "AUTO",
+    "LIKELIHOOD",
+    "SQUARED_ERROR",
+    "SeenColumns",
+    "columns_of",
+    "has_heads",
+    "learn_by_loss",
+    "seen_columns",
+]
+
+_OWN_HEADS = ("binary", "categorical", "count")
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumns:
+    """Numbers divided by `units`, (d,), with one input and one output for each.
+
+    Units are standard deviations, on which starts and penalties of networks would depend otherwise;
+    or ones, as the squared error needs the table's common unit.
+    """
+
+    units: NDArray[np.float64]
+    embedding: ClassVar[Embedding | None] = None
+    levels: ClassVar[tuple[int, ...]] = ()
+
+    def mechanism(self, hidden: tuple[int, ...], activation: str) -> Mechanism:
+        """Networks of these columns."""
+        return MLP(hidden, activation)
+
+    @property
+    def refit_loss(self) -> Loss:
+        """Loss of networks whose parents are fixed, so that variances of noise do not matter."""
+        return mean_squared_error
+
+    def table(self, given: Prepared) -> NDArray[np.float64]:
+        """(n, d): the table from which evidence chooses arcs."""
+        return given.X
+
+    def data(self, given: Prepared) -> NDArray[np.float32]:
+        """(n, d): the columns of a prepared table."""
+        own = self.units * given.preparation.unit
+        return np.ascontiguousarray(given.X / own, dtype=np.float32)
+
+    def restored(self, networks: NetworkEquations, given: Prepared) -> NetworkEquations:
+        """Equations in prepared units, from networks of these columns."""
+        return networks.in_units(self.units)
+
+    def seen(self, equations: NetworkEquations) -> NetworkEquations:
+        """Networks of these columns, from equations in prepared units."""
+        return equations.in_units(1 / self.units)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedColumns:
+    """Standardised numbers, standardised log(1 + x) of counts, and numbers of levels."""
+
+    embedding: Embedding
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Number of levels of each variable."""
+        return levels_in(self.embedding)
+
+    def mechanism(self, hidden: tuple[int, ...], activation: str) -> Mechanism:
+        """Blocks of inputs, and heads by kind."""
+        return MixedMLP(hidden, activation, "norm", self.levels)
+
+    @property
+    def refit_loss(self) -> Loss:
+        """Likelihood, each variable by its own head."""
+        return MixedLikelihood(self.levels)
+
+    def table(self, given: Prepared) -> NDArray[np.float64]:
+        """(n, d): the table in its own units."""
+        return in_own_units(given)
+
+    def data(self, given: Prepared) -> NDArray[np.float32]:
+        """Columns as networks see them."""
+        columns = network_columns(self.embedding, in_own_units(given))
+        return np.ascontiguousarray(columns, dtype=np.float32)
+
+    def restored(self, networks: NetworkEquations, given: Prepared) -> NetworkEquations:
+        """Networks with what the kinds of variables need to predict and draw."""
+        X = in_own_units(given)
+        numbers: dict[str, Any] = {
+            "variances": np.ones(X.shape[1]),
+            "means": given.preparation.means,
+            "scales": given.preparation.scales,
+            "typical": _typical(self.embedding, X),
+        }
+        equations = MixedNetworkEquations.of_networks(networks, self.embedding, numbers)
+        return equations.with_variances(network_columns(self.embedding, X), given.known.counted)
+
+    def seen(self, equations: NetworkEquations) -> NetworkEquations:
+        """Return the same networks: they see these columns in any case."""
+        return equations
+
+
+SeenColumns = NumberColumns | MixedColumns
+
+
+def has_heads(given: Prepared) -> bool:
+    """Whether a table has categories or counts, whose likelihoods are their own."""
+    return any(kind.kind in _OWN_HEADS for kind in given.kinds)
+
+
+def seen_columns(given: Prepared) -> SeenColumns:
+    """Choose how networks see a table that they are trained on by likelihood."""
+    if has_heads(given):
+        return MixedColumns(Embedding.of(in_own_units(given), given.kinds, columns=1))
+    return NumberColumns(_units_of(given))
+
+
+def columns_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> SeenColumns:
+    """Columns that fitted networks were trained on; in the table's units or not."""
+    if isinstance(equations, MixedNetworkEquations):
+        return MixedColumns(equations.embedding)
+    if in_units:
+        return NumberColumns(np.ones(given.data.shape[1]))
+    return NumberColumns(_units_of(given))
+
+
+def in_own_units(given: Prepared) -> NDArray[np.float64]:
+    """(n, d): the table in its own units; categories as numbers of levels."""
+    return np.asarray(given.X * given.preparation.factors + given.preparation.means)
+
+
+def _typical(embedding: Embedding, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means of numbers and counts, and the most frequent levels."""
+    found = np.asarray(X.mean(axis=0), np.float64)
+    for v in range(X.shape[1]):
+        if embedding.is_levels(v):
+            counts = np.bincount(embedding.levels_of(X[:, v], v))
+            found[v] = embedding.value_of(np.array([counts.argmax()]), v)[0]
+    return found
+
+
+def _units_of(given: Prepared) -> NDArray[np.float64]:
+    """(d,): standard deviations of the columns, in prepared units; 1 where a column is constant."""
+    # Of the table in its own units: multiplying a column by a power of two changes no other digit.
+    if given.known.counted is None:
+        deviations = given.X.std(axis=0)
+    else:
+        weights = given.known.counted
+        means = np.average(given.X, axis=0, weights=weights)
+        deviations = np.sqrt(np.average((given.X - means) ** 2, axis=0, weights=weights))
+    return np.where(deviations > 0, deviations, given.preparation.unit) / given.preparation.unit
+
 
 AUTO, LIKELIHOOD, SQUARED_ERROR = "auto", "likelihood", "squared-error"
 # Spread of the logarithms of noise variances up to which the squared error is kept if nothing

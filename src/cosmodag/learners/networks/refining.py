@@ -9,8 +9,8 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import Learnt, RefinedFit
-from cosmodag.learners.networks.columns import SeenColumns, columns_of
 from cosmodag.learners.networks.equations import NetworkEquations
+from cosmodag.learners.networks.loss_choice import SeenColumns, columns_of
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.order.networks.problem import NetworkProblem
