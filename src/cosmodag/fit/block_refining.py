@@ -52,11 +52,7 @@ class _Search:
 
     @classmethod
     def of(
-        cls,
-        model: "StructureLearner",
-        given: "Prepared",
-        watch: "Watch",
-        restarts: int | None,
+        cls, model: "StructureLearner", given: "Prepared", watch: "Watch", restarts: int | None
     ) -> "_Search":
         watch.begin(1, f"{type(model).__name__}: refining")
         (seed,) = seeds_from(model.random_state, 1)

@@ -9,13 +9,7 @@ import numpy as np
 
 from cosmodag.errors import DataError
 
-__all__ = [
-    "check_choice",
-    "check_count",
-    "check_number",
-    "refuse_lags",
-    "seeds_from",
-]
+__all__ = ["check_choice", "check_count", "check_number", "refuse_lags", "seeds_from"]
 
 
 def check_number(

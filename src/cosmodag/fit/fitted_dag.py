@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FittedDAG"]
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class FittedDAG:
@@ -42,7 +44,7 @@ class FittedDAG:
     # (d, d): weights of the arcs, u → v at [u, v]; dense, or sparse for very many variables.
     adjacency: Any
     # (d, d): weights before the threshold, acyclic; None for very many variables.
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
     preparation: Preparation  # how columns are centred and scaled
     # How variables are predicted from their parents in `adjacency`.
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
@@ -64,11 +66,11 @@ class FittedDAG:
     # saved.
     residuals: NDArray[np.float32] | None = None
     # (d,): variances of the residuals, and deviations of the columns, in the table's own units.
-    noise_variances: NDArray[np.float64] | None = None
-    deviations: NDArray[np.float64] | None = None
+    noise_variances: Floats | None = None
+    deviations: Floats | None = None
     # (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None if
     # another score decides, or it was not computed.
-    turning_losses: NDArray[np.float64] | None = None
+    turning_losses: Floats | None = None
     # Variables and lags where the columns are those of a window in time; None otherwise.
     window: Window | None = None
     learner: str = "the model"  # class of the learner, for messages
@@ -167,7 +169,7 @@ class FittedDAG:
         """
         return rows.with_constants(self, data, recentre)
 
-    def prepared(self, X: Any) -> NDArray[np.float64]:
+    def prepared(self, X: Any) -> Floats:
         """Check the columns of new data, and prepare it like the training data."""
         return rows.prepared_rows(self, X)
 
@@ -189,7 +191,7 @@ class FittedDAG:
             return np.zeros(len(data))
         return self.equations.predict_column(data, self.adjacency, v)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """Predict every variable of a table from its parents."""
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
@@ -197,7 +199,7 @@ class FittedDAG:
         """Mean Gaussian log-likelihood, per row and variable, of entries that were not set."""
         return rows.score_of(self, X, interventions, regimes)
 
-    def log_likelihoods(self, X: Any, regimes: Any = None) -> NDArray[np.float64]:
+    def log_likelihoods(self, X: Any, regimes: Any = None) -> Floats:
         """Log-likelihood of every entry of the columns that have noise.
 
         Gaussian, unless the equations have another one, such as that of categories. If `regimes`
@@ -210,7 +212,7 @@ class FittedDAG:
         n: int,
         random_state: int | None = None,
         held: Mapping[int, NDArray[Any]] = MappingProxyType({}),
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Draw n new rows: noise from the residuals, or normal noise where these were not saved.
 
         `held` gives the values, in the table's own units, of columns that are set from outside.
@@ -221,9 +223,7 @@ class FittedDAG:
             drawn[:, v] = values  # to the last digit
         return drawn
 
-    def drawn_noise(
-        self, n: int, random: np.random.Generator, *, normal: bool = False
-    ) -> NDArray[np.float64]:
+    def drawn_noise(self, n: int, random: np.random.Generator, *, normal: bool = False) -> Floats:
         """Draw n rows of noise, independent between variables, in prepared units.
 
         It comes from the residuals of the training data, or from normal distributions: if these
@@ -231,16 +231,14 @@ class FittedDAG:
         """
         return rows.drawn_noise(self, n, random, normal=normal)
 
-    def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, NDArray[np.float64]]:
+    def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, Floats]:
         """Convert values of some columns to prepared units."""
         means, scales = self.preparation.means, self.preparation.scales
         return {v: np.asarray((values - means[v]) / scales[v]) for v, values in held.items()}
 
     def propagated(
-        self,
-        noise: NDArray[np.float64],
-        held: Mapping[int, NDArray[np.float64]] = MappingProxyType({}),
-    ) -> NDArray[np.float64]:
+        self, noise: Floats, held: Mapping[int, Floats] = MappingProxyType({})
+    ) -> Floats:
         """Compute rows from their noise, causes first, all in prepared units.
 
         Columns that are `held` have the values given, and no noise.
@@ -253,7 +251,7 @@ class FittedDAG:
                 values[:, v] = self.equations.respond(values, self.adjacency, v, noise[:, v])
         return values
 
-    def training_data(self) -> NDArray[np.float64]:
+    def training_data(self) -> Floats:
         """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
         if self.residuals is None:
             raise DataError(

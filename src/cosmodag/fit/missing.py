@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CHOICES", "REMEDY", "Completed", "LevelColumns", "complete"]
 
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
 CHOICES = ("error", "drop", "impute")
 REMEDY = (
     "leave out the rows that hold them with missing='drop' (--missing drop), or have them "
@@ -34,7 +37,7 @@ REMEDY = (
 # equations are fitted to earlier draws.
 _ROUNDS, _REPEATS = 4, 5
 
-Targets = NDArray[np.bool_] | None
+Targets = Bools | None
 
 
 class Completed(NamedTuple):
@@ -43,9 +46,9 @@ class Completed(NamedTuple):
     table: Table
     targets: Targets  # (n, d) bool: values that were set; None for none
     report: dict[str, Any] | None = None  # treatment, as plain values; None if nothing was missing
-    absent: NDArray[np.bool_] | None = None  # (n, d) bool: imputed values; None for none
+    absent: Bools | None = None  # (n, d) bool: imputed values; None for none
     # (rows of the original table,) bool: rows that were not dropped; None for all.
-    kept: NDArray[np.bool_] | None = None
+    kept: Bools | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class LevelColumns:
         """Whether no column is a category of more than two levels."""
         return all(kind.is_number for kind in self.kinds)
 
-    def expanded(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expanded(self, X: Floats) -> Floats:
         """Replace the numbers of levels by indicators; missing ones stay missing."""
         columns = []
         for v, kind in enumerate(self.kinds):
@@ -83,7 +86,7 @@ class LevelColumns:
             columns.append(column)
         return np.hstack(columns)
 
-    def collapsed(self, filled: NDArray[np.float64]) -> NDArray[np.float64]:
+    def collapsed(self, filled: Floats) -> Floats:
         """Turn indicators, and values between ordered levels, into numbers of levels."""
         columns, first = [], 0
         for kind in self.kinds:
@@ -125,7 +128,7 @@ def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None)
     return _imputed(model, _dropped(table, targets, absent.all(axis=1), report))
 
 
-def _counts(table: Table, absent: NDArray[np.bool_]) -> dict[str, Any]:
+def _counts(table: Table, absent: Bools) -> dict[str, Any]:
     columns = absent.sum(axis=0)
     return {
         "rows": len(absent),
@@ -135,9 +138,7 @@ def _counts(table: Table, absent: NDArray[np.bool_]) -> dict[str, Any]:
     }
 
 
-def _dropped(
-    table: Table, targets: Targets, gone: NDArray[np.bool_], report: dict[str, Any]
-) -> Completed:
+def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]) -> Completed:
     """Drop rows, and warn with their number."""
     dropped, kept = int(gone.sum()), int((~gone).sum())
     listed = name_list(list(report["columns"]))
@@ -198,9 +199,7 @@ def _check_ordered(levels: LevelColumns, names: list[str]) -> None:
         )
 
 
-def _without_graph(
-    X: NDArray[np.float64], absent: NDArray[np.bool_], targets: Targets
-) -> GaussianEquations:
+def _without_graph(X: Floats, absent: Bools, targets: Targets) -> GaussianEquations:
     """Fit a normal distribution to rows without interventions, if there are enough of them."""
     rows = Known(targets=targets).untouched
     some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
@@ -209,13 +208,13 @@ def _without_graph(
 
 def _by_graphs(
     model: "StructureLearner",
-    X: NDArray[np.float64],
-    absent: NDArray[np.bool_],
-    targets: NDArray[np.bool_],
+    X: Floats,
+    absent: Bools,
+    targets: Bools,
     equations: GaussianEquations,
-    draws: NDArray[np.float64],
+    draws: Floats,
     names: list[str],
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[Floats, int]:
     """Impute a table with interventions, alternating with searches for a graph.
 
     A value that was set informs about its effects, but not about its causes, which needs a graph.
@@ -235,7 +234,7 @@ def _by_graphs(
     numbers = np.zeros(X.shape)
     numbers[absent] = draws
     filled = np.where(absent, fill(X, unknown, equations, numbers[unknown], None), X)
-    before: NDArray[np.bool_] | None = None
+    before: Bools | None = None
     rounds = 0
     with ignoring(CosmodagWarning):
         while rounds < _ROUNDS:

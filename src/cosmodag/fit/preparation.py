@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 __all__ = ["SCALES", "Preparation", "deviations_of"]
 
+Floats = NDArray[np.float64]
+
 SCALES = ("center", "standardize", "none")
 
 # The unit of a table is this quantile of the standard deviations of its columns. In a table with
@@ -28,8 +30,8 @@ class Preparation:
     """
 
     # (d,): a column x becomes (x − mean) / factor.
-    means: NDArray[np.float64]
-    factors: NDArray[np.float64]
+    means: Floats
+    factors: Floats
     unit: float  # learners see all columns divided by it
     # (d,): columns with a single value, which can neither cause nor be caused.
     constant: NDArray[np.bool_]
@@ -72,11 +74,11 @@ class Preparation:
             return cls(means, np.ones(d), unit, constant)
         return cls(means, deviations, 1.0, constant)
 
-    def moved(self, by: NDArray[np.float64]) -> "Preparation":
+    def moved(self, by: Floats) -> "Preparation":
         """Move the means of all columns, by a shift in prepared units."""
         return replace(self, means=self.means + by * self.scales)
 
-    def centre(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def centre(self, X: NDArray[Any]) -> Floats:
         """Map a table without the common unit, in float64."""
         return np.asarray((X - self.means) / self.factors, np.float64)
 
@@ -84,12 +86,12 @@ class Preparation:
         """Map a table, giving C-contiguous float32."""
         return np.ascontiguousarray(self.centre(X) / self.unit, dtype=np.float32)
 
-    def undo(self, prepared: NDArray[Any]) -> NDArray[np.float64]:
+    def undo(self, prepared: NDArray[Any]) -> Floats:
         """Map prepared values back to the units of the original table."""
         return np.asarray(prepared * self.scales + self.means, dtype=np.float64)
 
     @property
-    def scales(self) -> NDArray[np.float64]:
+    def scales(self) -> Floats:
         """(d,): size of one prepared unit of each column in the original table."""
         return self.factors * self.unit
 
@@ -109,9 +111,7 @@ class Preparation:
         return cls(arrays["means"], arrays["factors"], unit, arrays["constant"])
 
 
-def deviations_of(
-    data: NDArray[np.float32], counted: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def deviations_of(data: NDArray[np.float32], counted: Floats | None) -> Floats:
     """Compute the standard deviation of each column over the rows in which it was not set."""
     if counted is None:
         return np.asarray(data.std(axis=0, dtype=np.float64))

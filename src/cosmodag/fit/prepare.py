@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Prepared", "check_memory", "prepare", "prepare_table"]
 
+Bools = NDArray[np.bool_]
+
 # Bytes that every machine has: below, the check of memory is omitted.
 _NO_MATTER = 2**27
 
@@ -48,7 +50,7 @@ class Prepared:
     is_named: bool = False  # whether the names are the table's own
     knowledge: Knowledge | None = None  # what the user knows of the graph
     # (k, d) bool: the distinct sets of variables that were set; None without interventions.
-    target_sets: NDArray[np.bool_] | None = None
+    target_sets: Bools | None = None
     # What the diagnosis found before the fit.
     findings: "list[Finding]" = field(default_factory=list)
     # Treatment of missing values; None if nothing was missing.
@@ -59,7 +61,7 @@ class Prepared:
     # The regime of each row; None if all rows follow the same equations.
     regimes: Regimes | None = None
     # (k, d) bool: the targets of each regime, stated or found; None without regimes.
-    targets: NDArray[np.bool_] | None = None
+    targets: Bools | None = None
     # Function that draws the row numbers of a resample, with repetitions; None for the table
     # itself. They are drawn on demand, so that many resamples share the memory of one table.
     draw: Callable[[], NDArray[np.intp]] | None = None
@@ -170,7 +172,7 @@ def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
 
 
 def _refuse_imputed_targets(
-    learner: "StructureLearner", X: NDArray[Any], targets: NDArray[np.bool_] | None
+    learner: "StructureLearner", X: NDArray[Any], targets: Bools | None
 ) -> None:
     """Refuse to impute windows of an experiment: their graph would have to be known."""
     if learner.missing == "impute" and targets is not None and np.isnan(X).any():
@@ -193,8 +195,8 @@ def _grouped(whole: Completed, labels: Any, find_targets: bool) -> Regimes | Non
 def prepare_table(
     learner: "StructureLearner",
     table: Table,
-    targets: NDArray[np.bool_] | None = None,
-    absent: NDArray[np.bool_] | None = None,
+    targets: Bools | None = None,
+    absent: Bools | None = None,
     window: Window | None = None,
     regimes: Regimes | None = None,
 ) -> Prepared:

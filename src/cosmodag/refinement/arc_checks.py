@@ -26,6 +26,8 @@ from cosmodag.order.entropy.spacings import log_densities
 
 __all__ = ["ArcCurves", "Dependence", "arc_curves", "noise_dependence"]
 
+Bools = NDArray[np.bool_]
+
 # Standard errors beyond which a correlation refutes an arc, and beyond which it leaves no doubt.
 _REFUTES, _CERTAIN = 3.5, 5.0
 # Share of refuted arcs, and of certainly refuted ones, that refutes the model. Measured, arcs
@@ -74,7 +76,7 @@ class Dependence:
 
 
 def noise_dependence(
-    X: NDArray[np.float64], weights: sparse.csr_array, counted: NDArray[np.float64] | None = None
+    X: Floats, weights: sparse.csr_array, counted: Floats | None = None
 ) -> Dependence:
     """Test for each arc of a graph whether the residual of its head depends on its tail.
 
@@ -218,14 +220,14 @@ def _limit(arcs: int) -> float:
 class _Arcs:
     """A standardised table, a graph, and the folds of the rows."""
 
-    def __init__(self, table: Floats, arcs: NDArray[np.bool_], folds: NDArray[np.int_]) -> None:
+    def __init__(self, table: Floats, arcs: Bools, folds: NDArray[np.int_]) -> None:
         self.table, self.arcs, self.folds = table, arcs, folds
         self.reached = closure(arcs)
         self.parents = [np.flatnonzero(column).tolist() for column in arcs.T]
         self.embedding = Embedding.of(table, columns=_WIDTHS[-1])
         self.blocks: dict[int, Floats] = {}
 
-    def gain(self, u: int, v: int, rows: NDArray[np.bool_] | None) -> float:
+    def gain(self, u: int, v: int, rows: Bools | None) -> float:
         """Log-likelihood that the better of two curves gains over the line of one arc."""
         used = np.ones(len(self.table), np.bool_) if rows is None else rows
         others = [w for w in self.parents[v] if w != u]
@@ -237,14 +239,12 @@ class _Arcs:
             gains.append(max(turned) + without - line - alone)
         return max(gains)
 
-    def _likelihood(self, v: int, parents: Sequence[int] | None, used: NDArray[np.bool_]) -> float:
+    def _likelihood(self, v: int, parents: Sequence[int] | None, used: Bools) -> float:
         """Log-likelihood of one variable given lines of some variables, by default its parents."""
         columns = self.table[:, self.parents[v] if parents is None else list(parents)]
         return self._fitted(v, columns, [columns.shape[1]], used)[0]
 
-    def _likelihoods(
-        self, v: int, parents: Sequence[int], u: int, used: NDArray[np.bool_]
-    ) -> list[float]:
+    def _likelihoods(self, v: int, parents: Sequence[int], u: int, used: Bools) -> list[float]:
         """Log-likelihoods with a line of one more variable, and with curves of it."""
         if u not in self.blocks:
             self.blocks[u] = self.embedding.block(self.table[:, u], u)
@@ -252,9 +252,7 @@ class _Arcs:
         widths = [min(width, self.blocks[u].shape[1]) for width in (1, *_WIDTHS)]
         return self._fitted(v, columns, [len(parents) + width for width in widths], used)
 
-    def _fitted(
-        self, v: int, columns: Floats, sizes: Sequence[int], used: NDArray[np.bool_]
-    ) -> list[float]:
+    def _fitted(self, v: int, columns: Floats, sizes: Sequence[int], used: Bools) -> list[float]:
         """Log-likelihoods of one variable given the first columns, for several numbers of them."""
         design = np.column_stack([np.ones(len(columns)), columns])[used]
         y, folds = self.table[used, v], self.folds[used]

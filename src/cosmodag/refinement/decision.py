@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NoiseInputs", "decide_noise"]
 
+Bools = NDArray[np.bool_]
+
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 ENTROPY_LIMIT = 300
 _INSTEAD = {"curved": " BlockSearch() (--method block-search) fits curves."}
@@ -40,14 +42,14 @@ class NoiseInputs:
     moments: Moments | None = None  # of the counted rows, where some rows do not count
     # (d, d): as for `refine_linear`; `beyond_support` is the part of `before` that support does not
     # imply.
-    support: NDArray[np.bool_] | None = None
-    required: NDArray[np.bool_] | None = None
-    before: NDArray[np.bool_] | None = None
-    beyond_support: NDArray[np.bool_] | None = None
+    support: Bools | None = None
+    required: Bools | None = None
+    before: Bools | None = None
+    beyond_support: Bools | None = None
     counted: NDArray[np.float64] | None = None  # (n, d): 0 where a variable was set
-    untouched: NDArray[np.bool_] | None = None  # (n,): rows in which nothing was set
+    untouched: Bools | None = None  # (n,): rows in which nothing was set
     means: NDArray[np.float64] | None = None  # (d,): what was subtracted from the columns
-    given: NDArray[np.bool_] | None = None  # (d,): columns without an equation, and thus no noise
+    given: Bools | None = None  # (d,): columns without an equation, and thus no noise
 
     @property
     def with_equations(self) -> NDArray[np.intp]:

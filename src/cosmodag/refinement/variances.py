@@ -23,6 +23,8 @@ __all__ = [
     "spread_of",
 ]
 
+Floats = NDArray[np.float64]
+
 # Relative difference below which two measures count as rescaled to be equal: chance differences
 # are about 1 / sqrt(2 n).
 _EXACT = 1e-4
@@ -69,16 +71,16 @@ def common_scale(X: ArrayLike) -> str | None:
     return None
 
 
-def _interquartile(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _interquartile(table: Floats) -> Floats:
     low, high = np.quantile(table, [0.25, 0.75], axis=0)
     return np.asarray(high - low)
 
 
-def _median_deviation(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _median_deviation(table: Floats) -> Floats:
     return np.asarray(np.median(np.abs(table - np.median(table, axis=0)), axis=0))
 
 
-_MEASURES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+_MEASURES: dict[str, Callable[[Floats], Floats]] = {
     "standard deviations": lambda table: np.asarray(table.std(axis=0)),
     "ranges": lambda table: np.asarray(np.ptp(table, axis=0)),
     "largest magnitudes": lambda table: _beside_spread(table, np.abs(table).max(axis=0)),
@@ -88,12 +90,12 @@ _MEASURES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 }
 
 
-def _beside_spread(table: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _beside_spread(table: Floats, values: Floats) -> Floats:
     """Values of columns, or 0 where they are an offset, far above what the column varies."""
     return np.where(np.abs(values) < _OFFSET * table.std(axis=0), values, 0.0)
 
 
-def _half_agree(values: NDArray[np.float64]) -> bool:
+def _half_agree(values: Floats) -> bool:
     """Whether half of some values, two at least, are equal; values near zero do not count."""
     positive = np.sort(values[values > 1e-9 * np.abs(values).max(initial=0.0)])
     if len(positive) < 2:
@@ -103,7 +105,7 @@ def _half_agree(values: NDArray[np.float64]) -> bool:
     return alike >= max(2.0, 0.5 * len(values))
 
 
-def _equal_within_error(table: NDArray[np.float64]) -> bool:
+def _equal_within_error(table: Floats) -> bool:
     """Test that all standard deviations are equal, by their logarithms."""
     n, d = table.shape
     centred = table - table.mean(axis=0)
@@ -231,7 +233,7 @@ class Spread(NamedTuple):
         return self.found < self.limit
 
 
-def spread_of(variances: NDArray[np.float64], rows: float) -> Spread:
+def spread_of(variances: Floats, rows: float) -> Spread:
     """Measure how different noise variances are, leaving out the few that are far from the others.
 
     Each was estimated from a number of `rows`.
@@ -243,6 +245,6 @@ def spread_of(variances: NDArray[np.float64], rows: float) -> Spread:
     >>> spread_of(np.array([1.0, 4.0, 0.2, 30.0]), 1000).is_small
     False
     """
-    logs: NDArray[np.float64] = np.log(np.maximum(variances, np.finfo(np.float64).tiny))
+    logs: Floats = np.log(np.maximum(variances, np.finfo(np.float64).tiny))
     found = 1.4826 * float(np.median(np.abs(logs - np.median(logs)))) if len(logs) else 0.0
     return Spread(found, _PLAUSIBLE_SPREAD + 2 * math.sqrt(2.0 / rows))

@@ -38,6 +38,8 @@ __all__ = [
     "pag_of_fit",
 ]
 
+Bools = NDArray[np.bool_]
+
 SHAPE = "shape of the graph"
 WEAK = "weak evidence"
 TIME = "time"
@@ -108,7 +110,7 @@ def class_of_fit(dag: "FittedDAG") -> Any:
     return found if sparse.issparse(dag.adjacency) else found.toarray()
 
 
-def known_directions(dag: "FittedDAG") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def known_directions(dag: "FittedDAG") -> tuple[Bools, Bools]:
     """Whether knowledge, and whether interventions, exclude the reverse of each arc."""
     edges, bounds, sets = dag.edges, dag.bounds, dag.target_sets
     nothing = np.zeros(edges.nnz, np.bool_)
@@ -122,13 +124,13 @@ def arrow_basis(
     arcs: sparse.csr_array,
     tails: NDArray[Any],
     heads: NDArray[Any],
-    by_knowledge: NDArray[np.bool_],
-    by_interventions: NDArray[np.bool_],
+    by_knowledge: Bools,
+    by_interventions: Bools,
     otherwise: str,
     losses: NDArray[np.float64] | None = None,
-    curved: NDArray[np.bool_] | None = None,
-    by_found: NDArray[np.bool_] | None = None,
-    by_time: NDArray[np.bool_] | None = None,
+    curved: Bools | None = None,
+    by_found: Bools | None = None,
+    by_time: Bools | None = None,
 ) -> list[str]:
     """Name what the direction of each arc rests on.
 
@@ -177,17 +179,14 @@ def arrow_basis(
 
 
 def _directed(
-    arcs: sparse.csr_array,
-    tails: NDArray[Any],
-    heads: NDArray[Any],
-    fixed: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
+    arcs: sparse.csr_array, tails: NDArray[Any], heads: NDArray[Any], fixed: Bools
+) -> Bools:
     """(m,): whether the class, narrowed to arcs that are fixed, directs each arc."""
     known = mask_of(tails[fixed], heads[fixed], arcs.shape[0]) if fixed.any() else None
     return are_in(compelled(arcs, known), tails, heads)
 
 
-def are_in(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
+def are_in(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> Bools:
     """(m,): whether a matrix, dense or sparse, has each arc."""
     found = sparse.coo_array(matrix)
     d = found.shape[0]

@@ -18,6 +18,8 @@ from cosmodag.order.mixed.table import BlockTable
 
 __all__ = ["BlockEquations"]
 
+Floats = NDArray[np.float64]
+
 # Share of a variance that is rounding error.
 _LEAST_VARIANCE = 1e-12
 
@@ -34,7 +36,7 @@ class BlockEquations(EquationsByKind):
     widths: NDArray[np.int64]  # (d, d): at [u, v] how many columns of u the equation of v uses
     # Of each variable: a constant and one row for each of these columns, parents in the order of
     # the table; a column for a number, one for each level but the first of a category.
-    coefficients: tuple[NDArray[np.float64], ...]
+    coefficients: tuple[Floats, ...]
     # (d,) bool: variables whose parents act jointly; their coefficients are log-odds of the levels
     # against the first, a row for each combination of the parents' levels.
     joint: NDArray[np.bool_]
@@ -81,7 +83,7 @@ class BlockEquations(EquationsByKind):
             joint=joint,
         )
 
-    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
+    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
         """Effects of the parents in a graph, and the constant: (n, targets).
 
         A parent without an arc has no effect; a category then counts as at its first level.
@@ -107,7 +109,7 @@ class BlockEquations(EquationsByKind):
             (int(u), int(end - self.widths[u, v])) for u, end in zip(parents, ends, strict=True)
         ]
 
-    def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
         """(n, targets): what values of a parent add; of joint parents, the mean over the others."""
         if self.joint[v]:
             cells = self._cells(v)
@@ -119,7 +121,7 @@ class BlockEquations(EquationsByKind):
         added = block @ self.coefficients[v][place : place + width]
         return np.asarray(added * self.embedding.scales[v])
 
-    def _cells(self, v: int) -> NDArray[np.float64]:
+    def _cells(self, v: int) -> Floats:
         """Log-odds of a variable with joint parents: an axis for each, and one for its levels."""
         counts = self.embedding.widths[np.flatnonzero(self.widths[:, v])] + 1
         return self.coefficients[v].reshape(*counts.tolist(), -1)
@@ -127,7 +129,7 @@ class BlockEquations(EquationsByKind):
     def _axis(self, u: int, v: int) -> int:
         return int(np.count_nonzero(self.widths[:u, v]))
 
-    def sizes(self, table: BlockTable) -> NDArray[np.float64]:
+    def sizes(self, table: BlockTable) -> Floats:
         """(d, d): signed sizes of arcs, in units of the table.
 
         The standard deviation of what a parent contributes to a child, over that of the parent's
@@ -198,19 +200,14 @@ class BlockEquations(EquationsByKind):
         return cls(embedding, variances, means, scales, widths, coefficients, joint)
 
 
-def _design(
-    embedding: Embedding, X: NDArray[np.float64], widths: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def _design(embedding: Embedding, X: Floats, widths: NDArray[np.integer]) -> Floats:
     """Columns of the parents of one variable, after a constant."""
     blocks = [embedding.block(X[:, u], u, int(widths[u])) for u in np.flatnonzero(widths).tolist()]
     return np.column_stack([np.ones(len(X)), *blocks])
 
 
 def _joint_states(
-    embedding: Embedding,
-    parents: Sequence[int],
-    columns: Mapping[int, NDArray[np.float64]],
-    rows: int,
+    embedding: Embedding, parents: Sequence[int], columns: Mapping[int, Floats], rows: int
 ) -> NDArray[np.int64]:
     """(rows,): numbers of the combinations of the parents' levels.
 
@@ -222,9 +219,7 @@ def _joint_states(
     return states_of(np.column_stack(levels), embedding.widths[list(parents)] + 1)
 
 
-def _joint_log_odds(
-    embedding: Embedding, X: NDArray[np.float64], widths: NDArray[np.integer], v: int
-) -> NDArray[np.float64]:
+def _joint_log_odds(embedding: Embedding, X: Floats, widths: NDArray[np.integer], v: int) -> Floats:
     """Estimate the log-odds of the levels of v against the first: (combinations, levels − 1)."""
     parents = np.flatnonzero(widths).tolist()
     states = _joint_states(embedding, parents, {u: X[:, u] for u in parents}, len(X))

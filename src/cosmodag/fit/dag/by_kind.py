@@ -14,6 +14,8 @@ from cosmodag.order.mixed.multinomial import probabilities
 
 __all__ = ["EquationsByKind"]
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class EquationsByKind(FittedEquations):
@@ -27,27 +29,27 @@ class EquationsByKind(FittedEquations):
     """
 
     embedding: Embedding  # how variables become columns
-    variances: NDArray[np.float64]  # (d,): noise of numbers and counts, in units of first columns
+    variances: Floats  # (d,): noise of numbers and counts, in units of first columns
     # (d,): the map from prepared units to those of the table.
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
+    means: Floats
+    scales: Floats
 
     has_constants = True
     effects_in_words: ClassVar[str]
 
     @abstractmethod
-    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
+    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
         """(n, targets): functions of the parents in a graph, data in prepared units."""
 
     @abstractmethod
-    def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
         """(n, targets): what values of a parent, in units of the table, add to the equation of v.
 
         For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
         log-odds of each level but the first against the first.
         """
 
-    def in_table(self, data: NDArray[Any], v: int) -> NDArray[np.float64]:
+    def in_table(self, data: NDArray[Any], v: int) -> Floats:
         """Values of one variable in the units of the table."""
         return np.asarray(data[:, v] * self.scales[v] + self.means[v], np.float64)
 
@@ -68,13 +70,13 @@ class EquationsByKind(FittedEquations):
             return self._prepared(self.embedding.value_of(level, v), v)
         return self._number(self.sums(data, adjacency, v)[:, 0], v)
 
-    def _number(self, line: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+    def _number(self, line: Floats, v: int) -> Floats:
         """Return the prepared value of a number or count, given that of its first column."""
         embedding = self.embedding
         values = line * embedding.scales[v] + embedding.centres[v]
         return self._prepared(embedding.restored(values, v), v)
 
-    def _prepared(self, values: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+    def _prepared(self, values: Floats, v: int) -> Floats:
         return np.asarray((values - self.means[v]) / self.scales[v])
 
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
@@ -111,18 +113,14 @@ class EquationsByKind(FittedEquations):
         level = np.sum(reached[:, :-1] < np.asarray(noise)[:, None], axis=1)
         return self._prepared(self.embedding.value_of(level, v), v)
 
-    def redrawn(
-        self, noise: NDArray[np.float64], random: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def redrawn(self, noise: Floats, random: np.random.Generator) -> Floats:
         """Draw the noise of categories anew: uniformly between 0 and 1."""
         drawn = noise.copy()
         for v in self._categories():
             drawn[:, v] = random.random(len(noise))
         return drawn
 
-    def own_log_likelihoods(
-        self, data: NDArray[Any], adjacency: Any, v: int
-    ) -> NDArray[np.float64] | None:
+    def own_log_likelihoods(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats | None:
         """Log-probabilities of the levels of a category; log-density of log(1 + x) for a count.
 
         The density of a count includes the Jacobian of log(1 + x), so that it is a density of x.

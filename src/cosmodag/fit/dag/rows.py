@@ -17,13 +17,9 @@ from cosmodag.io.tables.frames import as_table
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = [
-    "drawn_noise",
-    "likelihoods_of",
-    "prepared_rows",
-    "score_of",
-    "with_constants",
-]
+__all__ = ["drawn_noise", "likelihoods_of", "prepared_rows", "score_of", "with_constants"]
+
+Floats = NDArray[np.float64]
 
 
 def with_constants(given: "FittedDAG", data: NDArray[np.float32], recentre: bool) -> "FittedDAG":
@@ -53,7 +49,7 @@ def with_constants(given: "FittedDAG", data: NDArray[np.float32], recentre: bool
     )
 
 
-def _shift_of_means(dag: "FittedDAG", unexplained: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shift_of_means(dag: "FittedDAG", unexplained: Floats) -> Floats:
     """Shift of the means that gives residuals of mean zero."""
     shift = np.asarray(unexplained, np.float64)
     shift[dag.preparation.constant] = 0.0
@@ -62,7 +58,7 @@ def _shift_of_means(dag: "FittedDAG", unexplained: NDArray[np.float64]) -> NDArr
     return shift
 
 
-def prepared_rows(dag: "FittedDAG", X: Any) -> NDArray[np.float64]:
+def prepared_rows(dag: "FittedDAG", X: Any) -> Floats:
     """Check the columns of new data, and prepare it like the training data."""
     if dag.window is not None:
         X, _ = as_windows(dag.window, X)
@@ -89,9 +85,7 @@ def _check_columns(dag: "FittedDAG", columns: int) -> None:
         )
 
 
-def likelihoods_of(
-    dag: "FittedDAG", data: NDArray[np.float64], regimes: Any = None
-) -> NDArray[np.float64]:
+def likelihoods_of(dag: "FittedDAG", data: Floats, regimes: Any = None) -> Floats:
     """(n, k): log-likelihoods of prepared rows; see `FittedDAG.log_likelihoods`."""
     assert dag.noise_variances is not None
     varying = dag.has_noise
@@ -127,9 +121,7 @@ def score_of(dag: "FittedDAG", X: Any, interventions: Any, regimes: Any) -> floa
     return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
 
-def drawn_noise(
-    dag: "FittedDAG", n: int, random: np.random.Generator, *, normal: bool
-) -> NDArray[np.float64]:
+def drawn_noise(dag: "FittedDAG", n: int, random: np.random.Generator, *, normal: bool) -> Floats:
     """Draw n rows of noise; see `FittedDAG.drawn_noise`."""
     counted = dag.known.counted
     if dag.residuals is None or normal:

@@ -34,6 +34,8 @@ __all__ = [
     "window_of",
 ]
 
+Floats = NDArray[np.float64]
+
 # First rows of a path that starts at the means: they are left out.
 _BEFORE = 100
 
@@ -47,11 +49,8 @@ NOTHING_HELD: Mapping[int, NDArray[Any]] = MappingProxyType({})
 
 
 def next_rows(
-    dag: "FittedDAG",
-    past: NDArray[np.float64],
-    noise: NDArray[np.float64],
-    held: Mapping[int, NDArray[Any]] = NOTHING_HELD,
-) -> NDArray[np.float64]:
+    dag: "FittedDAG", past: Floats, noise: Floats, held: Mapping[int, NDArray[Any]] = NOTHING_HELD
+) -> Floats:
     """Compute time t, (m, d), from the times before, causes first.
 
     `past` is (m, k d), times t − 1, …, t − k; `noise` (m, d), in prepared units; `held` gives the
@@ -69,10 +68,8 @@ def next_rows(
 
 
 def expected_rows(
-    dag: "FittedDAG",
-    past: NDArray[np.float64],
-    held: Mapping[int, NDArray[Any]] = NOTHING_HELD,
-) -> NDArray[np.float64]:
+    dag: "FittedDAG", past: Floats, held: Mapping[int, NDArray[Any]] = NOTHING_HELD
+) -> Floats:
     """Predict time t from the times before: expected numbers, most probable levels.
 
     Linear equations without noise give the expectation. Of others the mean over draws of the noise
@@ -87,7 +84,7 @@ def expected_rows(
     return _typical(dag, len(past), draws)
 
 
-def forecast(dag: "FittedDAG", last: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+def forecast(dag: "FittedDAG", last: Floats, steps: int) -> Floats:
     """Predict the rows after the last k, earliest first, from these: (steps, d).
 
     For equations that are not linear they are means over drawn paths, and most frequent levels.
@@ -101,7 +98,7 @@ def forecast(dag: "FittedDAG", last: NDArray[np.float64], steps: int) -> NDArray
     return _typical(dag, steps, paths.transpose(1, 0, 2))
 
 
-def _centred_noise(dag: "FittedDAG", m: int, random: np.random.Generator) -> NDArray[np.float64]:
+def _centred_noise(dag: "FittedDAG", m: int, random: np.random.Generator) -> Floats:
     """Draw m rows of noise at time t, of which that of numbers has mean zero exactly.
 
     Noise that is added then does not change a mean over the draws. It is normal, so that a model
@@ -120,7 +117,7 @@ def are_categories(dag: "FittedDAG") -> NDArray[np.bool_]:
     return np.array([not kind.is_number for kind in dag.kinds[:d]] or [False] * d)
 
 
-def _typical(dag: "FittedDAG", n: int, draws: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _typical(dag: "FittedDAG", n: int, draws: Iterable[Floats]) -> Floats:
     """Mean over draws of n rows, (n, d) each; of a category the most frequent level."""
     levels = {v: len(dag.kinds[v].levels) for v in np.flatnonzero(are_categories(dag)).tolist()}
     seen = {v: np.zeros((n, number)) for v, number in levels.items()}
@@ -141,7 +138,7 @@ def drawn_path(
     n: int,
     random: np.random.Generator,
     held: Mapping[int, NDArray[Any]] = NOTHING_HELD,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Draw n successive rows, with noise from the residuals.
 
     A path starts after a window of the training data. Where that was not saved, it starts at the
@@ -155,7 +152,7 @@ def drawn_path(
     return continued(dag, drawn_pasts(dag, 1, random), noise, at_times)[more:, 0]
 
 
-def drawn_pasts(dag: "FittedDAG", m: int, random: np.random.Generator) -> NDArray[np.float64]:
+def drawn_pasts(dag: "FittedDAG", m: int, random: np.random.Generator) -> Floats:
     """Draw m pasts, (m, k, d), earliest first, from the training data; the means without it."""
     window = window_of(dag)
     if dag.residuals is None:
@@ -168,11 +165,8 @@ def drawn_pasts(dag: "FittedDAG", m: int, random: np.random.Generator) -> NDArra
 
 
 def continued(
-    dag: "FittedDAG",
-    last: NDArray[np.float64],
-    noise: NDArray[np.float64],
-    held: Sequence[Mapping[int, NDArray[Any]]] = (),
-) -> NDArray[np.float64]:
+    dag: "FittedDAG", last: Floats, noise: Floats, held: Sequence[Mapping[int, NDArray[Any]]] = ()
+) -> Floats:
     """Continue m pasts side by side: (times, m, d).
 
     `last` is (m, k, d), the pasts, earliest time first; `noise` (times, m, d), in prepared units;
@@ -187,7 +181,7 @@ def continued(
     return np.stack(times[lags:]) if len(noise) else np.empty((0, m, d))
 
 
-def lagged_weights(dag: "FittedDAG") -> NDArray[np.float64]:
+def lagged_weights(dag: "FittedDAG") -> Floats:
     """Weights of the arcs into time t: (k + 1, d, d), at [lag, u, v]."""
     window, edges = window_of(dag), dag.edges
     weights = np.zeros((window.lags + 1, window.d, window.d))
@@ -208,7 +202,7 @@ _COEFFICIENT_DRAWS = 400
 _AT_ONCE = 4_000_000
 
 
-def responses(dag: "FittedDAG", horizon: int) -> NDArray[np.float64]:
+def responses(dag: "FittedDAG", horizon: int) -> Floats:
     r"""Effect of raising each variable once, by one unit, on all variables, now and later.
 
     For linear equations :math:`x_t = B_0^\top x_t + \dots + B_k^\top x_{t-k} + e_t` they are
@@ -226,13 +220,13 @@ def responses(dag: "FittedDAG", horizon: int) -> NDArray[np.float64]:
     return _simulated(dag, horizon)
 
 
-def _own_units(dag: "FittedDAG", weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _own_units(dag: "FittedDAG", weights: Floats) -> Floats:
     """Weights (…, k + 1, d, d) of standardised columns, in the units of the table."""
     d, factors = window_of(dag).d, dag.preparation.factors
     return np.asarray(weights * (factors[:d] / factors.reshape(-1, d, 1)))
 
 
-def _of_weights(weights: NDArray[np.float64], horizon: int) -> NDArray[np.float64]:
+def _of_weights(weights: Floats, horizon: int) -> Floats:
     """Responses (…, horizon + 1, d, d) of linear equations with weights (…, k + 1, d, d)."""
     lags, d = weights.shape[-3] - 1, weights.shape[-1]
     at_once = np.linalg.inv(np.eye(d) - weights[..., 0, :, :])
@@ -246,7 +240,7 @@ def _of_weights(weights: NDArray[np.float64], horizon: int) -> NDArray[np.float6
 
 def response_errors(
     dag: "FittedDAG", data: NDArray[Any], horizon: int, *, cumulative: bool = False
-) -> NDArray[np.float64]:
+) -> Floats:
     """Compute standard errors of linear responses, (horizon + 1, d, d), as if the graph were known.
 
     The coefficients of each equation are drawn from the normal distribution that least squares
@@ -274,7 +268,7 @@ def response_errors(
 
 def _drawn_weights(
     dag: "FittedDAG", data: NDArray[Any], m: int, random: np.random.Generator
-) -> NDArray[np.float64]:
+) -> Floats:
     """Draw the weights of m graphs with the arcs of one: (m, k + 1, d, d)."""
     d, edges, counted = window_of(dag).d, dag.edges, dag.known.counted
     weights = np.repeat(lagged_weights(dag)[None], m, axis=0)
@@ -289,7 +283,7 @@ def _drawn_weights(
     return weights
 
 
-def _simulated(dag: "FittedDAG", horizon: int) -> NDArray[np.float64]:
+def _simulated(dag: "FittedDAG", horizon: int) -> Floats:
     random, d = np.random.default_rng(0), window_of(dag).d
     start = drawn_pasts(dag, PATHS, random)
     noise = dag.drawn_noise(PATHS * (horizon + 1), random)[:, :d].reshape(horizon + 1, PATHS, d)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TimeSeriesView"]
 
+Floats = NDArray[np.float64]
+
 
 class TimeSeriesView(Questions):
     """Attributes and methods of learners that were fitted with ``lags``; see ``docs/time.md``."""
@@ -81,7 +83,7 @@ class TimeSeriesView(Questions):
         return graph
 
     @property
-    def lagged_weights_(self) -> NDArray[np.float64]:
+    def lagged_weights_(self) -> Floats:
         """(k + 1, d, d): at [lag, u, v] the weight of the arc from u at t − lag to v at t."""
         _ = self.window_
         return lagged_weights(self._dag)
@@ -188,12 +190,12 @@ class TimeSeriesView(Questions):
         )
 
     @staticmethod
-    def _responses(dag: "FittedDAG", horizon: int, cumulative: bool) -> NDArray[np.float64]:
+    def _responses(dag: "FittedDAG", horizon: int, cumulative: bool) -> Floats:
         check_count("horizon", horizon, low=0)
         found = responses(dag, horizon)
         return found.cumsum(axis=0) if cumulative else found
 
-    def _response_errors(self, horizon: int, cumulative: bool, X: Any) -> NDArray[np.float64]:
+    def _response_errors(self, horizon: int, cumulative: bool, X: Any) -> Floats:
         """Compute standard errors of responses; NaN where nothing gives them."""
         dag, d = self._dag, self.window_.d
         if not dag.is_linear or (X is None and dag.residuals is None):
@@ -201,7 +203,7 @@ class TimeSeriesView(Questions):
         data = dag.training_data() if X is None else dag.prepared(X)
         return response_errors(dag, data, horizon, cumulative=cumulative)
 
-    def forecast(self, X: Any, steps: int = 1) -> NDArray[np.float64]:
+    def forecast(self, X: Any, steps: int = 1) -> Floats:
         """Predict the rows that follow the last of one series, each from those before it.
 
         Parameters
@@ -228,9 +230,7 @@ class TimeSeriesView(Questions):
         known = matched(table, self._dag.kinds[: window.d])
         return forecast(self._dag, known[rows[-window.lags :]], steps)
 
-    def _predict_ahead(
-        self, X: Any, do: "Mapping[Any, Any] | None", in_time: InTime
-    ) -> NDArray[np.float64]:
+    def _predict_ahead(self, X: Any, do: "Mapping[Any, Any] | None", in_time: InTime) -> Floats:
         """Predict each row from the rows before it; NaN where these are missing."""
         window = self.window_
         found = unroll(X, window.lags, in_time, trained_on=window)
@@ -243,7 +243,7 @@ class TimeSeriesView(Questions):
 
     def _sample_path(
         self, n: int, random_state: int | None, do: "Mapping[Any, Any] | None"
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Draw n successive rows."""
         random = np.random.default_rng(random_state)
         return drawn_path(self._dag, n, random, _held(self._dag, do, n))

@@ -22,10 +22,12 @@ __all__ = [
     "with_shares",
 ]
 
+Floats = NDArray[np.float64]
+
 _REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding error
 
 
-def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -> "pd.DataFrame":
+def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFrame":
     """List the arcs of a fitted graph as ``model.arcs_`` describes, the largest first.
 
     The index is the place of each arc in ``edges_``. Standard errors of the weights are given in
@@ -68,9 +70,7 @@ def with_shares(table: "pd.DataFrame", resamples: Any) -> "pd.DataFrame":
     )
 
 
-def largest_first(
-    standardised: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def largest_first(standardised: Floats, weights: Floats) -> NDArray[np.intp]:
     """Rank arcs by the size of their standardised weights; by raw weights if these are unknown.
 
     Examples
@@ -82,7 +82,7 @@ def largest_first(
     return np.lexsort((-np.abs(weights), -sizes))
 
 
-def standardised(model: "FittedGraph") -> NDArray[np.float64]:
+def standardised(model: "FittedGraph") -> Floats:
     """Weights of the arcs of ``edges_`` where all columns have a standard deviation of one.
 
     A weight times the deviation of the cause, divided by that of the effect. The strength of an arc
@@ -96,9 +96,7 @@ def standardised(model: "FittedGraph") -> NDArray[np.float64]:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def standard_errors(
-    model: "FittedGraph", prepared: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
+def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     """Compute standard errors of the weights of arcs, by least squares on the parents.
 
     They assume that the arcs were known beforehand, although the same data chose them.
@@ -126,9 +124,7 @@ def standard_errors(
     return errors
 
 
-def coefficient_covariance(
-    regressors: NDArray[np.float64], response: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def coefficient_covariance(regressors: Floats, response: Floats) -> tuple[Floats, Floats]:
     """Compute the covariance (k, k) of least-squares coefficients of regressors of size one.
 
     Also return the sizes (k,) of the regressors, by which coefficients are to be divided. NaN where

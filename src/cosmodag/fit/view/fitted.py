@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FittedGraph", "OfDAG"]
 
+Floats = NDArray[np.float64]
+
 
 class OfDAG:
     """Attribute of a learner that is read from its fitted DAG; absent if the DAG has none."""
@@ -56,7 +58,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     findings_: "list[Finding]"
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    raw_weights_: NDArray[np.float64]
+    raw_weights_: Floats
     was_cyclic_: bool
     dropped_arcs_: int
     missing_report_: dict[str, Any]
@@ -143,12 +145,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         return list(self._dag.arrow_basis)
 
     def predict(
-        self,
-        X: Any,
-        do: "Mapping[Any, Any] | None" = None,
-        *,
-        series: Any = None,
-        time: Any = None,
+        self, X: Any, do: "Mapping[Any, Any] | None" = None, *, series: Any = None, time: Any = None
     ) -> Any:
         """Predict every variable from its parents in ``adjacency_``.
 
@@ -189,13 +186,13 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         """
         return self._dag.score(X, interventions, regimes)
 
-    def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+    def log_likelihoods(self, X: Any) -> Floats:
         """Log-likelihood of every entry of columns that have noise; Gaussian, except for levels."""
         return self._dag.log_likelihoods(X)
 
     def sample(
         self, n: int, random_state: int | None = None, *, do: "Mapping[Any, Any] | None" = None
-    ) -> "NDArray[np.float64] | pd.DataFrame":
+    ) -> "Floats | pd.DataFrame":
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
 
         A model that was loaded without its residuals draws from normal distributions of their
@@ -274,10 +271,10 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "fitted_")
         save(self, path, residuals=residuals)
 
-    def prepared(self, X: Any) -> NDArray[np.float64]:
+    def prepared(self, X: Any) -> Floats:
         """Check the columns of new data, and prepare it like the training data."""
         return self._dag.prepared(X)
 
-    def training_data(self) -> NDArray[np.float64]:
+    def training_data(self) -> Floats:
         """Recover the training data, prepared, from the residuals."""
         return self._dag.training_data()

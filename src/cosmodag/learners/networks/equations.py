@@ -22,6 +22,8 @@ __all__ = [
     "networks_from",
 ]
 
+Floats = NDArray[np.float64]
+
 ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "output_biases")
 """Names of the arrays of the networks."""
 
@@ -60,11 +62,11 @@ class NetworkEquations(FittedEquations):
             activation,
         )
 
-    def strengths(self, name: str) -> NDArray[np.float64]:
+    def strengths(self, name: str) -> Floats:
         """(d, d): the strength of every arc, ``"norm"`` or ``"sum"`` of its first-layer weights."""
         return np.asarray(ARC_STRENGTHS[name](self.first_weights.astype(np.float64)))
 
-    def in_units(self, units: NDArray[np.float64]) -> "NetworkEquations":
+    def in_units(self, units: Floats) -> "NetworkEquations":
         """Express networks of columns x / units as networks of x, (d,) units."""
         return replace(
             self,
@@ -73,7 +75,7 @@ class NetworkEquations(FittedEquations):
             output_biases=(self.output_biases * units).astype(np.float32),
         )
 
-    def usual_values(self, data: NDArray[Any]) -> NDArray[np.float64]:
+    def usual_values(self, data: NDArray[Any]) -> Floats:
         """(d,): values of variables while another one is varied: means of prepared data."""
         return np.asarray(data.mean(axis=0, dtype=np.float64))
 
@@ -117,7 +119,7 @@ class NetworkEquations(FittedEquations):
         column: NDArray[Any] = forward(data[:, parents], weights, functions, activation)[:, 0]
         return column
 
-    def settled(self, unexplained: NDArray[np.float64]) -> "NetworkEquations":
+    def settled(self, unexplained: Floats) -> "NetworkEquations":
         """Set the output biases so that residuals have mean zero."""
         biases = self.output_biases + unexplained.astype(np.float32)
         return replace(self, output_biases=biases)
@@ -142,7 +144,7 @@ def levels_in(embedding: Embedding) -> tuple[int, ...]:
 
 def network_columns(
     embedding: Embedding, X: NDArray[Any], some: NDArray[np.integer] | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """(n, k): some columns as networks see them, from columns in units of the table.
 
     Numbers are standardised, counts as log(1 + x), and categories are numbers of levels.
@@ -164,7 +166,7 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
 
     # (d,): means of numbers and most frequent levels, in units of the table; other parents have
     # these values where the effect of one parent is shown.
-    typical: NDArray[np.float64]
+    typical: Floats
 
     form = "a network of its causes, with effects of levels"
     effects_in_words = (
@@ -195,9 +197,7 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
             variances[v] = max(float(np.average(left**2, weights=weights)), 1e-12)
         return replace(self, variances=variances)
 
-    def _outputs(
-        self, columns: NDArray[Any], parents: NDArray[np.intp], v: int
-    ) -> NDArray[np.float64]:
+    def _outputs(self, columns: NDArray[Any], parents: NDArray[np.intp], v: int) -> Floats:
         """(n, targets): outputs of one network from columns of its parents."""
         blocks = InputBlocks(levels_in(self.embedding)).of(columns, parents)
         functions, activation = self.functions(slice(v, v + 1)), ACTIVATIONS[self.activation][1]
@@ -205,13 +205,13 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
         outputs = block_outputs(blocks, weights, functions, activation)[:, 0]
         return np.asarray(outputs[:, : int(self.embedding.targets[v])], np.float64)
 
-    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
+    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
         """(n, targets): outputs of one network, data in prepared units."""
         parents = np.flatnonzero(np.asarray(adjacency[:, v]) != 0)
         X = data[:, parents] * self.scales[parents] + self.means[parents]
         return self._outputs(network_columns(self.embedding, X, parents), parents, v)
 
-    def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
         """(n, targets): output for values of one parent, all others at typical values.
 
         In units of v, of log(1 + x) for counts; for a category, log-odds of each level but the
@@ -223,11 +223,11 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
         outputs = self._outputs(network_columns(self.embedding, rows), everything, v)
         return np.asarray(outputs * self.embedding.scales[v])
 
-    def usual_values(self, data: NDArray[Any]) -> NDArray[np.float64]:
+    def usual_values(self, data: NDArray[Any]) -> Floats:
         """(d,): means of numbers and most frequent levels, in prepared units."""
         return np.asarray((self.typical - self.means) / self.scales)
 
-    def settled(self, unexplained: NDArray[np.float64]) -> "MixedNetworkEquations":
+    def settled(self, unexplained: Floats) -> "MixedNetworkEquations":
         """Set the output biases of numbers so that residuals have mean zero."""
         numbers = np.array([self.embedding.is_number(v) for v in range(len(self.means))])
         biases = self.output_biases.copy()

@@ -28,6 +28,8 @@ from cosmodag.solve.watch import Watch
 
 __all__ = ["NetworkLearner"]
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkLearner(TrainedLearner):
@@ -104,7 +106,7 @@ class NetworkLearner(TrainedLearner):
         """Choose the method of refinement: None or ``"prune"``."""
         return None if self.refine is None else "prune"
 
-    def _strengths(self, found: ReadOut, solution: Solution) -> NDArray[np.float64]:
+    def _strengths(self, found: ReadOut, solution: Solution) -> Floats:
         """Strengths of all arcs, from the networks."""
         return self._equations(found, solution).strengths(self.arc_strength)
 
@@ -127,18 +129,18 @@ class NetworkLearner(TrainedLearner):
         return refined_networks(self, given, learnt, watch)
 
     @property
-    def arc_norms_(self) -> NDArray[np.float64]:
+    def arc_norms_(self) -> Floats:
         """(d, d): ‖W_uv·‖₂, the length of the first-layer weights of each arc."""
         return self._arc_strengths("norm")
 
     @property
-    def arc_sums_(self) -> NDArray[np.float64]:
+    def arc_sums_(self) -> Floats:
         """(d, d): Σ_i W_uvi, the signed sum of the first-layer weights of each arc."""
         return self._arc_strengths("sum")
 
-    def _arc_strengths(self, name: str) -> NDArray[np.float64]:
+    def _arc_strengths(self, name: str) -> Floats:
         check_is_fitted(self, "fitted_")
-        found: NDArray[np.float64] = isolated(
+        found: Floats = isolated(
             _networks_of(self.fitted_).strengths(name), self.fitted_.preparation.constant
         )
         return found
@@ -180,7 +182,7 @@ class NetworkLearner(TrainedLearner):
         """Order that was learnt directly; None if it follows from the strengths of arcs."""
         return None
 
-    def response(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:
+    def response(self, u: Any, v: Any, grid: ArrayLike) -> Floats:
         """Fitted response of v to u, all other parents of v at their means or frequent levels.
 
         Parameters

@@ -43,6 +43,8 @@ __all__ = [
     "seen_columns",
 ]
 
+Floats = NDArray[np.float64]
+
 _OWN_HEADS = ("binary", "categorical", "count")
 
 
@@ -54,7 +56,7 @@ class NumberColumns:
     or ones, as the squared error needs the table's common unit.
     """
 
-    units: NDArray[np.float64]
+    units: Floats
     embedding: ClassVar[Embedding | None] = None
     levels: ClassVar[tuple[int, ...]] = ()
 
@@ -67,7 +69,7 @@ class NumberColumns:
         """Loss of networks whose parents are fixed, so that variances of noise do not matter."""
         return mean_squared_error
 
-    def table(self, given: Prepared) -> NDArray[np.float64]:
+    def table(self, given: Prepared) -> Floats:
         """(n, d): the table from which evidence chooses arcs."""
         return given.X
 
@@ -105,7 +107,7 @@ class MixedColumns:
         """Likelihood, each variable by its own head."""
         return MixedLikelihood(self.levels)
 
-    def table(self, given: Prepared) -> NDArray[np.float64]:
+    def table(self, given: Prepared) -> Floats:
         """(n, d): the table in its own units."""
         return in_own_units(given)
 
@@ -155,12 +157,12 @@ def columns_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> 
     return NumberColumns(_units_of(given))
 
 
-def in_own_units(given: Prepared) -> NDArray[np.float64]:
+def in_own_units(given: Prepared) -> Floats:
     """(n, d): the table in its own units; categories as numbers of levels."""
     return np.asarray(given.X * given.preparation.factors + given.preparation.means)
 
 
-def _typical(embedding: Embedding, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _typical(embedding: Embedding, X: Floats) -> Floats:
     """Means of numbers and counts, and the most frequent levels."""
     found = np.asarray(X.mean(axis=0), np.float64)
     for v in range(X.shape[1]):
@@ -170,7 +172,7 @@ def _typical(embedding: Embedding, X: NDArray[np.float64]) -> NDArray[np.float64
     return found
 
 
-def _units_of(given: Prepared) -> NDArray[np.float64]:
+def _units_of(given: Prepared) -> Floats:
     """(d,): standard deviations of the columns, in prepared units; 1 where a column is constant."""
     # Of the table in its own units: multiplying a column by a power of two changes no other digit.
     if given.known.counted is None:
@@ -226,8 +228,7 @@ def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
         return _Choice(learner.loss, "It was asked for.")
     if has_heads(given):
         return _Choice(
-            LIKELIHOOD,
-            "The table has categories or counts, which have likelihoods of their own.",
+            LIKELIHOOD, "The table has categories or counts, which have likelihoods of their own."
         )
     means = given.preparation.means / given.preparation.factors
     shared = common_scale(given.X + means)

@@ -63,11 +63,7 @@ def refined_networks(
 
 
 def _chosen_arcs(
-    learner: "NetworkLearner",
-    given: Prepared,
-    learnt: Learnt,
-    columns: SeenColumns,
-    watch: Watch,
+    learner: "NetworkLearner", given: Prepared, learnt: Learnt, columns: SeenColumns, watch: Watch
 ) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
     """Choose arcs on the learnt order; if units cannot have misled it, search near it too."""
     name, in_units = type(learner).__name__, learner.order_follows_units(None)

@@ -12,11 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from cosmodag.data.kinds import declared_names
-from cosmodag.errors import (
-    ConvergenceWarning,
-    DivergenceError,
-    InterruptedWarning,
-)
+from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
