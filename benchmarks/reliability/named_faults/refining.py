@@ -97,7 +97,7 @@ FAULTS = (
     ),
     Fault(
         "columns on a common scale may have equal variances",
-        "refinement/decision.py",
+        "refinement/variances.py",
         "    if shared is not None:\n",
         "    if False:\n",
         (
@@ -107,9 +107,9 @@ FAULTS = (
     ),
     Fault(
         "most columns must have few values to bar equal variances",
-        "refinement/decision.py",
-        "if few_valued(given.X[:, columns]).mean() >= 0.5:",
-        "if few_valued(given.X[:, columns]).mean() > 1.5:",
+        "refinement/variances.py",
+        "if few_valued(X).mean() >= 0.5:",
+        "if few_valued(X).mean() > 1.5:",
         (f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",),
     ),
     Fault(

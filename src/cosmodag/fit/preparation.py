@@ -111,7 +111,7 @@ class Preparation:
         return cls(arrays["means"], arrays["factors"], unit, arrays["constant"])
 
 
-def deviations_of(data: NDArray[np.float32], counted: Floats | None) -> Floats:
+def deviations_of(data: NDArray[Any], counted: Floats | None) -> Floats:
     """Compute the standard deviation of each column over the rows in which it was not set."""
     if counted is None:
         return np.asarray(data.std(axis=0, dtype=np.float64))

@@ -79,6 +79,11 @@ class Prepared:
         return {"n_features_in_": len(self.names), **known}
 
     @property
+    def in_own_units(self) -> NDArray[np.float64]:
+        """(n, d): the table in its own units; categories as numbers of levels."""
+        return self.X * self.preparation.factors + self.preparation.means
+
+    @property
     def row_counts(self) -> NDArray[np.float32] | None:
         """(n, 1): number of times each row is in the resample; None for once each."""
         if self.draw is None:
@@ -123,7 +128,11 @@ def prepare(
         )
         values, entries, window = found.table, found.targets, found.window
         is_named, findings = True, found.findings
-        _refuse_imputed_targets(learner, found.table.X, found.targets)
+        if learner.missing == "impute" and entries is not None and np.isnan(values.X).any():
+            raise DataError(  # their graph would have to be known
+                "Missing values of a time series with interventions cannot be imputed: drop their "
+                "windows with missing='drop' (--missing drop)."
+            )
     elif in_time is not None and in_time.is_given:
         raise DataError("series and time have an effect only with lags (--lags): set it as well.")
     whole = complete(learner, values, entries, _asked_kinds(learner, window))
@@ -168,17 +177,6 @@ def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
         raise DataError(
             "regimes and lags cannot be combined: give the targets of each row as interventions, "
             "or learn from each regime alone."
-        )
-
-
-def _refuse_imputed_targets(
-    learner: "StructureLearner", X: NDArray[Any], targets: Bools | None
-) -> None:
-    """Refuse to impute windows of an experiment: their graph would have to be known."""
-    if learner.missing == "impute" and targets is not None and np.isnan(X).any():
-        raise DataError(
-            "Missing values of a time series with interventions cannot be imputed: drop their "
-            "windows with missing='drop' (--missing drop)."
         )
 
 

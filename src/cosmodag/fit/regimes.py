@@ -283,8 +283,7 @@ def _own_equations(
 ) -> Floats:
     """Fit the own equations of all targets, in the table's own units."""
     assert given.regimes is not None
-    preparation = given.preparation
-    X = given.X * preparation.factors + preparation.means
+    X = given.in_own_units
     labels, d = given.regimes.labels, targets.shape[1]
     # A variable that is set to one value has rounding errors only.
     least = np.finfo(np.float32).eps * np.maximum(X.std(axis=0), np.finfo(np.float32).tiny)

@@ -26,6 +26,7 @@ from cosmodag.order.entropy.spacings import log_densities
 
 __all__ = ["ArcCurves", "Dependence", "arc_curves", "noise_dependence"]
 
+Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 # Standard errors beyond which a correlation refutes an arc, and beyond which it leaves no doubt.
@@ -128,8 +129,6 @@ _FOLDS = 5
 _WIDTHS = (3, 4, 6)
 _MOST_ROWS = 5000
 _RIDGE = 1e-8
-
-Floats = NDArray[np.float64]
 
 
 class ArcCurves(NamedTuple):

@@ -16,7 +16,7 @@ from cosmodag.refinement.arc_checks import Dependence, arc_curves, noise_depende
 from cosmodag.refinement.jobs import Decided, Doubt
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
-from cosmodag.refinement.variances import common_scale, few_valued
+from cosmodag.refinement.variances import against_equal, few_valued
 
 if TYPE_CHECKING:
     import jax
@@ -133,31 +133,19 @@ def decide_noise(
         of_experiments = {"experiments": search(orders, "gaussian", None).order}
         orders, free = {**orders, **of_experiments}, {**free, **of_experiments}
     score = "gaussian" if noise == "non-gaussian" else noise
-    found = search(orders, score, _against_equal(given) if noise == "auto" else None)
+    reason = None
+    if noise == "auto":
+        columns = given.with_equations
+        means = 0.0 if given.means is None else given.means[columns]
+        reason = against_equal(given.X[:, columns], means)
+        reason = reason and f"{reason}, and a noise variance for each variable was assumed."
+    found = search(orders, score, reason)
     is_open = noise == "auto" and method == "order" and found.noise == "gaussian"
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
         return found
     return _beyond_gaussian(
         given, found, lambda: by_entropy({**free, "gaussian search": found.order})
     )
-
-
-def _against_equal(given: NoiseInputs) -> str | None:
-    """Reason why equal variances cannot be assumed; None where they can."""
-    columns = given.with_equations
-    table = given.X if given.means is None else given.X + given.means
-    shared = common_scale(table[:, columns])
-    if shared is not None:
-        return (
-            f"The columns are on a common scale ({shared}), so that variances say nothing about "
-            "the order, and a noise variance for each variable was assumed."
-        )
-    if few_valued(given.X[:, columns]).mean() >= 0.5:
-        return (
-            "Most columns have few distinct values, which noise of equal variance cannot give, and "
-            "a noise variance for each variable was assumed."
-        )
-    return None
 
 
 def _beyond_gaussian(

@@ -25,6 +25,11 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+ON_ONE_SCALE = (
+    "The columns are on a common scale ({}), so that variances say nothing about the order"
+)
+"""Reason against equal variances, with what shows the scale."""
+
 # Relative difference below which two measures count as rescaled to be equal: chance differences
 # are about 1 / sqrt(2 n).
 _EXACT = 1e-4
@@ -68,6 +73,19 @@ def common_scale(X: ArrayLike) -> str | None:
             return f"their {name} are the same"
     if _equal_within_error(table):
         return "their standard deviations are the same within sampling error"
+    return None
+
+
+def against_equal(X: Floats, means: Floats | float) -> str | None:
+    """Reason why noise variances cannot be assumed equal; None where they can.
+
+    `X` is a table less the `means` of its columns.
+    """
+    shared = common_scale(X + means)
+    if shared is not None:
+        return ON_ONE_SCALE.format(shared)
+    if few_valued(X).mean() >= 0.5:
+        return "Most columns have few distinct values, which noise of equal variance cannot give"
     return None
 
 

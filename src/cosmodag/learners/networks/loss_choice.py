@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DivergenceError
+from cosmodag.fit.preparation import deviations_of
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.learners.networks.equations import (
@@ -26,7 +27,7 @@ from cosmodag.learners.networks.equations import (
 )
 from cosmodag.model.mechanism import MLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss, MixedLikelihood, mean_squared_error
-from cosmodag.refinement.variances import common_scale, few_valued
+from cosmodag.refinement.variances import ON_ONE_SCALE, against_equal, spread_of
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
@@ -109,16 +110,16 @@ class MixedColumns:
 
     def table(self, given: Prepared) -> Floats:
         """(n, d): the table in its own units."""
-        return in_own_units(given)
+        return given.in_own_units
 
     def data(self, given: Prepared) -> NDArray[np.float32]:
         """Columns as networks see them."""
-        columns = network_columns(self.embedding, in_own_units(given))
+        columns = network_columns(self.embedding, given.in_own_units)
         return np.ascontiguousarray(columns, dtype=np.float32)
 
     def restored(self, networks: NetworkEquations, given: Prepared) -> NetworkEquations:
         """Networks with what the kinds of variables need to predict and draw."""
-        X = in_own_units(given)
+        X = given.in_own_units
         numbers: dict[str, Any] = {
             "variances": np.ones(X.shape[1]),
             "means": given.preparation.means,
@@ -144,7 +145,7 @@ def has_heads(given: Prepared) -> bool:
 def seen_columns(given: Prepared) -> SeenColumns:
     """Choose how networks see a table that they are trained on by likelihood."""
     if has_heads(given):
-        return MixedColumns(Embedding.of(in_own_units(given), given.kinds, columns=1))
+        return MixedColumns(Embedding.of(given.in_own_units, given.kinds, columns=1))
     return NumberColumns(_units_of(given))
 
 
@@ -155,11 +156,6 @@ def columns_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> 
     if in_units:
         return NumberColumns(np.ones(given.data.shape[1]))
     return NumberColumns(_units_of(given))
-
-
-def in_own_units(given: Prepared) -> Floats:
-    """(n, d): the table in its own units; categories as numbers of levels."""
-    return np.asarray(given.X * given.preparation.factors + given.preparation.means)
 
 
 def _typical(embedding: Embedding, X: Floats) -> Floats:
@@ -175,12 +171,7 @@ def _typical(embedding: Embedding, X: Floats) -> Floats:
 def _units_of(given: Prepared) -> Floats:
     """(d,): standard deviations of the columns, in prepared units; 1 where a column is constant."""
     # Of the table in its own units: multiplying a column by a power of two changes no other digit.
-    if given.known.counted is None:
-        deviations = given.X.std(axis=0)
-    else:
-        weights = given.known.counted
-        means = np.average(given.X, axis=0, weights=weights)
-        deviations = np.sqrt(np.average((given.X - means) ** 2, axis=0, weights=weights))
+    deviations = deviations_of(given.X, given.known.counted)
     return np.where(deviations > 0, deviations, given.preparation.unit) / given.preparation.unit
 
 
@@ -230,28 +221,16 @@ def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
         return _Choice(
             LIKELIHOOD, "The table has categories or counts, which have likelihoods of their own."
         )
-    means = given.preparation.means / given.preparation.factors
-    shared = common_scale(given.X + means)
     if learner.scale == "standardize":
-        shared = "they were standardised"
-    if shared is not None:
-        return _Choice(
-            LIKELIHOOD,
-            f"The columns are on a common scale ({shared}), so that variances say nothing about "
-            "the order.",
-        )
-    if few_valued(given.X).mean() >= 0.5:
-        return _Choice(
-            LIKELIHOOD,
-            "Most columns have few distinct values, which noise of equal variance cannot give.",
-        )
+        return _Choice(LIKELIHOOD, f"{ON_ONE_SCALE.format('they were standardised')}.")
+    reason = against_equal(given.X, given.preparation.means / given.preparation.factors)
+    if reason is not None:
+        return _Choice(LIKELIHOOD, f"{reason}.")
     return _Choice(SQUARED_ERROR, "Training stopped before noise variances were compared.", False)
 
 
 def _after_training(learning: Learning, task: FitTask) -> _Choice:
     """Choose after training by the squared error, from the variances of the residuals."""
-    from cosmodag.refinement.variances import spread_of
-
     given = task.given.drawn()
     try:
         learnt = learning.read(given)
@@ -296,9 +275,8 @@ def _trained(
         chosen.append(FitTask(learner, given))
         seen.append(columns)
     for learning in train_many(chosen, watch):
-        place = places[learning.place]
-        strength = tasks[place].learner.arc_strength
-        read = partial(_read, learning.read, choices, place, seen[learning.place], strength)
+        place, columns = places[learning.place], seen[learning.place]
+        read = partial(_read, learning.read, choices, place, columns, tasks[place].learner)
         yield learning._replace(place=place, read=read)
 
 
@@ -307,7 +285,7 @@ def _read(
     choices: Sequence[_Choice],
     place: int,
     columns: SeenColumns | None,
-    arc_strength: str,
+    learner: Any,
     given: Prepared,
 ) -> Learnt:
     """Read what was learnt, in the units of the table, and add the loss and the reason for it."""
@@ -315,6 +293,7 @@ def _read(
     if columns is not None:
         assert isinstance(learnt.equations, NetworkEquations)
         equations = columns.restored(learnt.equations, given)
-        learnt = replace(learnt, equations=equations, raw_weights=equations.strengths(arc_strength))
+        strengths = equations.strengths(learner.arc_strength)
+        learnt = replace(learnt, equations=equations, raw_weights=strengths)
     loss, reason, _ = choices[place]
     return replace(learnt, extra={**learnt.extra, "loss_": loss, "loss_reason_": reason})

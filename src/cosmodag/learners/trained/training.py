@@ -1,9 +1,9 @@
 """Training for many tasks: their problems are solved in batches, and the best start is taken."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,16 +67,15 @@ def other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np
     return orders
 
 
-@dataclass
-class _Training:
-    """Training of one task: its settings, its number of starts, and those solved so far."""
+class _Training(NamedTuple):
+    """Training of one task: its learner, settings and number of starts, and those solved so far."""
 
     place: int
     learner: Any
     settings: dict[str, float]
     starts: int
-    checkpoint: "Checkpoint | None"
-    solved: list[Solved] = field(default_factory=list)
+    checkpoints: "tuple[Checkpoint, ...]"
+    solved: list[Solved]
 
 
 def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
@@ -104,7 +103,8 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         of_group, owners = groups.setdefault(key, ([], []))
         of_group += problems
         kept = getattr(solver, "checkpoint", None)
-        training = _Training(place, learner, settings, len(problems), kept)
+        kept = () if kept is None else (kept,)
+        training = _Training(place, learner, settings, len(problems), kept, [])
         owners += [training] * len(problems)
     watch.begin(max(1, rounds))
     yield from at_once
@@ -113,12 +113,12 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
             owner = owners[one.place]
             owner.solved.append(one)
             if len(owner.solved) == owner.starts:
-                solved, owner.solved = owner.solved, []
+                solved = owner.solved.copy()
+                owner.solved.clear()  # the fit that reads them is the last to hold them
                 reasons = [each.solution.stopped for each in solved]
                 stopped = next((reason for reason in reasons if reason), None)
                 read = partial(_read, owner.learner, solved, problems, owner.settings)
-                kept = () if owner.checkpoint is None else (owner.checkpoint,)
-                yield Learning(owner.place, owner.learner, stopped, read, kept)
+                yield Learning(owner.place, owner.learner, stopped, read, owner.checkpoints)
 
 
 def _problems_of(
