@@ -40,8 +40,8 @@ FAULTS = (
     Fault(
         "half-samples are whole samples",
         "stability/fits.py",
-        "return random.permutation(n)[: max(2, n // 2)]",
-        "return random.permutation(n)",
+        "random.permutation(n)[: max(2, n // 2)]",
+        "random.permutation(n)",
         (f"{BOOTSTRAP}::test_rows_are_those_of_the_seed",),
     ),
     Fault(

@@ -72,10 +72,6 @@ class Normal:
         scales = np.where(scales > 0, scales, 1.0)
         return cls(centres + means * units, scales * units, _correlations(covariance))
 
-    def precision(self, n: int) -> Floats:
-        """Inverse covariance, shrunk for n rows."""
-        return _precision(self.correlations * np.outer(self.scales, self.scales), n)
-
 
 def moments_of_gaps(X: NDArray[Any], absent: Bools) -> Moments:
     """Second moments of a table with missing values, with an effective number of rows.
@@ -196,7 +192,8 @@ class GaussianEquations:
     @classmethod
     def of_normal(cls, normal: Normal, n: int) -> "GaussianEquations":
         """Equations of a normal distribution without a graph, fitted to n rows."""
-        return cls(normal.means, normal.scales**2, normal.precision(n))
+        covariance = normal.correlations * np.outer(normal.scales, normal.scales)
+        return cls(normal.means, normal.scales**2, _precision(covariance, n))
 
     def precision_where(self, was_set: Bools) -> Floats:
         """Inverse covariance in rows in which some variables were set."""

@@ -94,11 +94,6 @@ class Known:
         absent = None if self.absent is None else self.absent[rows]
         return replace(self, targets=targets, absent=absent)
 
-    @property
-    def given_first(self) -> Bools | None:
-        """(d, d): whether u is given and v has an equation; None where nothing is given."""
-        return None if self.given is None else self.given[:, None] & ~self.given
-
     def moments(self, X: NDArray[Any]) -> "Moments":
         """Second moments of a complete table, over the rows of each variable's own equation."""
         return replace(self._moments(X), given=self.given)

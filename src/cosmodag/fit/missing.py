@@ -122,20 +122,16 @@ def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None)
     if empty.any():
         listed = name_list([table.names[place] for place in np.flatnonzero(empty)])
         raise DataError(f"{listed} have no value at all: leave such columns out.")
-    report = _counts(table, absent)
-    if model.missing == "drop":
-        return _dropped(table, targets, absent.any(axis=1), report)
-    return _imputed(model, _dropped(table, targets, absent.all(axis=1), report))
-
-
-def _counts(table: Table, absent: Bools) -> dict[str, Any]:
     columns = absent.sum(axis=0)
-    return {
+    report = {
         "rows": len(absent),
         "entries": int(columns.sum()),
         "share": float(absent.mean()),
         "columns": {table.names[v]: int(columns[v]) for v in np.flatnonzero(columns)},
     }
+    if model.missing == "drop":
+        return _dropped(table, targets, absent.any(axis=1), report)
+    return _imputed(model, _dropped(table, targets, absent.all(axis=1), report))
 
 
 def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]) -> Completed:
@@ -175,7 +171,9 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     absent = np.isnan(X)
     (seed,) = seeds_from(model.random_state, 1)
     draws = np.random.default_rng([seed, 0x6D697373]).normal(size=int(absent.sum()))
-    equations = _without_graph(X, absent, targets)
+    rows = Known(targets=targets).untouched  # without interventions, if there are enough of them
+    some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
+    equations = GaussianEquations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
     if targets is None:
         filled, rounds = fill(X, absent, equations, draws, None), 1
     else:
@@ -197,13 +195,6 @@ def _check_ordered(levels: LevelColumns, names: list[str]) -> None:
             f"missing='impute' with interventions takes numbers only, but {name_list(unordered)} "
             "holds categories: leave out incomplete rows with missing='drop' (--missing drop)."
         )
-
-
-def _without_graph(X: Floats, absent: Bools, targets: Targets) -> GaussianEquations:
-    """Fit a normal distribution to rows without interventions, if there are enough of them."""
-    rows = Known(targets=targets).untouched
-    some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
-    return GaussianEquations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
 
 
 def _by_graphs(

@@ -14,7 +14,6 @@ from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.graph.orders import respecting
 from cosmodag.refinement.decision import NoiseInputs, decide_noise
-from cosmodag.refinement.jobs import Doubt
 from cosmodag.solve.machine.devices import device_named
 
 if TYPE_CHECKING:
@@ -81,6 +80,11 @@ def refine_table(
         # Where the support implies the order of arcs, the search enforced only the support; no arc
         # changes.
         order = respecting(order, known.bounds.before | (weights.toarray() != 0))
+    doubt = None
+    if found.doubt is not None:
+        columns = tuple(names[place] for place in found.doubt.columns)
+        said = found.doubt
+        doubt = Finding(said.kind, columns, said.share, "warning", said.sentence)
     return RefinedFit(
         order,
         weights,
@@ -89,7 +93,7 @@ def refine_table(
         found.report,
         watch.stop if found.ended_early else None,
         found.scores,
-        doubt=None if found.doubt is None else _as_finding(found.doubt, names),
+        doubt=doubt,
     )
 
 
@@ -97,15 +101,11 @@ def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
     """Order constraints that the support does not imply; columns without equations come first."""
     if known.bounds is None:
         return None
-    beyond, first = known.bounds.beyond_support, known.given_first
-    if first is None:
+    beyond = known.bounds.beyond_support
+    if known.given is None:
         return beyond
+    first = known.given[:, None] & ~known.given
     return first if beyond is None else beyond | first
-
-
-def _as_finding(doubt: Doubt, names: list[str]) -> Finding:
-    columns = tuple(names[place] for place in doubt.columns)
-    return Finding(doubt.kind, columns, doubt.share, "warning", doubt.sentence)
 
 
 def refine(

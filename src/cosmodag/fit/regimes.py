@@ -26,6 +26,19 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
+_NUMBERS = ("rows", "stated", "targets", "evidence", "price", "changes", "parameters")
+_UNCHANGED = "stated_unchanged"
+_OFF_TARGET = "off_target"
+_SENTENCES = {
+    _UNCHANGED: "{listed} named as a target in the regime {regime!r}, whose rows show no change of "
+    "the equation (evidence {evidence}): it was treated as a target all the same, and arrows that "
+    "rest on it are no surer than the name.",
+    _OFF_TARGET: "{listed} changed in the regime {regime!r} without being named as a target "
+    "(evidence {evidence}): the regime has its own equation for each.",
+}
+_MOST_BYTES = 2**33
+
+
 @dataclass(frozen=True)
 class OwnEquation:
     """Equation of a variable in a regime in which it is a target, in the table's own units."""
@@ -156,18 +169,6 @@ class FittedRegimes:
         return cls(tuple(names), **{**numbers, "price": float(numbers["price"][0])})
 
 
-_NUMBERS = ("rows", "stated", "targets", "evidence", "price", "changes", "parameters")
-_UNCHANGED = "stated_unchanged"
-_OFF_TARGET = "off_target"
-_SENTENCES = {
-    _UNCHANGED: "{listed} named as a target in the regime {regime!r}, whose rows show no change of "
-    "the equation (evidence {evidence}): it was treated as a target all the same, and arrows that "
-    "rest on it are no surer than the name.",
-    _OFF_TARGET: "{listed} changed in the regime {regime!r} without being named as a target "
-    "(evidence {evidence}): the regime has its own equation for each.",
-}
-
-
 def _findings(fitted: FittedRegimes, names: list[str], kind: str, marked: Bools) -> list[Finding]:
     """Report the marked variables, one finding for each regime."""
     found = []
@@ -183,9 +184,6 @@ def _findings(fitted: FittedRegimes, names: list[str], kind: str, marked: Bools)
         )
         found.append(Finding(kind, columns, float(evidence.max()), "notice", sentence))
     return found
-
-
-_MOST_BYTES = 2**33
 
 
 def targets_found(X: Floats, regimes: Regimes, known: Known, seed: int) -> Bools:

@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["AnnealedLearner", "Cosmo"]
 
 
+# Number of variables from which, with fewer rows than variables, the order of variances is as good
+# as the order that training finds.
+_TOO_LARGE = 1_000
+# Ratio of standard deviations from which divergence is attributed to the units of columns: training
+# converged at ratios up to 1e6 and diverged at 1e12.
+_APART = 1e6
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnnealedLearner(TrainedLearner):
     """Structure learning by annealed priorities, for any mechanism.
@@ -153,25 +161,22 @@ class AnnealedLearner(TrainedLearner):
         """Every hyper-parameter as a number, for d variables."""
         settings = super().settings_for(d)
         if self.acyclicity_tolerance is not None:
-            settings["temperature_end"] = self._guaranteed_temperature(settings, d)
+            from cosmodag.model.orientation import temperature_for
+
+            if self.temperature_end != "auto":
+                raise DataError(
+                    "temperature_end and acyclicity_tolerance both set the last temperature: give "
+                    "one."
+                )
+            check_number("acyclicity_tolerance", self.acyclicity_tolerance, low=0.0)
+            highest = temperature_for(self.acyclicity_tolerance, settings["shift"], d)
+            settings["temperature_end"] = min(highest, settings["temperature_start"])
         if settings["temperature_end"] > settings["temperature_start"]:
             raise DataError(
                 f"temperature_end is {settings['temperature_end']:g}, above temperature_start, "
                 f"{settings['temperature_start']:g}: the temperature can only fall."
             )
         return settings
-
-    def _guaranteed_temperature(self, settings: dict[str, float], d: int) -> float:
-        from cosmodag.model.orientation import temperature_for
-
-        if self.temperature_end != "auto":
-            raise DataError(
-                "temperature_end and acyclicity_tolerance both set the last temperature: give one."
-            )
-        check_number("acyclicity_tolerance", self.acyclicity_tolerance, low=0.0)
-        assert self.acyclicity_tolerance is not None
-        highest = temperature_for(self.acyclicity_tolerance, settings["shift"], d)
-        return min(highest, settings["temperature_start"])
 
     def _length(self, n: int, d: int) -> int:
         from cosmodag.solve.training.passes import Passes
@@ -187,28 +192,16 @@ class AnnealedLearner(TrainedLearner):
     def _history(self, solution: "Solution", problem: "Problem") -> list[dict[str, float]]:
         from cosmodag.model.orientation import log_acyclicity_bound
 
-        d = problem.data.shape[1]
+        d, shift = problem.data.shape[1], problem.settings["shift"]
         rounds = np.array([record["round"] for record in solution.history], np.float32)
         temperatures = np.asarray(solution.recipe.schedule(rounds, problem.settings)["temperature"])
+        bounds = [log_acyclicity_bound(t, shift, d) for t in temperatures.tolist()]
         return [
-            {
-                **record,
-                "temperature": float(temperature),
-                "log_acyclicity_bound": log_acyclicity_bound(
-                    float(temperature), problem.settings["shift"], d
-                ),
-            }
-            for record, temperature in zip(solution.history, temperatures, strict=True)
+            {**record, "temperature": temperature, "log_acyclicity_bound": bound}
+            for record, temperature, bound in zip(
+                solution.history, temperatures.tolist(), bounds, strict=True
+            )
         ]
-
-
-# Number of variables from which, with fewer rows than variables, the order of variances is as good
-# as the order that training finds.
-_TOO_LARGE = 1_000
-
-# Ratio of standard deviations from which divergence is attributed to the units of columns: training
-# converged at ratios up to 1e6 and diverged at 1e12.
-_APART = 1e6
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -26,23 +26,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class LearnerEntry:
-    """A learner: its class, the module below ``cosmodag.learners``, its command, and a summary."""
-
-    name: str
-    module: str
-    command: str
-    summary: str
-
-    def load(self) -> "type[StructureLearner]":
-        """Import the class."""
-        learner: type[StructureLearner] = getattr(
-            import_module(f"cosmodag.learners.{self.module}"), self.name
-        )
-        return learner
-
-
 _ROWS = (
     ("Cosmo", "cosmo", "cosmo", "linear COSMO, its order refined to a graph"),
     ("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with a network for each variable"),
@@ -73,6 +56,25 @@ _ROWS = (
     ("RandomSort", "baselines", "random-sort", "random order"),
     ("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
 )
+_INHERITED = ("Parameters", "Attributes")
+
+
+@dataclass(frozen=True)
+class LearnerEntry:
+    """A learner: its class, the module below ``cosmodag.learners``, its command, and a summary."""
+
+    name: str
+    module: str
+    command: str
+    summary: str
+
+    def load(self) -> "type[StructureLearner]":
+        """Import the class."""
+        learner: type[StructureLearner] = getattr(
+            import_module(f"cosmodag.learners.{self.module}"), self.name
+        )
+        return learner
+
 
 LEARNERS: dict[str, LearnerEntry] = {row[0]: LearnerEntry(*row) for row in _ROWS}
 
@@ -98,9 +100,6 @@ def subclass_named(base: Any, name: str) -> Any:
         found = known if known.__name__ == name else found
         waiting += known.__subclasses__()
     return found
-
-
-_INHERITED = ("Parameters", "Attributes")
 
 
 class Described(NamedTuple):

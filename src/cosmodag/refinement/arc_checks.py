@@ -39,6 +39,20 @@ _MOST, _MOST_CERTAIN = 0.05, 0.1
 _SUSPECTS = 100
 
 
+# Log-likelihood from which evidence is very strong (twice the logarithm of the odds above 10, Kass
+# and Raftery 1995); the logarithm of the number of arcs is added, as any of them may be chance.
+_FIRM = 5.0
+# Share of bent arcs that refutes lines where one arc alone is bent; of several, it is `_MOST`.
+_MOST_SINGLE = 0.1
+# Draws of the folds; an arc that is bent by the first alone is so by chance.
+_DRAWS = 5
+_FOLDS = 5
+# Columns of the curves that are tried: the line and two, three or five polynomials.
+_WIDTHS = (3, 4, 6)
+_MOST_ROWS = 5000
+_RIDGE = 1e-8
+
+
 @dataclass(frozen=True)
 class Dependence:
     """How many arcs of a graph contradict a linear model with independent noise."""
@@ -114,21 +128,6 @@ def noise_dependence(
         worst=(int(tests.tails[worst]), int(tests.heads[worst])),
         suspects=list(pairs),
     )
-
-
-# Log-likelihood from which evidence is very strong (twice the logarithm of the odds above 10, Kass
-# and Raftery 1995); the logarithm of the number of arcs is added, as any of them may be chance.
-_FIRM = 5.0
-# Share of bent arcs that refutes lines where one arc alone is bent; of several, it is `_MOST`.
-_MOST_SINGLE = 0.1
-# Draws of the folds; an arc that is bent by the first alone is so by chance.
-_DRAWS = 5
-
-_FOLDS = 5
-# Columns of the curves that are tried: the line and two, three or five polynomials.
-_WIDTHS = (3, 4, 6)
-_MOST_ROWS = 5000
-_RIDGE = 1e-8
 
 
 class ArcCurves(NamedTuple):

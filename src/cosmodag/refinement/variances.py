@@ -44,6 +44,16 @@ _LOOKED_AT = 256
 _FEW = 20.0
 
 
+# Share of BIC's price of the further variances, ½ (d − 1) log n, by which equal variances must win.
+# Measured shares: tables of equal variances .56 to .9 (d = 5 to 20, n = 500; less only where nearly
+# every pair is joined), deviations between .8 and 1.25 below −.4, standardised tables of weak
+# effects at n ≥ 500 up to .34.
+_SHARE = 0.4
+_PRICE_OF_ARC = 1.0
+# Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
+_PLAUSIBLE_SPREAD = 0.3
+
+
 def common_scale(X: ArrayLike) -> str | None:
     """Describe how columns were brought to a common scale; None where they were not.
 
@@ -89,22 +99,17 @@ def against_equal(X: Floats, means: Floats | float) -> str | None:
     return None
 
 
-def _interquartile(table: Floats) -> Floats:
-    low, high = np.quantile(table, [0.25, 0.75], axis=0)
-    return np.asarray(high - low)
-
-
-def _median_deviation(table: Floats) -> Floats:
-    return np.asarray(np.median(np.abs(table - np.median(table, axis=0)), axis=0))
-
-
 _MEASURES: dict[str, Callable[[Floats], Floats]] = {
     "standard deviations": lambda table: np.asarray(table.std(axis=0)),
     "ranges": lambda table: np.asarray(np.ptp(table, axis=0)),
     "largest magnitudes": lambda table: _beside_spread(table, np.abs(table).max(axis=0)),
     "means": lambda table: _beside_spread(table, table.mean(axis=0)),
-    "interquartile ranges": _interquartile,
-    "median absolute deviations": _median_deviation,
+    "interquartile ranges": lambda table: np.asarray(
+        np.ptp(np.quantile(table, [0.25, 0.75], axis=0), axis=0)
+    ),
+    "median absolute deviations": lambda table: np.asarray(
+        np.median(np.abs(table - np.median(table, axis=0)), axis=0)
+    ),
 }
 
 
@@ -155,16 +160,6 @@ def few_valued(X: ArrayLike) -> NDArray[np.bool_]:
         sizes = np.unique(table[:, v], return_counts=True)[1]
         found[v] = len(sizes) > 1 and n * n / np.sum(sizes.astype(np.float64) ** 2) < _FEW
     return found if n >= 2 * _FEW else np.zeros(d, np.bool_)
-
-
-# Share of BIC's price of the further variances, ½ (d − 1) log n, by which equal variances must win.
-# Measured shares: tables of equal variances .56 to .9 (d = 5 to 20, n = 500; less only where nearly
-# every pair is joined), deviations between .8 and 1.25 below −.4, standardised tables of weak
-# effects at n ≥ 500 up to .34.
-_SHARE = 0.4
-_PRICE_OF_ARC = 1.0
-# Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
-_PLAUSIBLE_SPREAD = 0.3
 
 
 @dataclass(frozen=True)

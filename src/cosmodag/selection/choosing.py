@@ -114,7 +114,12 @@ def auto(
     common = {"knowledge": knowledge, "kinds": kinds, "random_state": seed, "verbose": verbose}
     X, entries = take_column(X, interventions)
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
-    given, has_kinds = _table(X, whole), needs_blocks(whole.table.kinds or ())
+    kinds_found = whole.table.kinds or ()
+    has_kinds = needs_blocks(kinds_found)
+    # An array, without names, if the caller gave one.
+    is_array = isinstance(X, np.ndarray | list | tuple)
+    has_levels = any(kind.is_levels for kind in kinds_found)
+    given = whole.table.X if is_array and not has_levels else whole.table
     found = (_for_kinds if has_kinds else _for_numbers)(given, whole, common, max_time)
     found.model.set_params(missing=missing, max_time=max_time)
     if whole.report is not None:
@@ -205,13 +210,6 @@ def _candidates(
 def _has_scale(model: StructureLearner) -> bool:
     """Whether variances of columns may decide directions: those of the noise are equal."""
     return bool(model.noise_ == "equal-variance")
-
-
-def _table(X: Any, whole: Completed) -> Any:
-    """Completed table; an array, without names, if the caller gave one."""
-    has_levels = any(kind.is_levels for kind in whole.table.kinds or ())
-    is_array = isinstance(X, np.ndarray | list | tuple)
-    return whole.table.X if is_array and not has_levels else whole.table
 
 
 def _observed(whole: Completed) -> NDArray[np.float64]:

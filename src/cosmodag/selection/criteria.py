@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["at_threshold", "extended_bic", "held_out", "threshold_path"]
 
 
+_THRESHOLDS = 50
+
+
 def held_out(
     model: StructureLearner,
     X: Any,
@@ -83,9 +86,6 @@ def held_out(
             likelihoods = likelihoods[~targets[held][:, ~result.dag.preparation.constant]]
         scores.append(float(np.mean(likelihoods)))
     return np.array(scores)
-
-
-_THRESHOLDS = 50
 
 
 def extended_bic(

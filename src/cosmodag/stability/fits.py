@@ -20,16 +20,11 @@ from cosmodag.solve.watch import Watch
 __all__ = ["SAMPLES", "Fit", "block_length", "fit_resamples", "rows_of", "take_fit"]
 
 
-def _with_replacement(n: int, random: np.random.Generator) -> NDArray[np.intp]:
-    return random.integers(n, size=n)
-
-
-def _half(n: int, random: np.random.Generator) -> NDArray[np.intp]:
-    return random.permutation(n)[: max(2, n // 2)]
-
-
-SAMPLES: dict[str, Any] = {"bootstrap": _with_replacement, "half": _half}
-"""How rows are drawn, by name: n of n with replacement, or half of them without."""
+# How rows are drawn, by name: n of n with replacement, or half of them without.
+SAMPLES: dict[str, Callable[[int, np.random.Generator], NDArray[np.intp]]] = {
+    "bootstrap": lambda n, random: random.integers(n, size=n),
+    "half": lambda n, random: random.permutation(n)[: max(2, n // 2)],
+}
 
 
 def rows_of(
@@ -46,13 +41,18 @@ def rows_of(
     [0, 1, 1, 3, 3, 5]
     """
     random = np.random.default_rng(seed)
+    draw = SAMPLES[sample]
+    if block > 1 and sample == "bootstrap":  # blocks that start anywhere; the last row, then row 0
+        starts = random.integers(n, size=-(-n // block))
+        return np.sort((starts[:, None] + np.arange(block)).ravel()[:n] % n)
     if block > 1:
-        return np.sort(_BLOCKS[sample](n, block, random))
+        parts = np.array_split(np.arange(n), max(-(-n // block), 2))
+        chosen = random.permutation(len(parts))[: max(1, len(parts) // 2)]
+        return np.sort(np.concatenate([parts[place] for place in chosen]))
     if groups is None:
-        rows: NDArray[np.intp] = SAMPLES[sample](n, random)
-        return np.sort(rows)
+        return np.sort(draw(n, random))
     members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
-    return np.sort(np.concatenate([own[SAMPLES[sample](len(own), random)] for own in members]))
+    return np.sort(np.concatenate([own[draw(len(own), random)] for own in members]))
 
 
 def block_length(n: int, lags: int) -> int:
@@ -64,21 +64,6 @@ def block_length(n: int, lags: int) -> int:
     (10, 6)
     """
     return max(int(np.cbrt(n)), lags + 1)
-
-
-def _blocks_with_replacement(n: int, block: int, random: np.random.Generator) -> NDArray[np.intp]:
-    """Draw blocks that start anywhere; the first row follows the last."""
-    starts = random.integers(n, size=-(-n // block))
-    return np.asarray((starts[:, None] + np.arange(block)).ravel()[:n] % n, np.intp)
-
-
-def _half_of_blocks(n: int, block: int, random: np.random.Generator) -> NDArray[np.intp]:
-    parts = np.array_split(np.arange(n), max(-(-n // block), 2))
-    chosen = random.permutation(len(parts))[: max(1, len(parts) // 2)]
-    return np.concatenate([parts[place] for place in chosen])
-
-
-_BLOCKS: dict[str, Any] = {"bootstrap": _blocks_with_replacement, "half": _half_of_blocks}
 
 
 class Fit(NamedTuple):

@@ -52,6 +52,12 @@ __all__ = [
 ]
 
 
+MODEL = "model.safetensors"
+"""File with the model in a folder that ``cosmodag fit`` wrote."""
+_MATRICES = ("weights", "adjacency")
+_ARRAYS = ("noise_variances", "deviations", "target_sets", "turning_losses")
+
+
 def as_plain(value: Any) -> Any:
     """Value as JSON can hold it: NumPy's numbers as Python's, what it cannot hold as None."""
     if isinstance(value, np.generic):
@@ -146,13 +152,6 @@ def _mechanism_named(name: str) -> Any:
 
     found = subclass_named(Mechanism, name)
     return found if is_dataclass(found) else None
-
-
-MODEL = "model.safetensors"
-"""File with the model in a folder that ``cosmodag fit`` wrote."""
-
-_MATRICES = ("weights", "adjacency")
-_ARRAYS = ("noise_variances", "deviations", "target_sets", "turning_losses")
 
 
 def dag_arrays(dag: FittedDAG, *, residuals: bool) -> dict[str, NDArray[Any]]:

@@ -48,6 +48,12 @@ _DRAWS = 200
 NOTHING_HELD: Mapping[int, NDArray[Any]] = MappingProxyType({})
 
 
+# Draws of the coefficients: the relative error of a standard deviation is then 4 %.
+_COEFFICIENT_DRAWS = 400
+# Numbers that are held at once while they are drawn.
+_AT_ONCE = 4_000_000
+
+
 def next_rows(
     dag: "FittedDAG", past: Floats, noise: Floats, held: Mapping[int, NDArray[Any]] = NOTHING_HELD
 ) -> Floats:
@@ -194,12 +200,6 @@ def window_of(dag: "FittedDAG") -> Window:
     if dag.window is None:
         raise DataError("The rows of this model are not in time: fit it with lags (--lags).")
     return dag.window
-
-
-# Draws of the coefficients: the relative error of a standard deviation is then 4 %.
-_COEFFICIENT_DRAWS = 400
-# Numbers that are held at once while they are drawn.
-_AT_ONCE = 4_000_000
 
 
 def responses(dag: "FittedDAG", horizon: int) -> Floats:

@@ -64,7 +64,9 @@ def _labelled(label: str, text: str) -> list[str]:
 
 
 def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
-    yield "data", _data(model)
+    rows = f"{len(model.residuals_):,} rows, " if hasattr(model, "residuals_") else ""
+    missing = "; missing values were imputed" if hasattr(model, "missing_report_") else ""
+    yield "data", f"{rows}{model.n_features_in_:,} columns{missing}"
     yield "learner", " ".join(repr(model).split())
     stopped = model.stopped_
     if stopped is not None:
@@ -78,21 +80,12 @@ def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     if model.knowledge_ is not None:
         yield "knowledge", "every arc agrees with it"
     if hasattr(model, "target_sets_"):
-        yield "set", f"{name_list(_set_variables(model))} in some rows"
+        was_set = model.target_sets_.any(axis=0)
+        names = [str(name) for name, one in zip(model.names_, was_set, strict=True) if one]
+        yield "set", f"{name_list(names)} in some rows"
     counts = Counter(model.arrow_basis_)
     named = [f"{basis} ({counts[basis]})" for basis in BASES if counts[basis]]
     yield "directions", f"rest on: {', '.join(named)}" if named else "none"
-
-
-def _data(model: "FittedGraph") -> str:
-    rows = f"{len(model.residuals_):,} rows, " if hasattr(model, "residuals_") else ""
-    missing = "; missing values were imputed" if hasattr(model, "missing_report_") else ""
-    return f"{rows}{model.n_features_in_:,} columns{missing}"
-
-
-def _set_variables(model: "FittedGraph") -> list[str]:
-    was_set = model.target_sets_.any(axis=0)
-    return [str(name) for name, one in zip(model.names_, was_set, strict=True) if one]
 
 
 def _arc_lines(table: "pd.DataFrame", arcs: int) -> list[str]:

@@ -27,6 +27,9 @@ from cosmodag.solve.training.guards import Domain, Inside
 __all__ = ["Dagma", "DagmaMLP", "StochasticDagma"]
 
 
+_SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class Dagma(PathLearner, CovarianceLearner):
     r"""Linear DAGMA: the best-fitting DAG, approached from inside the domain of a barrier.
@@ -112,9 +115,6 @@ def _path(radii: list[float], rounds: int, last: int) -> tuple[Stage, ...]:
     """Stages with μ = 1, 0.1, … and the given s, all of equal length but for the last."""
     stages = zip(radii, [rounds] * (len(radii) - 1) + [last], strict=True)
     return tuple(Stage(0.1**k, *stage) for k, stage in enumerate(stages))
-
-
-_SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -31,6 +31,9 @@ ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "ou
 _MOST_UNITS = 2**24
 
 
+_NUMBERS = ("variances", "means", "scales", "typical")
+
+
 @dataclass(frozen=True, eq=False)
 class NetworkEquations(FittedEquations):
     """Perceptrons of all variables; predictions use the first-layer weights of arcs alone."""
@@ -131,9 +134,6 @@ class NetworkEquations(FittedEquations):
     def facts(self) -> dict[str, Any]:
         """Sizes and activation of the hidden layers, for saving."""
         return {"hidden": list(self.hidden), "activation": self.activation}
-
-
-_NUMBERS = ("variances", "means", "scales", "typical")
 
 
 def levels_in(embedding: Embedding) -> tuple[int, ...]:

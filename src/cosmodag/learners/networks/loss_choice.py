@@ -49,6 +49,14 @@ Floats = NDArray[np.float64]
 _OWN_HEADS = ("binary", "categorical", "count")
 
 
+AUTO, LIKELIHOOD, SQUARED_ERROR = "auto", "likelihood", "squared-error"
+# Spread of the logarithms of noise variances up to which the squared error is kept if nothing
+# refines the order: with noise deviations U(.5, 2), ER4, d = 20 and 40, spreads were .2 to .8 and
+# the AUC .90 to .98, by likelihood .81 to .91; refinement makes up for more than that. Columns in
+# arbitrary units have spreads several times as large.
+SPREAD_WITHOUT_REFINEMENT = 1.5
+
+
 @dataclass(frozen=True, eq=False)
 class NumberColumns:
     """Numbers divided by `units`, (d,), with one input and one output for each.
@@ -173,14 +181,6 @@ def _units_of(given: Prepared) -> Floats:
     # Of the table in its own units: multiplying a column by a power of two changes no other digit.
     deviations = deviations_of(given.X, given.known.counted)
     return np.where(deviations > 0, deviations, given.preparation.unit) / given.preparation.unit
-
-
-AUTO, LIKELIHOOD, SQUARED_ERROR = "auto", "likelihood", "squared-error"
-# Spread of the logarithms of noise variances up to which the squared error is kept if nothing
-# refines the order: with noise deviations U(.5, 2), ER4, d = 20 and 40, spreads were .2 to .8 and
-# the AUC .90 to .98, by likelihood .81 to .91; refinement makes up for more than that. Columns in
-# arbitrary units have spreads several times as large.
-SPREAD_WITHOUT_REFINEMENT = 1.5
 
 
 class _Choice(NamedTuple):

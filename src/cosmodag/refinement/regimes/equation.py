@@ -37,6 +37,10 @@ Bools = NDArray[np.bool_]
 _ROUNDING = 1e-13
 
 
+# Variance of ranked values that are all alike, as a share of one.
+_LEAST_VARIANCE = 1e-9
+
+
 @dataclass(frozen=True, eq=False)
 class RegimeMoments:
     """Numbers of rows, means and products of each regime, of columns with deviation one."""
@@ -93,10 +97,6 @@ class RegimeMoments:
         correlations = products * inverse[:, :, None] * inverse[:, None, :] / rows[:, None, None]
         np.einsum("gii->gi", correlations)[...] = scales > 0
         return Moments(correlations, group.ravel().astype(np.int64), rows, means, scales)
-
-
-# Variance of ranked values that are all alike, as a share of one.
-_LEAST_VARIANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,9 @@ Bools = NDArray[np.bool_]
 _LEAST = 1e-6
 
 
+_ROUNDS = 6
+
+
 def climb(
     score: RegimeScore,
     arcs: Bools,
@@ -82,7 +85,12 @@ class _Steps:
 
     def take_best(self) -> bool:
         """Take the step that gains most; return whether there is one."""
-        removed, added, turned = self._removed(), self._added(), self._turned()
+        reached = closure(self.arcs | self.before)
+        np.fill_diagonal(reached, True)
+        may_go = self.arcs & ~self.required
+        removed = np.where(may_go, self.gains, -np.inf)
+        added = np.where(self.support & ~self.arcs & ~reached.T, self.gains, -np.inf)
+        turned = self._turned(may_go, reached.astype(np.float32))
         best = max((removed, added, turned), key=np.max)
         if best.max() <= _LEAST:
             return False
@@ -94,30 +102,17 @@ class _Steps:
             self._compute(u)
         return True
 
-    def _removed(self) -> Floats:
-        return np.where(self.arcs & ~self.required, self.gains, -np.inf)
+    def _turned(self, may_go: Bools, reached: NDArray[np.float32]) -> Floats:
+        """Gains of u → v becoming v → u, where no other path leads from u to v.
 
-    def _added(self) -> Floats:
-        free = self.support & ~self.arcs & (self._reached().T == 0)
-        return np.where(free, self.gains, -np.inf)
-
-    def _turned(self) -> Floats:
-        """Gains of u → v becoming v → u, where no other path leads from u to v."""
+        `reached` is 1 at [u, v] where a path leads from u to v, and on the diagonal.
+        """
         arcs = (self.arcs | self.before).astype(np.float32)
         # Paths over a third variable: all that begin with any arc but the one that is turned.
-        longer = arcs @ self._reached() - arcs > 0.5
-        free = self.arcs & ~self.required & self.support.T & ~self.before & ~longer
+        longer = arcs @ reached - arcs > 0.5
+        free = may_go & self.support.T & ~self.before & ~longer
         both = np.where(free, self.gains, -np.inf) + np.where(free, self.gains.T, 0.0)
         return np.asarray(both, np.float64)
-
-    def _reached(self) -> NDArray[np.float32]:
-        """(d, d): 1 at [u, v] where a path leads from u to v, and on the diagonal, 0 elsewhere."""
-        reached = closure(self.arcs | self.before)
-        np.fill_diagonal(reached, True)
-        return reached.astype(np.float32)
-
-
-_ROUNDS = 6
 
 
 @dataclass(frozen=True, eq=False)
