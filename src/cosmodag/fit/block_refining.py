@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["refine_blocks", "with_curves"]
 
-_ASKED = {True: "Curves were asked for.", False: "Lines were asked for."}
+_REQUESTED = {True: "Curves were asked for.", False: "Lines were asked for."}
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +130,13 @@ def refine_blocks(
             chosen, other = (joint, added) if gain.is_certain else (added, joint)
             return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
         reason = "No variable can have curved effects."
-        reason = reason if curves == "auto" else _ASKED[bool(curves)]
-        return _with_reason(search.fit(added, _said(reason)), reason)
+        reason = reason if curves == "auto" else _REQUESTED[bool(curves)]
+        return _with_reason(search.fit(added, _with_noise(reason)), reason)
     lines = search.best(search.table(curves=False), orders)
     bent = search.best(table, {**orders, "lines": lines.found.order})
     gain = curve_gain(table, lines.found.widths, bent.found.widths, search.random)
     chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
-    fitted = search.fit(replace(chosen, table=table), _said(gain.reason), other)
+    fitted = search.fit(replace(chosen, table=table), _with_noise(gain.reason), other)
     return _with_reason(fitted, gain.reason, gain)
 
 
@@ -158,7 +158,7 @@ def with_curves(
     orders = {} if lines is None else {"lines": lines.order}
     bent = search.best(table, orders)
     if lines is None:
-        return _with_reason(search.fit(bent, _said(_ASKED[True])), _ASKED[True])
+        return _with_reason(search.fit(bent, _with_noise(_REQUESTED[True])), _REQUESTED[True])
     straight = (lines.weights.toarray() != 0).astype(np.int64)
     if given.known.required is not None:
         straight |= given.known.required
@@ -166,12 +166,12 @@ def with_curves(
     gain = compare(table, straight, bent.found.widths, search.random)
     if not gain.is_certain:
         return _with_reason(lines, gain.reason, gain)
-    fitted = search.fit(bent, _said(gain.reason))
+    fitted = search.fit(bent, _with_noise(gain.reason))
     before = [{**entry, "chosen": False} for entry in lines.report]
     return _with_reason(replace(fitted, report=[*before, *fitted.report]), gain.reason, gain)
 
 
-def _said(reason: str) -> str:
+def _with_noise(reason: str) -> str:
     return f"Gaussian noise with one variance per variable is assumed. {reason}"
 
 

@@ -1,6 +1,7 @@
 """Refinement of what a learner found: from an order to a graph, by evidence."""
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,9 +83,9 @@ def refine_table(
         order = respecting(order, known.bounds.before | (weights.toarray() != 0))
     doubt = None
     if found.doubt is not None:
-        columns = tuple(names[place] for place in found.doubt.columns)
-        said = found.doubt
-        doubt = Finding(said.kind, columns, said.share, "warning", said.sentence)
+        kind, places, share, sentence = astuple(found.doubt)
+        columns = tuple(names[place] for place in places)
+        doubt = Finding(kind, columns, share, "warning", sentence)
     return RefinedFit(
         order,
         weights,

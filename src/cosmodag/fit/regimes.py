@@ -146,9 +146,8 @@ class FittedRegimes:
 
     def facts(self, names: list[str]) -> dict[str, Any]:
         """Describe regimes and targets as plain values."""
-        rows = zip(self.names, self.rows.tolist(), strict=True)
         return {
-            "rows": dict(rows),
+            "rows": dict(zip(self.names, self.rows.tolist(), strict=True)),
             "targets": self.table(names).to_dict("records"),
             "price": self.price,
             "findings": [finding.sentence for finding in self.findings(names)],

@@ -76,8 +76,7 @@ def regress_on_predecessors(
     Returns
     -------
     (d, d) array
-        Coefficient of u in the regression of v at [u, v]; zero rows and columns for variables that
-        are constant.
+        Coefficient of u in the regression of v at [u, v]; zero for constant variables.
 
     Examples
     --------

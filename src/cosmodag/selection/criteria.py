@@ -231,7 +231,13 @@ def threshold_path(
     import pandas as pd
 
     check_is_fitted(model, "adjacency_")
-    values = _sizes(model) if thresholds is None else np.sort(np.asarray(thresholds, np.float64))
+    if thresholds is None:  # zero, and quantiles of the sizes of weights
+        _check_weights(model)
+        sizes = np.unique(np.abs(model.weights_[model.weights_ != 0]))
+        places = np.linspace(0, max(0, len(sizes) - 1), min(len(sizes), _THRESHOLDS)).astype(int)
+        values = np.concatenate([[0.0], sizes[places]])
+    else:
+        values = np.sort(np.asarray(thresholds, np.float64))
     X, entries = take_column(X, interventions)
     rows = []
     for threshold in values.tolist():
@@ -255,11 +261,3 @@ def _check_weights(model: StructureLearner) -> None:
             "A model of so many variables keeps no weights below its threshold: fit the learner "
             "again with the other threshold."
         )
-
-
-def _sizes(model: StructureLearner) -> Any:
-    """Zero, and quantiles of the sizes of weights."""
-    _check_weights(model)
-    sizes = np.unique(np.abs(model.weights_[model.weights_ != 0]))
-    places = np.linspace(0, max(0, len(sizes) - 1), min(len(sizes), _THRESHOLDS)).astype(int)
-    return np.concatenate([[0.0], sizes[places]])

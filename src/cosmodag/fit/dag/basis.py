@@ -29,10 +29,10 @@ __all__ = [
     "SHAPE",
     "TIME",
     "WEAK",
-    "are_in",
     "arrow_basis",
     "basis_of_fit",
     "class_of_fit",
+    "contains_arcs",
     "known_directions",
     "mask_of",
     "pag_of_fit",
@@ -95,7 +95,7 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
         by_interventions,
         otherwise,
         None if losses is None else losses[edges.row, edges.col],
-        dag.equations.tells(edges.row, edges.col),
+        dag.equations.may_direct(edges.row, edges.col),
         by_found,
         None if dag.window is None else dag.window.past[edges.row],
     )
@@ -183,10 +183,10 @@ def _directed(
 ) -> Bools:
     """(m,): whether the class, narrowed to arcs that are fixed, directs each arc."""
     known = mask_of(tails[fixed], heads[fixed], arcs.shape[0]) if fixed.any() else None
-    return are_in(compelled(arcs, known), tails, heads)
+    return contains_arcs(compelled(arcs, known), tails, heads)
 
 
-def are_in(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> Bools:
+def contains_arcs(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> Bools:
     """(m,): whether a matrix, dense or sparse, has each arc."""
     found = sparse.coo_array(matrix)
     d = found.shape[0]

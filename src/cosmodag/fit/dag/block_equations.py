@@ -155,7 +155,7 @@ class BlockEquations(EquationsByKind):
                 sizes[u, v] /= deviations[u]
         return sizes
 
-    def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
+    def may_direct(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
         """(m,): whether curves may decide the direction of each arc: between numbers."""
         numbers = np.array([self.embedding.is_number(v) for v in range(len(self.widths))])
         return np.asarray(numbers[tails] & numbers[heads] & self.is_curved)

@@ -41,13 +41,6 @@ class InTime:
             window.time if time is None and window.time in named else time,
         )
 
-    def of(self, window: Window) -> Window:
-        """Note the names of columns in a window."""
-        series = self.series if isinstance(self.series, str) else None
-        return replace(
-            window, series=series, time=self.time if isinstance(self.time, str) else None
-        )
-
     def taken_from(self, X: Any) -> "tuple[Any, InTime]":
         """Split the columns off a table."""
         X, series = take_column(X, self.series, "series")
@@ -107,7 +100,9 @@ def unroll(
     if not len(found.X):
         raise DataError(f"No row has {lags} rows before it: take fewer lags.")
     copies = None if base.kinds is None else base.kinds * (lags + 1)
-    window, n = in_time.of(found.window), len(base.X)
+    series = in_time.series if isinstance(in_time.series, str) else None
+    time = in_time.time if isinstance(in_time.time, str) else None
+    window, n = replace(found.window, series=series, time=time), len(base.X)
     wide = Table(found.X, list(found.names), copies)
     return Unrolled(wide, window, found.rows, targets, _about_gaps(found, n), n)
 

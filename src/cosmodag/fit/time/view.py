@@ -180,7 +180,11 @@ class TimeSeriesView(Questions):
             ends = np.quantile(draws, [outside, 1 - outside], axis=0)
             low, high = np.minimum(ends[0], found), np.maximum(ends[1], found)
         else:
-            width = ndtri((1 + level) / 2) * self._response_errors(horizon, cumulative, X)
+            errors = np.full(found.shape, np.nan)
+            if self._dag.is_linear and (X is not None or self._dag.residuals is not None):
+                data = self._dag.training_data() if X is None else self._dag.prepared(X)
+                errors = response_errors(self._dag, data, horizon, cumulative=cumulative)
+            width = ndtri((1 + level) / 2) * errors
             low, high = found - width, found + width
         labels = [names, names, range(horizon + 1)]
         pairs = pd.MultiIndex.from_product(labels, names=["cause", "effect", "time"])
@@ -194,14 +198,6 @@ class TimeSeriesView(Questions):
         check_count("horizon", horizon, low=0)
         found = responses(dag, horizon)
         return found.cumsum(axis=0) if cumulative else found
-
-    def _response_errors(self, horizon: int, cumulative: bool, X: Any) -> Floats:
-        """Compute standard errors of responses; NaN where nothing gives them."""
-        dag, d = self._dag, self.window_.d
-        if not dag.is_linear or (X is None and dag.residuals is None):
-            return np.full((horizon + 1, d, d), np.nan)
-        data = dag.training_data() if X is None else dag.prepared(X)
-        return response_errors(dag, data, horizon, cumulative=cumulative)
 
     def forecast(self, X: Any, steps: int = 1) -> Floats:
         """Predict the rows that follow the last of one series, each from those before it.

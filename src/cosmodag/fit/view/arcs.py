@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.fit.dag.basis import are_in
+from cosmodag.fit.dag.basis import contains_arcs
 from cosmodag.solve.machine.threads import blas_threads
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFra
     if errors is None and hasattr(model, "residuals_"):
         errors = standard_errors(model, model.training_data())
     errors = np.full(edges.nnz, np.nan) if errors is None else errors
-    is_open = are_in(model.equivalence_class(), edges.col, edges.row)
+    is_open = contains_arcs(model.equivalence_class(), edges.col, edges.row)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = edges.data / errors
     table = pd.DataFrame(
