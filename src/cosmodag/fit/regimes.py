@@ -197,17 +197,12 @@ def targets_found(X: Floats, regimes: Regimes, known: Known, seed: int) -> Bools
         return regimes.stated
     from cosmodag.refinement.regimes.finding import find_targets
 
-    found = find_targets(
-        X,
-        regimes.labels,
-        regimes.stated,
-        regimes.may_change,
-        support=known.support,
-        required=known.required,
-        before=known.before,
-        seed=seed,
-    )
-    return found.targets
+    given = X, regimes.labels, regimes.stated, regimes.may_change
+    return find_targets(*given, **_bounds(known), seed=seed).targets
+
+
+def _bounds(known: Known) -> dict[str, Any]:
+    return {"support": known.support, "required": known.required, "before": known.before}
 
 
 def graph_over_regimes(
@@ -228,9 +223,7 @@ def graph_over_regimes(
         labels,
         given.targets,
         np.zeros_like(given.targets),
-        support=known.support,
-        required=known.required,
-        before=known.before,
+        **_bounds(known),
         starts=[arcs],
         seed=seed,
         should_stop=should_stop,

@@ -151,11 +151,8 @@ class AnnealedLearner(TrainedLearner):
         from cosmodag.solve.recipe import Recipe
         from cosmodag.solve.training.schedules import CosineAnnealing
 
-        objective = AnnealedObjective(self._loss_function())
-        recipe = Recipe(
-            Priority(), self._mechanism(), objective, CosineAnnealing(), self.batch_size
-        )
-        return OneProblem(recipe)
+        parts = Priority(), self._mechanism(), AnnealedObjective(self._loss_function())
+        return OneProblem(Recipe(*parts, CosineAnnealing(), self.batch_size))
 
     def settings_for(self, d: int) -> dict[str, float]:
         """Every hyper-parameter as a number, for d variables."""
@@ -195,12 +192,9 @@ class AnnealedLearner(TrainedLearner):
         d, shift = problem.data.shape[1], problem.settings["shift"]
         rounds = np.array([record["round"] for record in solution.history], np.float32)
         temperatures = np.asarray(solution.recipe.schedule(rounds, problem.settings)["temperature"])
-        bounds = [log_acyclicity_bound(t, shift, d) for t in temperatures.tolist()]
         return [
-            {**record, "temperature": temperature, "log_acyclicity_bound": bound}
-            for record, temperature, bound in zip(
-                solution.history, temperatures.tolist(), bounds, strict=True
-            )
+            {**record, "temperature": t, "log_acyclicity_bound": log_acyclicity_bound(t, shift, d)}
+            for record, t in zip(solution.history, temperatures.tolist(), strict=True)
         ]
 
 

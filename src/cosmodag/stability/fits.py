@@ -17,7 +17,7 @@ from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.machine.threads import blas_threads, cores
 from cosmodag.solve.watch import Watch
 
-__all__ = ["SAMPLES", "Fit", "block_length", "fit_resamples", "rows_of", "take_fit"]
+__all__ = ["SAMPLES", "Fit", "block_length", "fit_resamples", "rows_of"]
 
 
 # How rows are drawn, by name: n of n with replacement, or half of them without.
@@ -77,7 +77,7 @@ class Fit(NamedTuple):
     positions: NDArray[np.intp]  # (d,): the place of each variable in the causal order
 
 
-def take_fit(place: int, dag: FittedDAG) -> Fit:
+def _take_fit(place: int, dag: FittedDAG) -> Fit:
     """Take arcs, directions and order of one fit."""
     arcs, directed = np.zeros((2, dag.d, dag.d), np.bool_)
     arcs[dag.edges.row, dag.edges.col] = True
@@ -93,7 +93,7 @@ def fit_resamples(
     seeds: Sequence[int],
     sample: str,
     watch: Watch,
-    take: Callable[[int, FittedDAG], Any] = take_fit,
+    take: Callable[[int, FittedDAG], Any] = _take_fit,
 ) -> Iterator[Any]:
     """Fit a learner to resamples of a table, and yield what each found as soon as it is ready.
 

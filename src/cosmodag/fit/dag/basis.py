@@ -33,7 +33,6 @@ __all__ = [
     "basis_of_fit",
     "class_of_fit",
     "contains_arcs",
-    "known_directions",
     "mask_of",
     "pag_of_fit",
 ]
@@ -82,7 +81,7 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
     otherwise = _NOISE_BASES.get(dag.noise or "", FREE)
     otherwise = SCALE if dag.follows_units else otherwise
     losses = dag.turning_losses
-    by_knowledge, by_interventions = known_directions(dag)
+    by_knowledge, by_interventions = _known_directions(dag)
     by_found = None
     if dag.regimes is not None:
         by_found = dag.regimes.separate(edges.row, edges.col, stated=False)
@@ -103,14 +102,14 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
 
 def class_of_fit(dag: "FittedDAG") -> Any:
     """Equivalence class of a fit as a (d, d) matrix, sparse if its ``adjacency`` is."""
-    by_knowledge, by_interventions = known_directions(dag)
+    by_knowledge, by_interventions = _known_directions(dag)
     fixed = by_knowledge | by_interventions
     known = mask_of(dag.edges.row[fixed], dag.edges.col[fixed], dag.d)
     found: Any = essential_graph(dag.arcs, known if fixed.any() else None)
     return found if sparse.issparse(dag.adjacency) else found.toarray()
 
 
-def known_directions(dag: "FittedDAG") -> tuple[Bools, Bools]:
+def _known_directions(dag: "FittedDAG") -> tuple[Bools, Bools]:
     """Whether knowledge, and whether interventions, exclude the reverse of each arc."""
     edges, bounds, sets = dag.edges, dag.bounds, dag.target_sets
     nothing = np.zeros(edges.nnz, np.bool_)

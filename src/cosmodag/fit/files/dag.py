@@ -41,7 +41,6 @@ __all__ = [
     "dag_arrays",
     "dag_facts",
     "dag_from",
-    "equation_facts",
     "equations_from",
     "from_arrays",
     "from_plain",
@@ -127,7 +126,7 @@ def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) ->
     return LinearEquations()
 
 
-def equation_facts(equations: FittedEquations) -> dict[str, Any]:
+def _equation_facts(equations: FittedEquations) -> dict[str, Any]:
     """Facts from which, with its arrays, `equations_from` rebuilds the equations."""
     if not isinstance(equations, FunctionEquations):
         return equations.facts()
@@ -246,7 +245,7 @@ def save_dag(dag: FittedDAG, path: str | os.PathLike[str], *, residuals: bool) -
         "knowledge": None if dag.knowledge is None else dag.knowledge.facts(),
         "lags": 0 if dag.window is None else dag.window.lags,
         "follows_units": dag.follows_units,
-        "equations": equation_facts(dag.equations),
+        "equations": _equation_facts(dag.equations),
     }
     arrays = dag_arrays(dag, residuals=residuals)
     write_model(path, arrays, {**dag_facts(dag), "fitted_dag": own})

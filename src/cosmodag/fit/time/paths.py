@@ -19,19 +19,15 @@ if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
 __all__ = [
-    "NOTHING_HELD",
     "PATHS",
-    "are_categories",
     "continued",
     "drawn_pasts",
     "drawn_path",
     "expected_rows",
     "forecast",
     "lagged_weights",
-    "next_rows",
     "response_errors",
     "responses",
-    "window_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -45,7 +41,7 @@ PATHS = 500
 # Draws of the noise of one time, for expectations in every row of a table.
 _DRAWS = 200
 
-NOTHING_HELD: Mapping[int, NDArray[Any]] = MappingProxyType({})
+_NOTHING_HELD: Mapping[int, NDArray[Any]] = MappingProxyType({})
 
 
 # Draws of the coefficients: the relative error of a standard deviation is then 4 %.
@@ -54,15 +50,15 @@ _COEFFICIENT_DRAWS = 400
 _AT_ONCE = 4_000_000
 
 
-def next_rows(
-    dag: "FittedDAG", past: Floats, noise: Floats, held: Mapping[int, NDArray[Any]] = NOTHING_HELD
+def _next_rows(
+    dag: "FittedDAG", past: Floats, noise: Floats, held: Mapping[int, NDArray[Any]] = _NOTHING_HELD
 ) -> Floats:
     """Compute time t, (m, d), from the times before, causes first.
 
     `past` is (m, k d), times t − 1, …, t − k; `noise` (m, d), in prepared units; `held` gives the
     values (m,) of variables that are set at time t, by place.
     """
-    d = window_of(dag).d
+    d = _window_of(dag).d
     start = np.zeros((len(past), dag.d))
     start[:, :d] = noise
     known = {place: past[:, place - d] for place in range(d, dag.d)} | dict(held)
@@ -74,7 +70,7 @@ def next_rows(
 
 
 def expected_rows(
-    dag: "FittedDAG", past: Floats, held: Mapping[int, NDArray[Any]] = NOTHING_HELD
+    dag: "FittedDAG", past: Floats, held: Mapping[int, NDArray[Any]] = _NOTHING_HELD
 ) -> Floats:
     """Predict time t from the times before: expected numbers, most probable levels.
 
@@ -82,11 +78,11 @@ def expected_rows(
     is taken, the same draws for all rows: the square of a variable that varies is more than the
     square of its expectation.
     """
-    d = window_of(dag).d
+    d = _window_of(dag).d
     if dag.is_linear:
-        return next_rows(dag, past, np.zeros((len(past), d)), held)
+        return _next_rows(dag, past, np.zeros((len(past), d)), held)
     noise = _centred_noise(dag, _DRAWS, np.random.default_rng(0))
-    draws = (next_rows(dag, past, np.tile(one, (len(past), 1)), held) for one in noise)
+    draws = (_next_rows(dag, past, np.tile(one, (len(past), 1)), held) for one in noise)
     return _typical(dag, len(past), draws)
 
 
@@ -95,7 +91,7 @@ def forecast(dag: "FittedDAG", last: Floats, steps: int) -> Floats:
 
     For equations that are not linear they are means over drawn paths, and most frequent levels.
     """
-    d = window_of(dag).d
+    d = _window_of(dag).d
     if dag.is_linear:
         return continued(dag, last[None], np.zeros((steps, 1, d)))[:, 0]
     random = np.random.default_rng(0)
@@ -110,24 +106,24 @@ def _centred_noise(dag: "FittedDAG", m: int, random: np.random.Generator) -> Flo
     Noise that is added then does not change a mean over the draws. It is normal, so that a model
     that was saved without its residuals predicts the same.
     """
-    d = window_of(dag).d
+    d = _window_of(dag).d
     drawn = dag.drawn_noise(m, random, normal=True)[:, :d]
-    numbers = ~are_categories(dag)
+    numbers = ~_are_categories(dag)
     drawn[:, numbers] -= drawn[:, numbers].mean(axis=0)
     return drawn
 
 
-def are_categories(dag: "FittedDAG") -> NDArray[np.bool_]:
+def _are_categories(dag: "FittedDAG") -> NDArray[np.bool_]:
     """(d,): variables without a mean."""
-    d = window_of(dag).d
+    d = _window_of(dag).d
     return np.array([not kind.is_number for kind in dag.kinds[:d]] or [False] * d)
 
 
 def _typical(dag: "FittedDAG", n: int, draws: Iterable[Floats]) -> Floats:
     """Mean over draws of n rows, (n, d) each; of a category the most frequent level."""
-    levels = {v: len(dag.kinds[v].levels) for v in np.flatnonzero(are_categories(dag)).tolist()}
+    levels = {v: len(dag.kinds[v].levels) for v in np.flatnonzero(_are_categories(dag)).tolist()}
     seen = {v: np.zeros((n, number)) for v, number in levels.items()}
-    total, count = np.zeros((n, window_of(dag).d)), 0
+    total, count = np.zeros((n, _window_of(dag).d)), 0
     for rows in draws:
         total += rows
         count += 1
@@ -143,7 +139,7 @@ def drawn_path(
     dag: "FittedDAG",
     n: int,
     random: np.random.Generator,
-    held: Mapping[int, NDArray[Any]] = NOTHING_HELD,
+    held: Mapping[int, NDArray[Any]] = _NOTHING_HELD,
 ) -> Floats:
     """Draw n successive rows, with noise from the residuals.
 
@@ -152,7 +148,7 @@ def drawn_path(
     """
     is_kept = dag.residuals is not None
     more = 0 if is_kept else _BEFORE
-    noise = dag.drawn_noise(n + more, random)[:, None, : window_of(dag).d]
+    noise = dag.drawn_noise(n + more, random)[:, None, : _window_of(dag).d]
     places = np.maximum(np.arange(n + more) - more, 0)
     at_times = [{v: values[[place]] for v, values in held.items()} for place in places]
     return continued(dag, drawn_pasts(dag, 1, random), noise, at_times)[more:, 0]
@@ -160,7 +156,7 @@ def drawn_path(
 
 def drawn_pasts(dag: "FittedDAG", m: int, random: np.random.Generator) -> Floats:
     """Draw m pasts, (m, k, d), earliest first, from the training data; the means without it."""
-    window = window_of(dag)
+    window = _window_of(dag)
     if dag.residuals is None:
         rows = np.repeat(dag.preparation.means[None], m, axis=0)
     else:
@@ -182,20 +178,20 @@ def continued(
     times = [last[:, place] for place in range(lags)]
     for place, drawn in enumerate(noise):
         past = np.concatenate(times[: -lags - 1 : -1], axis=1)
-        now = held[place] if place < len(held) else NOTHING_HELD
-        times.append(next_rows(dag, past, drawn, now))
+        now = held[place] if place < len(held) else _NOTHING_HELD
+        times.append(_next_rows(dag, past, drawn, now))
     return np.stack(times[lags:]) if len(noise) else np.empty((0, m, d))
 
 
 def lagged_weights(dag: "FittedDAG") -> Floats:
     """Weights of the arcs into time t: (k + 1, d, d), at [lag, u, v]."""
-    window, edges = window_of(dag), dag.edges
+    window, edges = _window_of(dag), dag.edges
     weights = np.zeros((window.lags + 1, window.d, window.d))
     weights[edges.row // window.d, edges.row % window.d, edges.col] = edges.data
     return weights
 
 
-def window_of(dag: "FittedDAG") -> Window:
+def _window_of(dag: "FittedDAG") -> Window:
     """Window of a fit to rows in time."""
     if dag.window is None:
         raise DataError("The rows of this model are not in time: fit it with lags (--lags).")
@@ -222,7 +218,7 @@ def responses(dag: "FittedDAG", horizon: int) -> Floats:
 
 def _own_units(dag: "FittedDAG", weights: Floats) -> Floats:
     """Weights (…, k + 1, d, d) of standardised columns, in the units of the table."""
-    d, factors = window_of(dag).d, dag.preparation.factors
+    d, factors = _window_of(dag).d, dag.preparation.factors
     return np.asarray(weights * (factors[:d] / factors.reshape(-1, d, 1)))
 
 
@@ -248,7 +244,7 @@ def response_errors(
     over the draws. `data` is the training data, prepared: (n, (k + 1) d). NaN after equations with
     redundant parents, or too few rows.
     """
-    d = window_of(dag).d
+    d = _window_of(dag).d
     total, squares = np.zeros((2, horizon + 1, d, d))
     together = max(1, _AT_ONCE // total.size)
     random = np.random.default_rng(0)
@@ -270,7 +266,7 @@ def _drawn_weights(
     dag: "FittedDAG", data: NDArray[Any], m: int, random: np.random.Generator
 ) -> Floats:
     """Draw the weights of m graphs with the arcs of one: (m, k + 1, d, d)."""
-    d, edges, counted = window_of(dag).d, dag.edges, dag.known.counted
+    d, edges, counted = _window_of(dag).d, dag.edges, dag.known.counted
     weights = np.repeat(lagged_weights(dag)[None], m, axis=0)
     for v in range(d):
         parents = edges.row[edges.col == v]
@@ -284,12 +280,12 @@ def _drawn_weights(
 
 
 def _simulated(dag: "FittedDAG", horizon: int) -> Floats:
-    random, d = np.random.default_rng(0), window_of(dag).d
+    random, d = np.random.default_rng(0), _window_of(dag).d
     start = drawn_pasts(dag, PATHS, random)
     noise = dag.drawn_noise(PATHS * (horizon + 1), random)[:, :d].reshape(horizon + 1, PATHS, d)
     calm = continued(dag, start, noise)
     found = np.full((horizon + 1, d, d), np.nan)
-    categories = are_categories(dag)
+    categories = _are_categories(dag)
     for u in np.flatnonzero(~categories).tolist():
         before, values = calm, np.unique(calm[0, :, u])
         raised = calm[0, :, u] + 1.0

@@ -14,7 +14,6 @@ from cosmodag.model.mechanism.mixed import InputBlocks, block_outputs
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS, forward
 
 __all__ = [
-    "ARRAYS",
     "MixedNetworkEquations",
     "NetworkEquations",
     "levels_in",
@@ -24,7 +23,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "output_biases")
+_ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "output_biases")
 """Names of the arrays of the networks."""
 
 # Largest number of hidden units in a block of rows: 128 MB.
@@ -129,7 +128,7 @@ class NetworkEquations(FittedEquations):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Networks as named arrays, for saving."""
-        return {f"{name}_": getattr(self, name) for name in ARRAYS}
+        return {f"{name}_": getattr(self, name) for name in _ARRAYS}
 
     def facts(self) -> dict[str, Any]:
         """Sizes and activation of the hidden layers, for saving."""
@@ -245,7 +244,7 @@ def networks_from(
     arrays: dict[str, NDArray[Any]], hidden: tuple[int, ...], activation: str
 ) -> NetworkEquations:
     """Rebuild the networks that ``arrays`` and ``facts`` of equations describe."""
-    parts = {name: arrays[f"{name}_"] for name in ARRAYS}
+    parts = {name: arrays[f"{name}_"] for name in _ARRAYS}
     found = NetworkEquations(**parts, hidden=hidden, activation=activation)
     if "network_numbers" not in arrays:
         return found

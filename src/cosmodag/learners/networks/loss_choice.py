@@ -33,16 +33,7 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.learners.cosmo_mlp import CosmoMLP
 
-__all__ = [
-    "AUTO",
-    "LIKELIHOOD",
-    "SQUARED_ERROR",
-    "SeenColumns",
-    "columns_of",
-    "has_heads",
-    "learn_by_loss",
-    "seen_columns",
-]
+__all__ = ["AUTO", "LIKELIHOOD", "SQUARED_ERROR", "SeenColumns", "columns_of", "learn_by_loss"]
 
 Floats = NDArray[np.float64]
 
@@ -145,14 +136,14 @@ class MixedColumns:
 SeenColumns = NumberColumns | MixedColumns
 
 
-def has_heads(given: Prepared) -> bool:
+def _has_heads(given: Prepared) -> bool:
     """Whether a table has categories or counts, whose likelihoods are their own."""
     return any(kind.kind in _OWN_HEADS for kind in given.kinds)
 
 
-def seen_columns(given: Prepared) -> SeenColumns:
+def _seen_columns(given: Prepared) -> SeenColumns:
     """Choose how networks see a table that they are trained on by likelihood."""
-    if has_heads(given):
+    if _has_heads(given):
         return MixedColumns(Embedding.of(given.in_own_units, given.kinds, columns=1))
     return NumberColumns(_units_of(given))
 
@@ -217,7 +208,7 @@ def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
     """Choose from the columns alone."""
     if learner.loss != AUTO:
         return _Choice(learner.loss, "It was asked for.")
-    if has_heads(given):
+    if _has_heads(given):
         return _Choice(
             LIKELIHOOD, "The table has categories or counts, which have likelihoods of their own."
         )
@@ -268,7 +259,7 @@ def _trained(
     for place in places:
         learner: Any = copy(tasks[place].learner)
         learner.loss, given = choices[place].loss, tasks[place].given
-        columns = seen_columns(given) if learner.loss == LIKELIHOOD else None
+        columns = _seen_columns(given) if learner.loss == LIKELIHOOD else None
         if columns is not None:
             given = replace(given, data=columns.data(given))
             learner._levels = columns.levels
