@@ -74,7 +74,7 @@ class RegimeMoments:
         return RegimeMoments(rows, means, products)
 
     def without(self, targets: Bools) -> Moments:
-        """Join the regimes, for each variable those in which it is no target; there is one.
+        """Join, for each variable, the regimes in which it is no target; there must be one.
 
         Examples
         --------
