@@ -18,7 +18,6 @@ from cosmodag.learners.networks.equations import (
     NetworkEquations,
     networks_from,
 )
-from cosmodag.learners.networks.refining import refined_networks
 from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.model.mechanism.mlp import ACTIVATIONS, ARC_STRENGTHS
@@ -126,6 +125,8 @@ class NetworkLearner(TrainedLearner):
         return {"prepared_means_": _networks_of(dag).usual_values(data)}
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        from cosmodag.learners.networks.refining import refined_networks  # imports Numba
+
         return refined_networks(self, given, learnt, watch)
 
     @property
