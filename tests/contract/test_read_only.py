@@ -13,7 +13,7 @@ from scipy import sparse
 import cosmodag
 from cosmodag import OrderSearch, VarianceSort, selection
 from cosmodag.fit.dag.equations import LinearEquations
-from cosmodag.fit.view.attributes import OfDAG
+from cosmodag.fit.view.fitted import OfDAG
 from learner_catalogue import chain_table, every_learner
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")

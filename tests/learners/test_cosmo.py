@@ -15,7 +15,7 @@ from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
 from cosmodag.fit.prepare import prepare
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import read_model, write_model
-from cosmodag.learners.trained.starts import best_start
+from cosmodag.learners.trained.training import best_start
 from cosmodag.model.orientation import log_acyclicity_bound
 from cosmodag.solve.plan import solve_many
 from cosmodag.solve.recipe import full_loss

@@ -4,8 +4,7 @@ import inspect
 
 import pytest
 
-from cosmodag.learners.documentation import described, inherit_descriptions
-from cosmodag.learners.registry import LEARNERS
+from cosmodag.learners.registry import LEARNERS, described, inherit_descriptions
 
 
 @pytest.mark.parametrize("entry", LEARNERS.values(), ids=lambda entry: entry.command)

@@ -12,7 +12,7 @@ from cosmodag.data.regimes import label_texts, regimes_of
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.dag.basis import FOUND, INTERVENTIONS
 from cosmodag.stability import bootstrap
-from cosmodag.stability.resamples import rows_of
+from cosmodag.stability.fits import rows_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

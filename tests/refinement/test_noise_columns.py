@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from noise_tables import table
 
-from cosmodag.refinement.noise.columns import common_scale, few_valued
+from cosmodag.refinement.variances import common_scale, few_valued
 
 SCALINGS = {
     "population": lambda X: X / X.std(axis=0),

@@ -5,7 +5,7 @@ from scipy import sparse
 
 from cosmodag import OrderSearch
 from cosmodag.order.entropy.spacings import log_densities
-from cosmodag.refinement.noise.curves import arc_curves
+from cosmodag.refinement.arc_checks import arc_curves
 
 ARC = sparse.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
 CURVES = {

@@ -9,7 +9,7 @@ from noise_tables import standardised, table
 from cosmodag import Cosmo, OrderSearch, load, refine, simulate
 from cosmodag.errors import CosmodagWarning, ModelWarning
 from cosmodag.graph.equivalence import class_distance
-from cosmodag.refinement.noise.variances import Variances
+from cosmodag.refinement.variances import Variances
 from cosmodag.report.choices import choices_of
 
 

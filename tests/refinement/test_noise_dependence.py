@@ -3,7 +3,7 @@ import pytest
 from noise_tables import NOISES
 from scipy import sparse
 
-from cosmodag.refinement.noise.dependence import noise_dependence
+from cosmodag.refinement.arc_checks import noise_dependence
 
 ARC = sparse.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
 

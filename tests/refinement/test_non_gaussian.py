@@ -12,7 +12,7 @@ from cosmodag.graph.dags import is_dag
 from cosmodag.metrics import evaluate
 from cosmodag.order.entropy.measure import entropy, non_gaussianity
 from cosmodag.order.scores import growing_penalty
-from cosmodag.refinement.noise.outcome import Decided
+from cosmodag.refinement.jobs import Decided
 from cosmodag.refinement.non_gaussian import entropy_penalty, search_non_gaussian
 
 Table = NDArray[np.float64]

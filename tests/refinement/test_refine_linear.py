@@ -8,8 +8,8 @@ from cosmodag.order import choose_parents
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import equal_variance_total, gaussian_total
 from cosmodag.order.starts.conditional_variances import equal_variance_order
-from cosmodag.refinement.noise.variances import compare_best
 from cosmodag.refinement.refine import refine_linear
+from cosmodag.refinement.variances import compare_best
 from linear_tables import linear_table
 
 

@@ -7,15 +7,13 @@ from hypothesis import strategies as st
 
 from cosmodag.data.regimes import CHANGES
 from cosmodag.order.moments import Moments
-from cosmodag.refinement.regimes import (
+from cosmodag.refinement.regimes.equation import (
     RankEvidence,
     RegimeMoments,
     RegimeScore,
-    find_targets,
-    regime_score,
+    parents_of,
 )
-from cosmodag.refinement.regimes.climbing import climb
-from cosmodag.refinement.regimes.equation import parents_of
+from cosmodag.refinement.regimes.finding import climb, find_targets, regime_score
 
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
 

@@ -37,7 +37,7 @@ def test_folds_are_fitted_together_as_they_are_alone():
 
 def test_held_out_rows_are_not_seen(monkeypatch):
     seen, asked = [], []
-    module = sys.modules["cosmodag.selection.held_out"]
+    module = sys.modules["cosmodag.selection.criteria"]
     prepare, ask = module.prepare, FittedDAG.log_likelihoods
     monkeypatch.setattr(
         module, "prepare", lambda model, X, *more: seen.append(X.X) or prepare(model, X, *more)

@@ -39,9 +39,9 @@ FAULTS = (
     ),
     Fault(
         "half-samples are whole samples",
-        "stability/resamples.py",
-        "return random.permutation(n)[: max(2, n // 2)]",
-        "return random.permutation(n)",
+        "stability/fits.py",
+        "random.permutation(n)[: max(2, n // 2)]",
+        "random.permutation(n)",
         (f"{BOOTSTRAP}::test_rows_are_those_of_the_seed",),
     ),
     Fault(
@@ -157,7 +157,7 @@ FAULTS = (
     ),
     Fault(
         "held-out rows are fitted to",
-        "selection/held_out.py",
+        "selection/criteria.py",
         "prepare(one, table.of_rows(seen), rows)",
         "prepare(one, table, targets)",
         (f"{SELECTION}::test_held_out_rows_are_not_seen",),

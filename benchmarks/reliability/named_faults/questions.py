@@ -44,9 +44,9 @@ FAULTS = (
     ),
     Fault(
         "a variable that is set still follows its causes",
-        "fit/dag/rows.py",
-        "        if v in held:\n            values[:, v] = held[v]\n",
-        "        if v in held:\n            values[:, v] = held[v] + noise[:, v]\n",
+        "fit/fitted_dag.py",
+        "            if v in held:\n                values[:, v] = held[v]\n",
+        "            if v in held:\n                values[:, v] = held[v] + noise[:, v]\n",
         (f"{EFFECTS}::test_setting_variables_in_samples_and_predictions",),
     ),
     Fault(
@@ -93,7 +93,7 @@ FAULTS = (
     ),
     Fault(
         "responses of standardised columns are not in the units of the table",
-        "fit/time/responses.py",
+        "fit/time/paths.py",
         "weights * (factors[:d] / factors.reshape(-1, d, 1))",
         "weights * 1.0",
         (f"{IN_TIME}::test_responses_of_standardised_columns_are_in_the_units_of_the_table",),

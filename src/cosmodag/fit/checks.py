@@ -9,13 +9,7 @@ import numpy as np
 
 from cosmodag.errors import DataError
 
-__all__ = [
-    "check_choice",
-    "check_count",
-    "check_number",
-    "refuse_lags",
-    "seeds_from",
-]
+__all__ = ["check_choice", "check_count", "check_number", "refuse_lags", "seeds_from"]
 
 
 def check_number(
@@ -52,11 +46,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 def seeds_from(random_state: Any, count: int) -> list[int]:
     """Independent 32-bit seeds; the same for the same random state.
 
-    Parameters
-    ----------
-    random_state : int, numpy Generator, RandomState or None
-        None for seeds that differ every time.
-    count : int
+    None gives seeds that differ every time.
     """
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))

@@ -15,13 +15,12 @@ from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.dag import rows
-from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of
+from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of, pag_of_fit
 from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
-from cosmodag.fit.dag.hidden_causes import pag_of_fit
 from cosmodag.fit.dag.read_only import read_only
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes.fitted import FittedRegimes
+from cosmodag.fit.regimes import FittedRegimes
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from cosmodag.order.moments import Moments
 
 __all__ = ["FittedDAG"]
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class FittedDAG:
     # (d, d): weights of the arcs, u → v at [u, v]; dense, or sparse for very many variables.
     adjacency: Any
     # (d, d): weights before the threshold, acyclic; None for very many variables.
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
     preparation: Preparation  # how columns are centred and scaled
     # How variables are predicted from their parents in `adjacency`.
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
@@ -65,11 +66,11 @@ class FittedDAG:
     # saved.
     residuals: NDArray[np.float32] | None = None
     # (d,): variances of the residuals, and deviations of the columns, in the table's own units.
-    noise_variances: NDArray[np.float64] | None = None
-    deviations: NDArray[np.float64] | None = None
+    noise_variances: Floats | None = None
+    deviations: Floats | None = None
     # (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None if
     # another score decides, or it was not computed.
-    turning_losses: NDArray[np.float64] | None = None
+    turning_losses: Floats | None = None
     # Variables and lags where the columns are those of a window in time; None otherwise.
     window: Window | None = None
     learner: str = "the model"  # class of the learner, for messages
@@ -157,23 +158,18 @@ class FittedDAG:
 
     @cached_property
     def pag(self) -> PartialAncestralGraph:
-        """What the graph shows where causes may be hidden; see `cosmodag.fit.dag.hidden_causes`."""
+        """What the graph shows where causes may be hidden; see `cosmodag.fit.dag.basis`."""
         return pag_of_fit(self)
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":
-        """Fit constants, residuals and variances to the training data.
+        """Fit constants, residuals and variances to the training data, prepared.
 
-        Parameters
-        ----------
-        data : (n, d) array
-            The training data, prepared.
-        recentre : bool
-            Whether means may be moved if variables were set. The means that satisfy all equations
-            are those of observations without interventions, even if the table has none.
+        With `recentre`, means may be moved if variables were set: those that satisfy all equations
+        are the means of observations without interventions, even if the table has none.
         """
         return rows.with_constants(self, data, recentre)
 
-    def prepared(self, X: Any) -> NDArray[np.float64]:
+    def prepared(self, X: Any) -> Floats:
         """Check the columns of new data, and prepare it like the training data."""
         return rows.prepared_rows(self, X)
 
@@ -195,7 +191,7 @@ class FittedDAG:
             return np.zeros(len(data))
         return self.equations.predict_column(data, self.adjacency, v)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """Predict every variable of a table from its parents."""
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
@@ -203,7 +199,7 @@ class FittedDAG:
         """Mean Gaussian log-likelihood, per row and variable, of entries that were not set."""
         return rows.score_of(self, X, interventions, regimes)
 
-    def log_likelihoods(self, X: Any, regimes: Any = None) -> NDArray[np.float64]:
+    def log_likelihoods(self, X: Any, regimes: Any = None) -> Floats:
         """Log-likelihood of every entry of the columns that have noise.
 
         Gaussian, unless the equations have another one, such as that of categories. If `regimes`
@@ -216,7 +212,7 @@ class FittedDAG:
         n: int,
         random_state: int | None = None,
         held: Mapping[int, NDArray[Any]] = MappingProxyType({}),
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Draw n new rows: noise from the residuals, or normal noise where these were not saved.
 
         `held` gives the values, in the table's own units, of columns that are set from outside.
@@ -227,33 +223,35 @@ class FittedDAG:
             drawn[:, v] = values  # to the last digit
         return drawn
 
-    def drawn_noise(
-        self, n: int, random: np.random.Generator, *, normal: bool = False
-    ) -> NDArray[np.float64]:
+    def drawn_noise(self, n: int, random: np.random.Generator, *, normal: bool = False) -> Floats:
         """Draw n rows of noise, independent between variables, in prepared units.
 
-        It is drawn from the residuals of the training data; from normal distributions if these were
-        not saved, or if `normal` is true.
+        It comes from the residuals of the training data, or from normal distributions: if these
+        were not saved, or if `normal` is true.
         """
         return rows.drawn_noise(self, n, random, normal=normal)
 
-    def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, NDArray[np.float64]]:
+    def prepared_values(self, held: Mapping[int, NDArray[Any]]) -> dict[int, Floats]:
         """Convert values of some columns to prepared units."""
         means, scales = self.preparation.means, self.preparation.scales
         return {v: np.asarray((values - means[v]) / scales[v]) for v, values in held.items()}
 
     def propagated(
-        self,
-        noise: NDArray[np.float64],
-        held: Mapping[int, NDArray[np.float64]] = MappingProxyType({}),
-    ) -> NDArray[np.float64]:
+        self, noise: Floats, held: Mapping[int, Floats] = MappingProxyType({})
+    ) -> Floats:
         """Compute rows from their noise, causes first, all in prepared units.
 
         Columns that are `held` have the values given, and no noise.
         """
-        return rows.propagated_rows(self, noise, held)
+        values = noise.copy()
+        for v in self.order:
+            if v in held:
+                values[:, v] = held[v]
+            elif not self.preparation.constant[v]:
+                values[:, v] = self.equations.respond(values, self.adjacency, v, noise[:, v])
+        return values
 
-    def training_data(self) -> NDArray[np.float64]:
+    def training_data(self) -> Floats:
         """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
         if self.residuals is None:
             raise DataError(

@@ -12,6 +12,9 @@ from cosmodag.order.moments import Moments
 
 __all__ = ["GaussianEquations", "Normal", "effective_rows", "fill", "moments_of_gaps"]
 
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
 # Smallest variance of the noise, as a share of the variable's variance.
 _LEAST_NOISE = 1e-6
 # EM ends when no covariance of standardised columns changes by more than this, or after this
@@ -30,24 +33,19 @@ class Normal:
     A column without variation has a deviation of 1 and no correlations.
     """
 
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
-    correlations: NDArray[np.float64]
+    means: Floats
+    scales: Floats
+    correlations: Floats
 
     @classmethod
-    def of(cls, X: NDArray[Any], absent: NDArray[np.bool_]) -> "Normal":
+    def of(cls, X: NDArray[Any], absent: Bools) -> "Normal":
         """Maximise the likelihood of the observed values, by EM.
 
         Every round replaces missing values, and products of two of them, by their expectations
         given the rest of the row. With few rows, the correlations in these expectations are
         shrunk.
 
-        Parameters
-        ----------
-        X : (n, d) array
-            Entries of missing values are ignored.
-        absent : (n, d) bool
-            Missing values; no column lacks all values.
+        `absent` (n, d) marks missing values, whose entries in `X` are ignored; no column lacks all.
 
         Examples
         --------
@@ -74,12 +72,8 @@ class Normal:
         scales = np.where(scales > 0, scales, 1.0)
         return cls(centres + means * units, scales * units, _correlations(covariance))
 
-    def precision(self, n: int) -> NDArray[np.float64]:
-        """Inverse covariance, shrunk for n rows."""
-        return _precision(self.correlations * np.outer(self.scales, self.scales), n)
 
-
-def moments_of_gaps(X: NDArray[Any], absent: NDArray[np.bool_]) -> Moments:
+def moments_of_gaps(X: NDArray[Any], absent: Bools) -> Moments:
     """Second moments of a table with missing values, with an effective number of rows.
 
     The covariance is that of `Normal`; the number of rows is that of `effective_rows`, since
@@ -96,7 +90,7 @@ def moments_of_gaps(X: NDArray[Any], absent: NDArray[np.bool_]) -> Moments:
     )
 
 
-def effective_rows(absent: NDArray[np.bool_]) -> float:
+def effective_rows(absent: Bools) -> float:
     """Rows in which three variables are measured, for variables that are often missing.
 
     One number for all variables keeps the score the same for all graphs of one equivalence class.
@@ -113,11 +107,8 @@ def effective_rows(absent: NDArray[np.bool_]) -> float:
 
 
 def _expected(
-    table: NDArray[np.float64],
-    absent: NDArray[np.bool_],
-    means: NDArray[np.float64],
-    precision: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    table: Floats, absent: Bools, means: Floats, precision: Floats
+) -> tuple[Floats, Floats]:
     """Fill in conditional means; sum the conditional covariances over the rows."""
     filled = np.where(absent, means, table)
     lacking = np.zeros(precision.shape)
@@ -130,9 +121,7 @@ def _expected(
     return filled, lacking
 
 
-def _by_number(
-    absent: NDArray[np.bool_],
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _by_number(absent: Bools) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Rows with the same number of missing values, and their places: (r,) and (r, number)."""
     numbers = absent.sum(axis=1)
     for number in np.unique(numbers[numbers > 0]).tolist():
@@ -141,7 +130,7 @@ def _by_number(
             yield some, np.nonzero(absent[some])[1].reshape(-1, number)
 
 
-def _correlations(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _correlations(covariance: Floats) -> Floats:
     """Correlations; zeros for a constant variable."""
     variances = np.diag(covariance)
     scales = np.where(variances > 0, np.sqrt(np.maximum(variances, 0.0)), np.inf)
@@ -150,7 +139,7 @@ def _correlations(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(found)
 
 
-def _precision(covariance: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def _precision(covariance: Floats, n: int) -> Floats:
     """Inverse covariance; correlations are shrunk if rows are few."""
     d = len(covariance)
     scales = np.sqrt(np.diag(covariance))
@@ -162,42 +151,23 @@ def _precision(covariance: NDArray[np.float64], n: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class GaussianEquations:
-    """Linear equations of all variables, or their inverse covariance alone.
+    """Linear equations of all variables, or their inverse covariance alone."""
 
-    Attributes
-    ----------
-    means, variances
-        (d,): of the variables.
-    precision
-        (d, d): inverse covariance, (I − W) D⁻¹ (I − W)ᵀ for weights W and noise variances D, in
-        which the row of a variable has entries for its parents, children and their other parents.
-    terms
-        (d, d): column v is (e_v − W e_v) / √D_v, the contribution of the equation of v to the
-        precision; None without a graph.
-    """
-
-    means: NDArray[np.float64]
-    variances: NDArray[np.float64]
-    precision: NDArray[np.float64]
-    terms: NDArray[np.float64] | None = None
+    means: Floats  # (d,)
+    variances: Floats  # (d,): of the variables
+    # (d, d): inverse covariance, (I − W) D⁻¹ (I − W)ᵀ for weights W and noise variances D, in which
+    # the row of a variable has entries for its parents, children and their other parents.
+    precision: Floats
+    # (d, d): column v is (e_v − W e_v) / √D_v, the contribution of the equation of v to the
+    # precision; None without a graph.
+    terms: Floats | None = None
 
     @classmethod
-    def on(
-        cls, arcs: NDArray[np.bool_], X: NDArray[np.float64], targets: NDArray[np.bool_] | None
-    ) -> "GaussianEquations":
+    def on(cls, arcs: Bools, X: Floats, targets: Bools | None) -> "GaussianEquations":
         """Regress every variable on its parents, over the rows in which it was not set.
 
         Means are those of observations without interventions, as the equations imply them, even if
-        the table has no such rows.
-
-        Parameters
-        ----------
-        arcs : (d, d) bool
-            A DAG.
-        X : (n, d) array
-            Without missing values.
-        targets : (n, d) bool, optional
-            Where a variable was set from outside.
+        the table has no such rows. `arcs` is a DAG; `X` has no missing values.
         """
         n, d = X.shape
         counted = np.ones((n, d), bool) if targets is None else ~targets
@@ -222,9 +192,10 @@ class GaussianEquations:
     @classmethod
     def of_normal(cls, normal: Normal, n: int) -> "GaussianEquations":
         """Equations of a normal distribution without a graph, fitted to n rows."""
-        return cls(normal.means, normal.scales**2, normal.precision(n))
+        covariance = normal.correlations * np.outer(normal.scales, normal.scales)
+        return cls(normal.means, normal.scales**2, _precision(covariance, n))
 
-    def precision_where(self, was_set: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def precision_where(self, was_set: Bools) -> Floats:
         """Inverse covariance in rows in which some variables were set."""
         if self.terms is None or not was_set.any():
             return self.precision
@@ -235,25 +206,13 @@ class GaussianEquations:
 
 
 def fill(
-    X: NDArray[np.float64],
-    absent: NDArray[np.bool_],
-    equations: GaussianEquations,
-    draws: NDArray[np.float64],
-    targets: NDArray[np.bool_] | None,
-) -> NDArray[np.float64]:
+    X: Floats, absent: Bools, equations: GaussianEquations, draws: Floats, targets: Bools | None
+) -> Floats:
     """Draw missing values given all others of their row.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        Entries of missing values are ignored.
-    absent : (n, d) bool
-        Missing values.
-    equations : GaussianEquations
-    draws : (number of missing values,) array
-        Standard normal; zeros give conditional means.
-    targets : (n, d) bool, optional
-        Where a variable was set from outside.
+    `absent` marks missing values, whose entries in `X` are ignored; `targets`, values that were
+    set. `draws`, one number for each missing value, are standard normal; zeros give conditional
+    means.
 
     Examples
     --------
@@ -278,8 +237,8 @@ def fill(
 
 
 def _patterns(
-    absent: NDArray[np.bool_], targets: NDArray[np.bool_] | None
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
+    absent: Bools, targets: Bools | None
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Bools]]:
     """Group rows by their missing and set variables: rows, missing, set."""
     rows, d = np.flatnonzero(absent.any(axis=1)), absent.shape[1]
     was_set = np.zeros_like(absent) if targets is None else targets

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTHING", "Known"]
 
+Bools = NDArray[np.bool_]
+
 # Smallest number of rows without interventions from which means are taken.
 _FEWEST_ROWS = 30
 _MOST_BYTES = 2**33
@@ -24,11 +26,11 @@ class Known:
     """Bounds on the graph, interventions, and missing values; each may be None."""
 
     bounds: Bounds | None = None  # arcs that may exist, arcs that must exist, and a partial order
-    targets: NDArray[np.bool_] | None = None  # (n, d) bool: where a variable was set from outside
+    targets: Bools | None = None  # (n, d) bool: where a variable was set from outside
     # (n, d) bool: where a value is missing, and was filled in.
-    absent: NDArray[np.bool_] | None = None
+    absent: Bools | None = None
     # (d,) bool: columns without an equation, as the past of a time series.
-    given: NDArray[np.bool_] | None = None
+    given: Bools | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -36,19 +38,19 @@ class Known:
         return self.bounds is None and self.targets is None and self.absent is None
 
     @property
-    def support(self) -> NDArray[np.bool_] | None:
+    def support(self) -> Bools | None:
         """(d, d): arcs that may exist; None for all."""
         return None if self.bounds is None else self.bounds.support
 
     @property
-    def required(self) -> NDArray[np.bool_] | None:
+    def required(self) -> Bools | None:
         """(d, d): arcs that must exist; None for none."""
         if self.bounds is None or not self.bounds.required.any():
             return None
         return self.bounds.required
 
     @property
-    def before(self) -> NDArray[np.bool_] | None:
+    def before(self) -> Bools | None:
         """(d, d): whether u must come before v; None for no constraint."""
         if self.bounds is None or self.bounds.gaps is None:
             return None
@@ -69,7 +71,7 @@ class Known:
         return (~np.logical_or.reduce(others)).astype(np.float64) if others else None
 
     @property
-    def untouched(self) -> NDArray[np.bool_] | None:
+    def untouched(self) -> Bools | None:
         """(n,): rows in which nothing was set; None for all, or if they are too few."""
         if self.targets is None:
             return None
@@ -77,7 +79,7 @@ class Known:
         return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
 
     @property
-    def centred_on(self) -> NDArray[np.bool_] | None:
+    def centred_on(self) -> Bools | None:
         """Rows (n,) in which nothing was set or, if these are few, entries (n, d) not set.
 
         None for the whole table.
@@ -92,24 +94,8 @@ class Known:
         absent = None if self.absent is None else self.absent[rows]
         return replace(self, targets=targets, absent=absent)
 
-    @property
-    def given_first(self) -> NDArray[np.bool_] | None:
-        """(d, d): whether u is given and v has an equation; None where nothing is given."""
-        return None if self.given is None else self.given[:, None] & ~self.given
-
     def moments(self, X: NDArray[Any]) -> "Moments":
-        """Second moments of a table, over the rows of each variable's own equation.
-
-        Parameters
-        ----------
-        X : (n, d) array
-            Missing values filled in; without interventions these do not matter.
-
-        Raises
-        ------
-        ResourceError
-            If one matrix for each set of rows would need too much memory.
-        """
+        """Second moments of a complete table, over the rows of each variable's own equation."""
         return replace(self._moments(X), given=self.given)
 
     def _moments(self, X: NDArray[Any]) -> "Moments":

@@ -1,7 +1,8 @@
 """Missing values: refused, dropped with their rows, or imputed from the rest of the row."""
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,14 +14,17 @@ from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
 from cosmodag.fit.known import Known
-from cosmodag.fit.mixed.gaps import LevelColumns
+from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["CHOICES", "REMEDY", "Completed", "complete"]
+__all__ = ["CHOICES", "REMEDY", "Completed", "LevelColumns", "complete"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 CHOICES = ("error", "drop", "impute")
 REMEDY = (
@@ -33,7 +37,7 @@ REMEDY = (
 # equations are fitted to earlier draws.
 _ROUNDS, _REPEATS = 4, 5
 
-Targets = NDArray[np.bool_] | None
+Targets = Bools | None
 
 
 class Completed(NamedTuple):
@@ -42,9 +46,60 @@ class Completed(NamedTuple):
     table: Table
     targets: Targets  # (n, d) bool: values that were set; None for none
     report: dict[str, Any] | None = None  # treatment, as plain values; None if nothing was missing
-    absent: NDArray[np.bool_] | None = None  # (n, d) bool: imputed values; None for none
+    absent: Bools | None = None  # (n, d) bool: imputed values; None for none
     # (rows of the original table,) bool: rows that were not dropped; None for all.
-    kept: NDArray[np.bool_] | None = None
+    kept: Bools | None = None
+
+
+@dataclass(frozen=True)
+class LevelColumns:
+    """A table in which a category of k levels is k − 1 columns of zeros and ones.
+
+    Ordered levels stay one column. A drawn value is not yet a level: of a category, the level of
+    the largest indicator is taken, the first having one less the sum of the others; of ordered
+    levels, the nearest.
+
+    Examples
+    --------
+    >>> columns = LevelColumns((ColumnKind("continuous"), ColumnKind("categorical", tuple("abc"))))
+    >>> columns.expanded(np.array([[0.5, 2.0], [1.5, np.nan]])).tolist()
+    [[0.5, 0.0, 1.0], [1.5, nan, nan]]
+    >>> columns.collapsed(np.array([[0.5, 0.0, 1.0], [1.5, 0.6, 0.1]])).tolist()
+    [[0.5, 2.0], [1.5, 1.0]]
+    """
+
+    kinds: Sequence[ColumnKind]
+
+    @property
+    def are_ordered(self) -> bool:
+        """Whether no column is a category of more than two levels."""
+        return all(kind.is_number for kind in self.kinds)
+
+    def expanded(self, X: Floats) -> Floats:
+        """Replace the numbers of levels by indicators; missing ones stay missing."""
+        columns = []
+        for v, kind in enumerate(self.kinds):
+            column = X[:, [v]]
+            if not kind.is_number:
+                indicators = column == np.arange(1, len(kind.levels))
+                column = np.where(np.isnan(column), np.nan, indicators.astype(np.float64))
+            columns.append(column)
+        return np.hstack(columns)
+
+    def collapsed(self, filled: Floats) -> Floats:
+        """Turn indicators, and values between ordered levels, into numbers of levels."""
+        columns, first = [], 0
+        for kind in self.kinds:
+            width = 1 if kind.is_number else len(kind.levels) - 1
+            part = filled[:, first : first + width]
+            first += width
+            if not kind.is_number:
+                reference = 1 - part.sum(axis=1, keepdims=True)
+                part = np.argmax(np.hstack([reference, part]), axis=1)[:, None]
+            elif kind.is_levels:
+                part = np.clip(np.rint(part), 0, len(kind.levels) - 1)
+            columns.append(np.asarray(part, np.float64))
+        return np.hstack(columns)
 
 
 def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None) -> Completed:
@@ -67,25 +122,19 @@ def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None)
     if empty.any():
         listed = name_list([table.names[place] for place in np.flatnonzero(empty)])
         raise DataError(f"{listed} have no value at all: leave such columns out.")
-    report = _counts(table, absent)
-    if model.missing == "drop":
-        return _dropped(table, targets, absent.any(axis=1), report)
-    return _imputed(model, _dropped(table, targets, absent.all(axis=1), report))
-
-
-def _counts(table: Table, absent: NDArray[np.bool_]) -> dict[str, Any]:
     columns = absent.sum(axis=0)
-    return {
+    report = {
         "rows": len(absent),
         "entries": int(columns.sum()),
         "share": float(absent.mean()),
         "columns": {table.names[v]: int(columns[v]) for v in np.flatnonzero(columns)},
     }
+    if model.missing == "drop":
+        return _dropped(table, targets, absent.any(axis=1), report)
+    return _imputed(model, _dropped(table, targets, absent.all(axis=1), report))
 
 
-def _dropped(
-    table: Table, targets: Targets, gone: NDArray[np.bool_], report: dict[str, Any]
-) -> Completed:
+def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]) -> Completed:
     """Drop rows, and warn with their number."""
     dropped, kept = int(gone.sum()), int((~gone).sum())
     listed = name_list(list(report["columns"]))
@@ -115,17 +164,19 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     relations takes its covariance from the observed values (`Known.moments`).
     """
     table, names = np.asarray(given.table.X, np.float64), given.table.names
-    levels = LevelColumns(given.table.kinds or ())
-    if given.targets is not None:
+    levels, targets = LevelColumns(given.table.kinds or ()), given.targets
+    if targets is not None:
         _check_ordered(levels, names)
     X = table if levels.are_ordered else levels.expanded(table)
     absent = np.isnan(X)
     (seed,) = seeds_from(model.random_state, 1)
     draws = np.random.default_rng([seed, 0x6D697373]).normal(size=int(absent.sum()))
-    targets = given.targets
-    equations, rounds = _without_graph(X, absent, targets), 1
-    filled = fill(X, absent, equations, draws, None) if targets is None else X
-    if targets is not None:
+    rows = Known(targets=targets).untouched  # without interventions, if there are enough of them
+    some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
+    equations = GaussianEquations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
+    if targets is None:
+        filled, rounds = fill(X, absent, equations, draws, None), 1
+    else:
         filled, rounds = _by_graphs(model, X, absent, targets, equations, draws, names)
     if any(kind.is_levels for kind in levels.kinds):
         filled, absent = levels.collapsed(filled), np.isnan(table)
@@ -146,24 +197,15 @@ def _check_ordered(levels: LevelColumns, names: list[str]) -> None:
         )
 
 
-def _without_graph(
-    X: NDArray[np.float64], absent: NDArray[np.bool_], targets: Targets
-) -> GaussianEquations:
-    """Fit a normal distribution to rows without interventions, if there are enough of them."""
-    rows = Known(targets=targets).untouched
-    some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
-    return GaussianEquations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
-
-
 def _by_graphs(
     model: "StructureLearner",
-    X: NDArray[np.float64],
-    absent: NDArray[np.bool_],
-    targets: NDArray[np.bool_],
+    X: Floats,
+    absent: Bools,
+    targets: Bools,
     equations: GaussianEquations,
-    draws: NDArray[np.float64],
+    draws: Floats,
     names: list[str],
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[Floats, int]:
     """Impute a table with interventions, alternating with searches for a graph.
 
     A value that was set informs about its effects, but not about its causes, which needs a graph.
@@ -183,7 +225,7 @@ def _by_graphs(
     numbers = np.zeros(X.shape)
     numbers[absent] = draws
     filled = np.where(absent, fill(X, unknown, equations, numbers[unknown], None), X)
-    before: NDArray[np.bool_] | None = None
+    before: Bools | None = None
     rounds = 0
     with ignoring(CosmodagWarning):
         while rounds < _ROUNDS:

@@ -48,26 +48,15 @@ def fit_many(
 ) -> Iterator[Outcome]:
     """Fit learners to prepared tables: learn, refine, settle. No learner is changed.
 
-    Parameters
-    ----------
-    tasks : sequence of FitTask
-        Learners of one class, and a table for each. There may be one learner for many tables, many
-        settings for one table (`selection.auto`), or a seed for each resample (the bootstrap).
-    watch : Watch
-        Shows progress and may end the run early; it must have been entered.
-    take : callable
-        Called with the place of a task, its `FitResult` and what was learnt, in the thread that
-        finished it, while others are fitted. Only what it returns is kept, by default the result.
-    finish_stopped : bool
-        Whether a task that was cut short is finished with what it has.
-    threads : int
-        Tasks that are refined and settled at the same time. With one, all is done in the caller's
-        thread.
+    Tasks have learners of one class, and a table for each: one learner and many tables, many
+    settings for one table (`selection.auto`), or a seed for each resample (the bootstrap). Outcomes
+    come as tasks are finished, in any order.
 
-    Yields
-    ------
-    Outcome
-        As tasks are finished, in any order.
+    The watch shows progress and may end the run early; it must have been entered. `take` is called
+    with the place of a task, its `FitResult` and what was learnt, in the thread that finished it,
+    and only what it returns is kept. With `finish_stopped`, a task that was cut short is finished
+    with what it has. `threads` tasks are refined and settled at the same time; with one, all is
+    done in the caller's thread.
     """
     own = watch if len(tasks) == 1 else QuietWatch(watch)
     learnings = type(tasks[0].learner).learn_many(tasks, watch)

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 __all__ = ["SCALES", "Preparation", "deviations_of"]
 
+Floats = NDArray[np.float64]
+
 SCALES = ("center", "standardize", "none")
 
 # The unit of a table is this quantile of the standard deviations of its columns. In a table with
@@ -24,21 +26,14 @@ class Preparation:
     by one common unit makes a fit the same in metres and in millimetres, and hardly changes a table
     whose noise has size one; weights of arcs are not affected.
 
-    Attributes
-    ----------
-    means, factors
-        (d,) float64: a column x becomes (x − mean) / factor.
-    unit
-        Learners see all columns divided by it.
-    constant
-        (d,) bool: columns with a single value, which can neither cause nor be caused.
-
     Numbers of levels that have no order are not centred.
     """
 
-    means: NDArray[np.float64]
-    factors: NDArray[np.float64]
-    unit: float
+    # (d,): a column x becomes (x − mean) / factor.
+    means: Floats
+    factors: Floats
+    unit: float  # learners see all columns divided by it
+    # (d,): columns with a single value, which can neither cause nor be caused.
     constant: NDArray[np.bool_]
 
     @classmethod
@@ -51,18 +46,12 @@ class Preparation:
     ) -> "Preparation":
         """Choose the map for a table.
 
-        Parameters
-        ----------
-        X : (n, d) array
-        scale : {"center", "standardize", "none"}
-            Subtract the mean; also divide by the standard deviation; or change nothing.
-        rows : (n,) or (n, d) bool, optional
-            Rows, or entries, to take means and deviations from, by default all. With interventions
-            they are the rows in which nothing was set: about these means linear equations without
-            a constant hold in all rows.
-        labels : (d,) bool, optional
-            Columns whose numbers only name levels: their means are taken as zero, their
-            deviations as one, and the unit of the table does not depend on them.
+        `scale` is one of `SCALES`: subtract the mean; also divide by the standard deviation; or
+        change nothing. Means and deviations come from `rows` (n,) or entries (n, d), by default all
+        of them. With interventions they are the rows in which nothing was set: about these means
+        linear equations without a constant hold in all rows. `labels` (d,) marks columns whose
+        numbers only name levels: their means are taken as zero, their deviations as one, and the
+        unit of the table does not depend on them.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
@@ -85,11 +74,11 @@ class Preparation:
             return cls(means, np.ones(d), unit, constant)
         return cls(means, deviations, 1.0, constant)
 
-    def moved(self, by: NDArray[np.float64]) -> "Preparation":
+    def moved(self, by: Floats) -> "Preparation":
         """Move the means of all columns, by a shift in prepared units."""
         return replace(self, means=self.means + by * self.scales)
 
-    def centre(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def centre(self, X: NDArray[Any]) -> Floats:
         """Map a table without the common unit, in float64."""
         return np.asarray((X - self.means) / self.factors, np.float64)
 
@@ -97,12 +86,12 @@ class Preparation:
         """Map a table, giving C-contiguous float32."""
         return np.ascontiguousarray(self.centre(X) / self.unit, dtype=np.float32)
 
-    def undo(self, prepared: NDArray[Any]) -> NDArray[np.float64]:
+    def undo(self, prepared: NDArray[Any]) -> Floats:
         """Map prepared values back to the units of the original table."""
         return np.asarray(prepared * self.scales + self.means, dtype=np.float64)
 
     @property
-    def scales(self) -> NDArray[np.float64]:
+    def scales(self) -> Floats:
         """(d,): size of one prepared unit of each column in the original table."""
         return self.factors * self.unit
 
@@ -122,9 +111,7 @@ class Preparation:
         return cls(arrays["means"], arrays["factors"], unit, arrays["constant"])
 
 
-def deviations_of(
-    data: NDArray[np.float32], counted: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def deviations_of(data: NDArray[Any], counted: Floats | None) -> Floats:
     """Compute the standard deviation of each column over the rows in which it was not set."""
     if counted is None:
         return np.asarray(data.std(axis=0, dtype=np.float64))

@@ -17,11 +17,11 @@ from cosmodag.data.regimes import Regimes, label_texts, regimes_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, ScaleWarning
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.missing import REMEDY, Completed, complete
-from cosmodag.fit.mixed.kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes.targets import targets_found
+from cosmodag.fit.regimes import targets_found
 from cosmodag.fit.time.unroll import InTime, unroll
 from cosmodag.io.tables.frames import Table
 from cosmodag.solve.machine.memory import check_fits, main_memory
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
 __all__ = ["Prepared", "check_memory", "prepare", "prepare_table"]
+
+Bools = NDArray[np.bool_]
 
 # Bytes that every machine has: below, the check of memory is omitted.
 _NO_MATTER = 2**27
@@ -48,7 +50,7 @@ class Prepared:
     is_named: bool = False  # whether the names are the table's own
     knowledge: Knowledge | None = None  # what the user knows of the graph
     # (k, d) bool: the distinct sets of variables that were set; None without interventions.
-    target_sets: NDArray[np.bool_] | None = None
+    target_sets: Bools | None = None
     # What the diagnosis found before the fit.
     findings: "list[Finding]" = field(default_factory=list)
     # Treatment of missing values; None if nothing was missing.
@@ -59,7 +61,7 @@ class Prepared:
     # The regime of each row; None if all rows follow the same equations.
     regimes: Regimes | None = None
     # (k, d) bool: the targets of each regime, stated or found; None without regimes.
-    targets: NDArray[np.bool_] | None = None
+    targets: Bools | None = None
     # Function that draws the row numbers of a resample, with repetitions; None for the table
     # itself. They are drawn on demand, so that many resamples share the memory of one table.
     draw: Callable[[], NDArray[np.intp]] | None = None
@@ -75,6 +77,11 @@ class Prepared:
         found = {"feature_names_in_": self.columns, "missing_report_": self.missing_report}
         known = {name: value for name, value in found.items() if value is not None}
         return {"n_features_in_": len(self.names), **known}
+
+    @property
+    def in_own_units(self) -> NDArray[np.float64]:
+        """(n, d): the table in its own units; categories as numbers of levels."""
+        return self.X * self.preparation.factors + self.preparation.means
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
@@ -121,7 +128,11 @@ def prepare(
         )
         values, entries, window = found.table, found.targets, found.window
         is_named, findings = True, found.findings
-        _refuse_imputed_targets(learner, found.table.X, found.targets)
+        if learner.missing == "impute" and entries is not None and np.isnan(values.X).any():
+            raise DataError(  # their graph would have to be known
+                "Missing values of a time series with interventions cannot be imputed: drop their "
+                "windows with missing='drop' (--missing drop)."
+            )
     elif in_time is not None and in_time.is_given:
         raise DataError("series and time have an effect only with lags (--lags): set it as well.")
     whole = complete(learner, values, entries, _asked_kinds(learner, window))
@@ -169,17 +180,6 @@ def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
         )
 
 
-def _refuse_imputed_targets(
-    learner: "StructureLearner", X: NDArray[Any], targets: NDArray[np.bool_] | None
-) -> None:
-    """Refuse to impute windows of an experiment: their graph would have to be known."""
-    if learner.missing == "impute" and targets is not None and np.isnan(X).any():
-        raise DataError(
-            "Missing values of a time series with interventions cannot be imputed: drop their "
-            "windows with missing='drop' (--missing drop)."
-        )
-
-
 def _grouped(whole: Completed, labels: Any, find_targets: bool) -> Regimes | None:
     """Group the rows that were kept by their labels; None without labels."""
     if labels is None:
@@ -193,8 +193,8 @@ def _grouped(whole: Completed, labels: Any, find_targets: bool) -> Regimes | Non
 def prepare_table(
     learner: "StructureLearner",
     table: Table,
-    targets: NDArray[np.bool_] | None = None,
-    absent: NDArray[np.bool_] | None = None,
+    targets: Bools | None = None,
+    absent: Bools | None = None,
     window: Window | None = None,
     regimes: Regimes | None = None,
 ) -> Prepared:

@@ -1,20 +1,20 @@
 """Refinement of what a learner found: from an order to a graph, by evidence."""
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.findings import Finding
+from cosmodag.fit.block_refining import refine_blocks
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.mixed.kinds import needs_blocks
-from cosmodag.fit.mixed.refining import refine_blocks
-from cosmodag.fit.regimes.targets import graph_over_regimes
+from cosmodag.fit.kinds import needs_blocks
+from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.graph.dags import respecting
-from cosmodag.refinement.noise.decision import NoiseInputs, decide_noise
-from cosmodag.refinement.noise.outcome import Doubt
+from cosmodag.refinement.decision import NoiseInputs, decide_noise
 from cosmodag.solve.machine.devices import device_named
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def refine_table(
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and elsewhere.
 
-    `cosmodag.refinement.noise` decides what is assumed of the noise; the result has a doubt if the
-    table contradicts every noise model that directs more arrows than the class. Tables of
-    categories or counts are searched as blocks of columns.
+    `decide_noise` decides what is assumed of the noise; the result has a doubt if the table
+    contradicts every noise model that directs more arrows than the class. Tables of categories or
+    counts are searched as blocks of columns.
     """
     # A search whose score does not depend on units does not start from orders that do.
     method = model.refinement_for(len(given.names))
@@ -81,6 +81,11 @@ def refine_table(
         # Where the support implies the order of arcs, the search enforced only the support; no arc
         # changes.
         order = respecting(order, known.bounds.before | (weights.toarray() != 0))
+    doubt = None
+    if found.doubt is not None:
+        kind, places, share, sentence = astuple(found.doubt)
+        columns = tuple(names[place] for place in places)
+        doubt = Finding(kind, columns, share, "warning", sentence)
     return RefinedFit(
         order,
         weights,
@@ -89,7 +94,7 @@ def refine_table(
         found.report,
         watch.stop if found.ended_early else None,
         found.scores,
-        doubt=None if found.doubt is None else _as_finding(found.doubt, names),
+        doubt=doubt,
     )
 
 
@@ -97,15 +102,11 @@ def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
     """Order constraints that the support does not imply; columns without equations come first."""
     if known.bounds is None:
         return None
-    beyond, first = known.bounds.beyond_support, known.given_first
-    if first is None:
+    beyond = known.bounds.beyond_support
+    if known.given is None:
         return beyond
+    first = known.given[:, None] & ~known.given
     return first if beyond is None else beyond | first
-
-
-def _as_finding(doubt: Doubt, names: list[str]) -> Finding:
-    columns = tuple(names[place] for place in doubt.columns)
-    return Finding(doubt.kind, columns, doubt.share, "warning", doubt.sentence)
 
 
 def refine(

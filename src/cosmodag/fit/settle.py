@@ -17,7 +17,7 @@ from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.prepare import Prepared
-from cosmodag.fit.regimes.targets import fitted_regimes
+from cosmodag.fit.regimes import fitted_regimes
 from cosmodag.fit.steps import FitResult, Learnt, RefinedFit
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 from cosmodag.solve.watch import Ending, Watch
@@ -130,18 +130,16 @@ def aligned(learnt: Learnt, preparation: Preparation, known: Known, threshold: f
         order = None if order is None else known.ordered(order)
         return Aligned(replace(learnt, order=order))
     raw = isolated(raw, preparation.constant)
-    order = _order_from(raw, known) if order is None else known.ordered(order)
+    if order is None:
+        # Infinitely strong arcs are inserted first; arcs that then close a cycle are dropped.
+        before = known.before
+        bound = raw if before is None else np.where(before, np.inf, raw)
+        order = topological_order(drop_cycles(bound)[0])
+    else:
+        order = known.ordered(order)
     strong = above(raw, threshold)
     dropped = count_arcs(strong) - count_arcs(agreeing(strong, order))
     return Aligned(replace(learnt, raw_weights=raw, order=order), not is_dag(strong), dropped)
-
-
-def _order_from(raw: NDArray[np.float64], known: Known) -> NDArray[np.intp]:
-    """Order of weights that may have cycles: known arcs are inserted first."""
-    before = known.before
-    # Infinitely strong arcs are inserted first; arcs that then close a cycle are dropped.
-    bound = raw if before is None else np.where(before, np.inf, raw)
-    return topological_order(drop_cycles(bound)[0])
 
 
 def unrefined_graph(learnt: Learnt, known: Known, threshold: float) -> dict[str, Any]:

@@ -17,15 +17,12 @@ if TYPE_CHECKING:
         RandomSort,
         VarianceSort,
     )
-    from cosmodag.learners.block_search import BlockSearch
-    from cosmodag.learners.constrained.dagma import Dagma, StochasticDagma
-    from cosmodag.learners.constrained.dagma_mlp import DagmaMLP
+    from cosmodag.learners.constrained.dagma import Dagma, DagmaMLP, StochasticDagma
     from cosmodag.learners.constrained.nocurl import NoCurl, NoCurlU, StochasticNoCurl
-    from cosmodag.learners.constrained.notears import Notears, StochasticNotears
-    from cosmodag.learners.constrained.notears_mlp import NotearsMLP
+    from cosmodag.learners.constrained.notears import Notears, NotearsMLP, StochasticNotears
     from cosmodag.learners.cosmo import Cosmo
     from cosmodag.learners.cosmo_mlp import CosmoMLP
-    from cosmodag.learners.order_search import OrderSearch
+    from cosmodag.learners.order_search import BlockSearch, OrderSearch
     from cosmodag.learners.trained.settings import (
         default_mlp_settings,
         default_settings,

@@ -16,8 +16,8 @@ from cosmodag.fit.settle import Aligned
 from cosmodag.fit.steps import FitResult, FitTask, Learning, Learnt, RefinedFit
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
-from cosmodag.learners.documentation import inherit_descriptions
 from cosmodag.learners.parameters import Setting, SharedParameters
+from cosmodag.learners.registry import inherit_descriptions
 from cosmodag.solve.watch import QuietWatch, Watch
 
 __all__ = ["Learnt", "Prepared", "RefinedFit", "Setting", "StructureLearner"]

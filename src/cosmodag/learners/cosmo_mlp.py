@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.fit.steps import FitTask, Learning
+from cosmodag.learners.cosmo import AnnealedLearner
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.networks.loss_choice import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.parameters import choice
-from cosmodag.learners.trained.annealed import AnnealedLearner
 from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss, MixedLikelihood

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count
-from cosmodag.fit.mixed.kinds import is_block, needs_blocks
+from cosmodag.fit.kinds import is_block, needs_blocks
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit, StructureLearner
 from cosmodag.solve.watch import Watch
 

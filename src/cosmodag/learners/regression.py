@@ -15,6 +15,8 @@ from cosmodag.warning_filters import ignoring
 
 __all__ = ["CRITERIA", "NEGLIGIBLE", "regress_on_predecessors"]
 
+Floats = NDArray[np.float64]
+
 CRITERIA = ("bic", "aic", "none")
 
 # Share of a variable's variance below which what is left of it is rounding of float32 data.
@@ -35,7 +37,7 @@ def regress_on_predecessors(
     required: NDArray[np.bool_] | None = None,
     counted: NDArray[Any] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Regress each variable on all variables before it in an order, and keep the useful ones.
 
     The second half of *sortnregress* (Reisach, Seiler and Weichwald 2021): least squares gives
@@ -74,8 +76,7 @@ def regress_on_predecessors(
     Returns
     -------
     (d, d) array
-        Coefficient of u in the regression of v at [u, v]; zero rows and columns for variables that
-        are constant.
+        Coefficient of u in the regression of v at [u, v]; zero for constant variables.
 
     Examples
     --------
@@ -120,12 +121,8 @@ def regress_on_predecessors(
 
 
 def _regress(
-    gram: NDArray[np.float64],
-    target: NDArray[np.float64],
-    n: int,
-    criterion: str,
-    forced: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float64]:
+    gram: Floats, target: Floats, n: int, criterion: str, forced: NDArray[np.bool_] | None = None
+) -> Floats:
     """Regress a variable of unit size, given the mean products among regressors and with it.
 
     Required regressors that the criterion leaves out are fitted to the residual of the chosen
@@ -152,7 +149,7 @@ def _regress(
     return coefficients
 
 
-def _least_squares(gram: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+def _least_squares(gram: Floats, target: Floats) -> Floats:
     """Coefficients of least squares; zeros among regressors that others determine."""
     if not len(target):
         return np.zeros(0)
@@ -160,9 +157,7 @@ def _least_squares(gram: NDArray[np.float64], target: NDArray[np.float64]) -> ND
     return np.asarray(found, np.float64)
 
 
-def _noise_variance(
-    target: NDArray[np.float64], least_squares: NDArray[np.float64], n: int
-) -> float | None:
+def _noise_variance(target: Floats, least_squares: Floats, n: int) -> float | None:
     """Error variance of least squares; None if the rows are too few."""
     regressors = len(target)
     if 2 * regressors > n - 1:
@@ -171,9 +166,7 @@ def _noise_variance(
     return max(unexplained, NEGLIGIBLE) * n / (n - regressors - 1)
 
 
-def _lasso_path(
-    gram: NDArray[np.float64], target: NDArray[np.float64], n: int
-) -> NDArray[np.float64]:
+def _lasso_path(gram: Floats, target: Floats, n: int) -> Floats:
     """Solutions of the lasso, a column for each place where the set of regressors changes."""
     with preserve_random_state():
         from sklearn.linear_model import lars_path_gram
@@ -185,13 +178,8 @@ def _lasso_path(
 
 
 def _criterion(
-    path: NDArray[np.float64],
-    gram: NDArray[np.float64],
-    target: NDArray[np.float64],
-    n: int,
-    penalty: float,
-    noise: float | None,
-) -> NDArray[np.float64]:
+    path: Floats, gram: Floats, target: Floats, n: int, penalty: float, noise: float | None
+) -> Floats:
     """Information criterion of each solution, with the noise variance known or profiled out."""
     explained = 2 * target @ path - np.sum(path * (gram @ path), axis=0)
     unexplained = np.maximum(1.0 - explained, NEGLIGIBLE)

@@ -2,7 +2,7 @@
 
 `cosmodag.order` searches under one score from one start. Here searches are made from several starts
 and under several scores, and one result is chosen: by `refine_linear` with Gaussian noise, by
-`search_non_gaussian` with noise of any shape, by `noise.decision` between them. No learner is
+`search_non_gaussian` with noise of any shape, by `decision` between them. No learner is
 imported here, and none is trained. The names are imported when first used.
 """
 

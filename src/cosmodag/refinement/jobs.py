@@ -1,4 +1,4 @@
-"""Pruning of, or search from, one start of a refinement."""
+"""Pruning of, or search from, one start of a refinement, and the outcome of all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.order import Found, Memory, choose_parents, search
 from cosmodag.order.large import LARGE, search_large
@@ -19,13 +20,14 @@ from cosmodag.order.scores import SCORES, default_restarts
 from cosmodag.order.starts.orders import is_wide
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import prune_in_tiles
+from cosmodag.refinement.variances import Variances
 
 if TYPE_CHECKING:
     import jax
 
     from cosmodag.solve.machine.devices import Host
 
-__all__ = ["Job", "Result", "restarts_for"]
+__all__ = ["Decided", "Doubt", "Job", "Result", "restarts_for"]
 
 
 def restarts_for(d: int, rows: float, score: str = "gaussian") -> int:
@@ -140,3 +142,58 @@ class Result:
     entry: dict[str, Any]
     ended_early: bool
     is_polished: bool = False
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Evidence against noise that is independent of the parents, but is not Gaussian."""
+
+    kind: str  # "curved", "uneven_noise" or "few_valued_noise"
+    # Columns concerned; of arcs, the ends of the one that contradicts the model most.
+    columns: tuple[int, ...]
+    share: float  # of the arcs that contradict the model, or of the columns
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What was assumed of the noise, and the graph that was found."""
+
+    order: NDArray[Any]  # causes first
+    # (d, d): the weight of u → v at [u, v], in the data's own units. Stored entries are the arcs; a
+    # required arc may weigh 0.
+    weights: sparse.csr_array
+    noise: str  # "gaussian", "equal-variance" or "non-gaussian"
+    reason: str  # why, in one sentence
+    # Score of the graph under that noise; with noise that is not Gaussian, of the table with
+    # standardised columns and before weak parents were added.
+    total: float
+    # Per start: name, score before and after, moves, seconds, whether chosen.
+    report: list[dict[str, Any]]
+    ended_early: bool  # whether a search was asked to stop
+    # The numbers compared: ``equal_variance`` and ``gaussian`` (scores of the best graphs),
+    # ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``, ``arcs_refuted``,
+    # ``arcs_bent`` (shares); those that were not needed are absent.
+    scores: dict[str, float] = field(default_factory=dict)
+    # Set where noise is not Gaussian, but a linear model of such noise does not hold.
+    doubt: Doubt | None = None
+
+    def adjacency(self) -> NDArray[np.bool_]:
+        """(d, d): the arcs, those of weight 0 too."""
+        arcs = self.weights.astype(np.bool_)
+        arcs.data[:] = True
+        return np.asarray(arcs.toarray())
+
+    @classmethod
+    def of(
+        cls,
+        best: Result,
+        noise: str,
+        reason: str,
+        report: list[dict[str, Any]],
+        compared: Variances | None = None,
+    ) -> Decided:
+        """Record the best result of all starts, and what was compared to choose it."""
+        scores = {} if compared is None else compared.numbers()
+        weights = best.graph.matrix()
+        return cls(best.order, weights, noise, reason, best.total, report, best.ended_early, scores)

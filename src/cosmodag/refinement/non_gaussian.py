@@ -18,8 +18,7 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.parents import check_order
 from cosmodag.order.starts.orders import closed_order
 from cosmodag.refinement.best import best_of, distinct
-from cosmodag.refinement.jobs import Job
-from cosmodag.refinement.noise.outcome import Decided
+from cosmodag.refinement.jobs import Decided, Job
 
 __all__ = ["entropy_penalty", "search_non_gaussian"]
 

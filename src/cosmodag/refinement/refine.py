@@ -17,8 +17,7 @@ from cosmodag.order.starts.orders import EQUAL_VARIANCE, VARIANCE, closed_order,
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import tiles_are_better
 from cosmodag.refinement.best import best_of, distinct
-from cosmodag.refinement.jobs import Job
-from cosmodag.refinement.noise.outcome import Decided
+from cosmodag.refinement.jobs import Decided, Job
 from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_score
 
 if TYPE_CHECKING:

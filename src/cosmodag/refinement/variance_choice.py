@@ -14,9 +14,8 @@ from cosmodag.order.large import LARGE
 from cosmodag.order.moments import Moments
 from cosmodag.order.starts.orders import HUBS_FIRST, RANDOM, SCALE_FREE
 from cosmodag.refinement.best import ALL_UP_TO, best_of
-from cosmodag.refinement.jobs import Job, Result
-from cosmodag.refinement.noise.outcome import Decided
-from cosmodag.refinement.noise.variances import Variances, are_plausible, compare_best
+from cosmodag.refinement.jobs import Decided, Job, Result
+from cosmodag.refinement.variances import Variances, are_plausible, compare_best
 
 __all__ = ["gaussian_best", "refine_by_best_score"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.errors import DataError
-from cosmodag.fit.dag.basis import BASES, are_in
-from cosmodag.fit.mixed.by_kind import EquationsByKind
+from cosmodag.fit.dag.basis import BASES, contains_arcs
+from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
 from cosmodag.report.answers import plain
 from cosmodag.report.choices import choices_of, troubles_of
@@ -124,7 +124,7 @@ def _arcs(
         "to": edges.col,
         "weight": edges.data,
         "standardised": standardised(model),
-        "fixed": ~are_in(model.equivalence_class(), edges.col, edges.row),
+        "fixed": ~contains_arcs(model.equivalence_class(), edges.col, edges.row),
         "basis": [order.index(name) for name in basis],
         "error": evidence.errors,
         "p_edge": evidence.edge_probabilities,

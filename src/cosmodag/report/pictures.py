@@ -11,7 +11,7 @@ from cosmodag.graph.dags import topological_order
 from cosmodag.io.files import write_bytes
 
 if TYPE_CHECKING:
-    from cosmodag.learners.trained.annealed import AnnealedLearner
+    from cosmodag.learners.cosmo import AnnealedLearner
 
 __all__ = ["draw_comparison"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosmodag.fit.mixed.by_kind import EquationsByKind
+from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
 
 if TYPE_CHECKING:

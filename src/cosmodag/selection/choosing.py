@@ -10,16 +10,15 @@ from cosmodag.data.diagnose import warn_about
 from cosmodag.data.interventions import take_column
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.kinds import needs_blocks
 from cosmodag.fit.missing import Completed, complete
-from cosmodag.fit.mixed.kinds import needs_blocks
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.io.tables.frames import Table
 from cosmodag.learners.base import StructureLearner
-from cosmodag.learners.block_search import BlockSearch
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
-from cosmodag.learners.order_search import OrderSearch
+from cosmodag.learners.order_search import BlockSearch, OrderSearch
 from cosmodag.selection.criteria import extended_bic
 from cosmodag.selection.curvature import Curvature, NetworkGain, curvature, network_gain
 from cosmodag.warning_filters import ignoring
@@ -115,7 +114,12 @@ def auto(
     common = {"knowledge": knowledge, "kinds": kinds, "random_state": seed, "verbose": verbose}
     X, entries = take_column(X, interventions)
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
-    given, has_kinds = _table(X, whole), needs_blocks(whole.table.kinds or ())
+    kinds_found = whole.table.kinds or ()
+    has_kinds = needs_blocks(kinds_found)
+    # An array, without names, if the caller gave one.
+    is_array = isinstance(X, np.ndarray | list | tuple)
+    has_levels = any(kind.is_levels for kind in kinds_found)
+    given = whole.table.X if is_array and not has_levels else whole.table
     found = (_for_kinds if has_kinds else _for_numbers)(given, whole, common, max_time)
     found.model.set_params(missing=missing, max_time=max_time)
     if whole.report is not None:
@@ -206,13 +210,6 @@ def _candidates(
 def _has_scale(model: StructureLearner) -> bool:
     """Whether variances of columns may decide directions: those of the noise are equal."""
     return bool(model.noise_ == "equal-variance")
-
-
-def _table(X: Any, whole: Completed) -> Any:
-    """Completed table; an array, without names, if the caller gave one."""
-    has_levels = any(kind.is_levels for kind in whole.table.kinds or ())
-    is_array = isinstance(X, np.ndarray | list | tuple)
-    return whole.table.X if is_array and not has_levels else whole.table
 
 
 def _observed(whole: Completed) -> NDArray[np.float64]:

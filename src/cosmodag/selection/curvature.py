@@ -16,6 +16,8 @@ from cosmodag.warning_filters import ignoring
 
 __all__ = ["Curvature", "NetworkGain", "curvature", "network_gain"]
 
+Floats = NDArray[np.float64]
+
 # Number of random cosine features of the parents that represent curves.
 _WAVES = 100
 # Penalties on their squared coefficients; the best on held-out rows is used.
@@ -79,7 +81,7 @@ class NetworkGain(_Gain):
         return self._sentence("networks of joint parents", "over sums of curves")
 
 
-def curvature(X: NDArray[np.float64], arcs: NDArray[np.bool_], seed: int = 0) -> Curvature:
+def curvature(X: Floats, arcs: NDArray[np.bool_], seed: int = 0) -> Curvature:
     """Compare lines and curves as equations of one graph, by cross-validation.
 
     Each variable is regressed on its parents, by a line, and by a line and random waves of all
@@ -118,11 +120,8 @@ def curvature(X: NDArray[np.float64], arcs: NDArray[np.bool_], seed: int = 0) ->
 
 
 def _gains(
-    y: NDArray[np.float64],
-    parents: NDArray[np.float64],
-    folds: NDArray[np.int_],
-    random: np.random.Generator,
-) -> NDArray[np.float64]:
+    y: Floats, parents: Floats, folds: NDArray[np.int_], random: np.random.Generator
+) -> Floats:
     """Held-out log-likelihood of each row by waves, less that by a line, for each penalty."""
     z = (parents - parents.mean(axis=0)) / np.maximum(parents.std(axis=0), 1e-300)
     directions = random.normal(size=(z.shape[1], _WAVES)) / math.sqrt(z.shape[1])
@@ -143,7 +142,7 @@ def _gains(
             left[place, held] = y[held] - design[held] @ weights
     variances = np.maximum((left**2).mean(axis=1), 1e-300)[:, None]
     likelihoods = -0.5 * (np.log(variances) + left**2 / variances)
-    difference: NDArray[np.float64] = likelihoods[1:] - likelihoods[0]
+    difference: Floats = likelihoods[1:] - likelihoods[0]
     return difference
 
 

@@ -23,8 +23,7 @@ from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
-from cosmodag.stability.fits import Fit, fit_resamples
-from cosmodag.stability.resamples import SAMPLES
+from cosmodag.stability.fits import SAMPLES, Fit, fit_resamples
 from cosmodag.stability.result import BootstrapResult
 from cosmodag.warning_filters import ignoring
 

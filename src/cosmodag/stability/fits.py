@@ -1,4 +1,4 @@
-"""Fits to resamples of one table: learnt as one batch, refined side by side."""
+"""Fits to resamples of one table: drawn from seeds, learnt as one batch, refined side by side."""
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -16,9 +16,54 @@ from cosmodag.fit.prepare import Prepared
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.machine.threads import blas_threads, cores
 from cosmodag.solve.watch import Watch
-from cosmodag.stability.resamples import block_length, rows_of
 
-__all__ = ["Fit", "fit_resamples", "take_fit"]
+__all__ = ["SAMPLES", "Fit", "block_length", "fit_resamples", "rows_of"]
+
+
+# How rows are drawn, by name: n of n with replacement, or half of them without.
+SAMPLES: dict[str, Callable[[int, np.random.Generator], NDArray[np.intp]]] = {
+    "bootstrap": lambda n, random: random.integers(n, size=n),
+    "half": lambda n, random: random.permutation(n)[: max(2, n // 2)],
+}
+
+
+def rows_of(
+    sample: str, n: int, seed: int, block: int = 1, groups: NDArray[np.intp] | None = None
+) -> NDArray[np.intp]:
+    """Draw the rows of one resample, sorted; within groups (n,) of rows, if these are given.
+
+    With a `block` greater than one, successive rows are drawn together: dependence between rows of
+    a time series that the equations do not explain is then the same as in the table.
+
+    Examples
+    --------
+    >>> rows_of("bootstrap", 6, seed=0).tolist()
+    [0, 1, 1, 3, 3, 5]
+    """
+    random = np.random.default_rng(seed)
+    draw = SAMPLES[sample]
+    if block > 1 and sample == "bootstrap":  # blocks that start anywhere; the last row, then row 0
+        starts = random.integers(n, size=-(-n // block))
+        return np.sort((starts[:, None] + np.arange(block)).ravel()[:n] % n)
+    if block > 1:
+        parts = np.array_split(np.arange(n), max(-(-n // block), 2))
+        chosen = random.permutation(len(parts))[: max(1, len(parts) // 2)]
+        return np.sort(np.concatenate([parts[place] for place in chosen]))
+    if groups is None:
+        return np.sort(draw(n, random))
+    members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    return np.sort(np.concatenate([own[draw(len(own), random)] for own in members]))
+
+
+def block_length(n: int, lags: int) -> int:
+    """Successive windows that are drawn together: n^(1/3), and no fewer than a window's times.
+
+    Examples
+    --------
+    >>> block_length(1000, 2), block_length(20, 5)
+    (10, 6)
+    """
+    return max(int(np.cbrt(n)), lags + 1)
 
 
 class Fit(NamedTuple):
@@ -32,7 +77,7 @@ class Fit(NamedTuple):
     positions: NDArray[np.intp]  # (d,): the place of each variable in the causal order
 
 
-def take_fit(place: int, dag: FittedDAG) -> Fit:
+def _take_fit(place: int, dag: FittedDAG) -> Fit:
     """Take arcs, directions and order of one fit."""
     arcs, directed = np.zeros((2, dag.d, dag.d), np.bool_)
     arcs[dag.edges.row, dag.edges.col] = True
@@ -48,7 +93,7 @@ def fit_resamples(
     seeds: Sequence[int],
     sample: str,
     watch: Watch,
-    take: Callable[[int, FittedDAG], Any] = take_fit,
+    take: Callable[[int, FittedDAG], Any] = _take_fit,
 ) -> Iterator[Any]:
     """Fit a learner to resamples of a table, and yield what each found as soon as it is ready.
 

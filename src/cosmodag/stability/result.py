@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BootstrapResult"]
 
+Floats = NDArray[np.float64]
+
 _SURE = 0.95
 
 
@@ -66,10 +68,10 @@ class BootstrapResult:
         self._directed += fit.directed
         self._before += fit.positions[:, None] < fit.positions[None, :]
 
-    def _share(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _share(self, counts: NDArray[np.int64]) -> Floats:
         return np.asarray(counts / max(1, len(self.done)))
 
-    def _unless_doubted(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _unless_doubted(self, shares: Floats) -> Floats:
         return np.full(shares.shape, np.nan) if self.doubts else shares
 
     def __repr__(self) -> str:
@@ -83,12 +85,12 @@ class BootstrapResult:
         )
 
     @property
-    def edge_shares(self) -> NDArray[np.float64]:
+    def edge_shares(self) -> Floats:
         """(d, d), symmetric: share of the fits in which u and v are joined, either way."""
         return self._share(self._arcs + self._arcs.T)
 
     @property
-    def direction_shares(self) -> NDArray[np.float64]:
+    def direction_shares(self) -> Floats:
         """(d, d): share of the fits whose class has the arrow u → v, at [u, v].
 
         An arrow whose reverse fits as well, or whose direction follows the units of the columns,
@@ -97,22 +99,22 @@ class BootstrapResult:
         return self._share(self._directed)
 
     @property
-    def undirected_shares(self) -> NDArray[np.float64]:
+    def undirected_shares(self) -> Floats:
         """(d, d), symmetric: share of the fits that join u and v and leave the direction open."""
         return self._share(self._arcs + self._arcs.T - self._directed - self._directed.T)
 
     @property
-    def edge_probabilities(self) -> NDArray[np.float64]:
+    def edge_probabilities(self) -> Floats:
         """(d, d), symmetric: `edge_shares`, or NaN where there are `doubts`."""
         return self._unless_doubted(self.edge_shares)
 
     @property
-    def direction_probabilities(self) -> NDArray[np.float64]:
+    def direction_probabilities(self) -> Floats:
         """(d, d): `direction_shares`, or NaN where there are `doubts`."""
         return self._unless_doubted(self.direction_shares)
 
     @property
-    def arc_probabilities(self) -> NDArray[np.float64]:
+    def arc_probabilities(self) -> Floats:
         """(d, d): share of the fits whose one graph has the arc u → v, at [u, v].
 
         Each fit is counted as the graph it chose from its class, so that the share of an arrow
@@ -121,7 +123,7 @@ class BootstrapResult:
         return self._share(self._arcs)
 
     @property
-    def order_probabilities(self) -> NDArray[np.float64]:
+    def order_probabilities(self) -> Floats:
         """(d, d): share of the fits whose causal order has u before v, at [u, v].
 
         Variables that no path joins have an order too, so that a share of one half means either

@@ -18,8 +18,7 @@ from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.solve.watch import Watch
-from cosmodag.stability.fits import fit_resamples
-from cosmodag.stability.resamples import rows_of
+from cosmodag.stability.fits import fit_resamples, rows_of
 from cosmodag.warning_filters import ignoring
 
 __all__ = ["ResampledFits", "refit_resamples"]

@@ -13,8 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from cosmodag.learners.documentation import Described, described, filled_in
-from cosmodag.learners.registry import LearnerEntry
+from cosmodag.learners.registry import Described, LearnerEntry, described, filled_in
 
 __all__ = ["Parameter", "option_of", "parameters_of"]
 

@@ -1,4 +1,4 @@
-"""What the direction of an arc rests on: one word for each arc, and what the words mean."""
+"""What the directions of a graph rest on: the basis of each arc, its class, hidden causes."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,10 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.errors import DataError, ResourceError
+from cosmodag.fit.dag.equations import LinearEquations
+from cosmodag.fit.known import Known
 from cosmodag.graph.equivalence import compelled, essential_graph, separated
+from cosmodag.graph.mixed.ancestral import pag_of_dag
+from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
+    from cosmodag.order.moments import Moments
 
 __all__ = [
     "BASES",
@@ -23,13 +29,15 @@ __all__ = [
     "SHAPE",
     "TIME",
     "WEAK",
-    "are_in",
     "arrow_basis",
     "basis_of_fit",
     "class_of_fit",
-    "known_directions",
+    "contains_arcs",
     "mask_of",
+    "pag_of_fit",
 ]
+
+Bools = NDArray[np.bool_]
 
 SHAPE = "shape of the graph"
 WEAK = "weak evidence"
@@ -73,7 +81,7 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
     otherwise = _NOISE_BASES.get(dag.noise or "", FREE)
     otherwise = SCALE if dag.follows_units else otherwise
     losses = dag.turning_losses
-    by_knowledge, by_interventions = known_directions(dag)
+    by_knowledge, by_interventions = _known_directions(dag)
     by_found = None
     if dag.regimes is not None:
         by_found = dag.regimes.separate(edges.row, edges.col, stated=False)
@@ -86,7 +94,7 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
         by_interventions,
         otherwise,
         None if losses is None else losses[edges.row, edges.col],
-        dag.equations.tells(edges.row, edges.col),
+        dag.equations.may_direct(edges.row, edges.col),
         by_found,
         None if dag.window is None else dag.window.past[edges.row],
     )
@@ -94,14 +102,14 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
 
 def class_of_fit(dag: "FittedDAG") -> Any:
     """Equivalence class of a fit as a (d, d) matrix, sparse if its ``adjacency`` is."""
-    by_knowledge, by_interventions = known_directions(dag)
+    by_knowledge, by_interventions = _known_directions(dag)
     fixed = by_knowledge | by_interventions
     known = mask_of(dag.edges.row[fixed], dag.edges.col[fixed], dag.d)
     found: Any = essential_graph(dag.arcs, known if fixed.any() else None)
     return found if sparse.issparse(dag.adjacency) else found.toarray()
 
 
-def known_directions(dag: "FittedDAG") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _known_directions(dag: "FittedDAG") -> tuple[Bools, Bools]:
     """Whether knowledge, and whether interventions, exclude the reverse of each arc."""
     edges, bounds, sets = dag.edges, dag.bounds, dag.target_sets
     nothing = np.zeros(edges.nnz, np.bool_)
@@ -115,13 +123,13 @@ def arrow_basis(
     arcs: sparse.csr_array,
     tails: NDArray[Any],
     heads: NDArray[Any],
-    by_knowledge: NDArray[np.bool_],
-    by_interventions: NDArray[np.bool_],
+    by_knowledge: Bools,
+    by_interventions: Bools,
     otherwise: str,
     losses: NDArray[np.float64] | None = None,
-    curved: NDArray[np.bool_] | None = None,
-    by_found: NDArray[np.bool_] | None = None,
-    by_time: NDArray[np.bool_] | None = None,
+    curved: Bools | None = None,
+    by_found: Bools | None = None,
+    by_time: Bools | None = None,
 ) -> list[str]:
     """Name what the direction of each arc rests on.
 
@@ -140,26 +148,14 @@ def arrow_basis(
     6. ``curves``: the equations may be curves, and turning the arrow costs the score much.
     7. `otherwise`: what was assumed of the noise, or nothing.
 
-    Parameters
-    ----------
-    arcs : (d, d) sparse array of bool
-    tails, heads : (m,) arrays of int
-        The same arcs, in the order of the answer.
-    by_knowledge, by_interventions : (m,) arrays of bool
-        Arcs whose reverse knowledge excludes, and whose ends some set of targets separates.
-    otherwise : str
-        Basis of the directions that the class leaves open.
-    losses : (m,) array, optional
-        Loss of the score when each arc is turned; NaN where that is not known.
-    curved : (m,) array of bool, optional
-        Arcs whose equations may be curves, so that the score may prefer one direction.
-    by_found : (m,) array of bool, optional
-        Arcs whose ends are separated by targets that were found and not stated.
-    by_time : (m,) array of bool, optional
-        Arcs whose cause comes before the effect in time. They count as part of the shape.
+    `tails` and `heads` (m,) are the arcs in the order of the answer, and all masks are (m,).
+    `losses` are those of the score when an arc is turned (NaN where unknown); `curved` marks arcs
+    whose equations may be curves, so that the score may prefer one direction. Arcs that time
+    directs count as part of the shape.
     """
-    by_found = np.zeros(len(tails), np.bool_) if by_found is None else by_found
-    by_time = np.zeros(len(tails), np.bool_) if by_time is None else by_time
+    nothing = np.zeros(len(tails), np.bool_)
+    by_found = nothing if by_found is None else by_found
+    by_time = nothing if by_time is None else by_time
     shape = _directed(arcs, tails, heads, by_time)
     by_knowledge, by_interventions = by_knowledge | by_time, by_interventions | by_time
     known = _directed(arcs, tails, heads, by_knowledge)
@@ -182,18 +178,14 @@ def arrow_basis(
 
 
 def _directed(
-    arcs: sparse.csr_array,
-    tails: NDArray[Any],
-    heads: NDArray[Any],
-    fixed: NDArray[np.bool_] | None,
-) -> NDArray[np.bool_]:
+    arcs: sparse.csr_array, tails: NDArray[Any], heads: NDArray[Any], fixed: Bools
+) -> Bools:
     """(m,): whether the class, narrowed to arcs that are fixed, directs each arc."""
-    d = arcs.shape[0]
-    known = None if fixed is None or not fixed.any() else mask_of(tails[fixed], heads[fixed], d)
-    return are_in(compelled(arcs, known), tails, heads)
+    known = mask_of(tails[fixed], heads[fixed], arcs.shape[0]) if fixed.any() else None
+    return contains_arcs(compelled(arcs, known), tails, heads)
 
 
-def are_in(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
+def contains_arcs(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> Bools:
     """(m,): whether a matrix, dense or sparse, has each arc."""
     found = sparse.coo_array(matrix)
     d = found.shape[0]
@@ -204,3 +196,44 @@ def are_in(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.
 def mask_of(tails: NDArray[Any], heads: NDArray[Any], d: int) -> sparse.csr_array:
     """Arcs as a sparse Boolean matrix."""
     return sparse.csr_array((np.ones(len(tails), bool), (tails, heads)), shape=(d, d))
+
+
+def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
+    """Partial ancestral graph from the graph of a fit and its training data.
+
+    Linear equations: the class of the ancestral graph of best score near the graph, by the normal
+    likelihood of the rows in which nothing was set (`cosmodag.order.ancestral`). Other equations:
+    read off the graph, which shows where hidden causes are possible, but no ↔.
+    """
+    if sparse.issparse(dag.adjacency):
+        raise ResourceError(
+            f"A partial ancestral graph of {dag.d:,} variables takes too much memory: fit a part "
+            "of the columns."
+        )
+    arcs = dag.arcs.toarray().astype(np.bool_)
+    if not isinstance(dag.equations, LinearEquations):
+        marks, basis = pag_of_dag(arcs), "read off the graph: its equations are not linear"
+    else:
+        from cosmodag.order.ancestral import pag_by_score
+
+        moments = _moments(dag)
+        bounds = dag.bounds
+        support, required = (None, None) if bounds is None else (bounds.support, bounds.required)
+        marks = pag_by_score(moments, arcs, support=support, required=required)
+        basis = f"score of ancestral graphs near the graph, {moments.rows[0]:,.0f} rows"
+    return PartialAncestralGraph(tuple(dag.names), marks, basis)
+
+
+def _moments(dag: "FittedDAG") -> "Moments":
+    """Moments of the rows in which nothing was set."""
+    known = dag.known
+    if known.targets is None:
+        return dag.moments
+    rows = known.untouched
+    if rows is None:
+        raise DataError(
+            "Hidden causes are searched for in rows in which nothing was set, and there are fewer "
+            "than 30 of these: add observations without interventions."
+        )
+    absent = known.of_rows(np.flatnonzero(rows)).absent
+    return Known(absent=absent).moments(dag.training_data()[rows])

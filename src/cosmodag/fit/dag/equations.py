@@ -77,7 +77,7 @@ class FittedEquations(ABC):
         """Log-likelihood of one variable, in the table's own units; None if it is Gaussian."""
         return None
 
-    def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
+    def may_direct(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
         """(m,): whether the form of the equations may decide the direction of each arc."""
         return np.zeros(len(tails), np.bool_)
 

@@ -1,6 +1,5 @@
 """Rows of a fitted DAG: those it was fitted to, new ones, and noise for drawn ones."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +17,9 @@ from cosmodag.io.tables.frames import as_table
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = [
-    "drawn_noise",
-    "likelihoods_of",
-    "prepared_rows",
-    "propagated_rows",
-    "score_of",
-    "with_constants",
-]
+__all__ = ["drawn_noise", "likelihoods_of", "prepared_rows", "score_of", "with_constants"]
+
+Floats = NDArray[np.float64]
 
 
 def with_constants(given: "FittedDAG", data: NDArray[np.float32], recentre: bool) -> "FittedDAG":
@@ -55,7 +49,7 @@ def with_constants(given: "FittedDAG", data: NDArray[np.float32], recentre: bool
     )
 
 
-def _shift_of_means(dag: "FittedDAG", unexplained: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shift_of_means(dag: "FittedDAG", unexplained: Floats) -> Floats:
     """Shift of the means that gives residuals of mean zero."""
     shift = np.asarray(unexplained, np.float64)
     shift[dag.preparation.constant] = 0.0
@@ -64,7 +58,7 @@ def _shift_of_means(dag: "FittedDAG", unexplained: NDArray[np.float64]) -> NDArr
     return shift
 
 
-def prepared_rows(dag: "FittedDAG", X: Any) -> NDArray[np.float64]:
+def prepared_rows(dag: "FittedDAG", X: Any) -> Floats:
     """Check the columns of new data, and prepare it like the training data."""
     if dag.window is not None:
         X, _ = as_windows(dag.window, X)
@@ -91,15 +85,8 @@ def _check_columns(dag: "FittedDAG", columns: int) -> None:
         )
 
 
-def likelihoods_of(
-    dag: "FittedDAG", data: NDArray[np.float64], regimes: Any = None
-) -> NDArray[np.float64]:
-    """(n, k): log-likelihood of every entry of the columns that have noise, in the table's units.
-
-    `data` is prepared like the training data. Gaussian, unless the equations have another
-    likelihood, such as that of categories. Where `regimes` gives the regime of each row, targets
-    have their own equations.
-    """
+def likelihoods_of(dag: "FittedDAG", data: Floats, regimes: Any = None) -> Floats:
+    """(n, k): log-likelihoods of prepared rows; see `FittedDAG.log_likelihoods`."""
     assert dag.noise_variances is not None
     varying = dag.has_noise
     squares = (data - dag.predict_prepared(data))[:, varying] ** 2
@@ -134,37 +121,17 @@ def score_of(dag: "FittedDAG", X: Any, interventions: Any, regimes: Any) -> floa
     return float(np.mean(likelihoods)) if likelihoods.size else 0.0
 
 
-def propagated_rows(
-    dag: "FittedDAG", noise: NDArray[np.float64], held: Mapping[int, NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Compute rows from their noise, causes first; see `FittedDAG.propagated`."""
-    values = noise.copy()
-    for v in dag.order:
-        if v in held:
-            values[:, v] = held[v]
-        elif not dag.preparation.constant[v]:
-            values[:, v] = dag.equations.respond(values, dag.adjacency, v, noise[:, v])
-    return values
-
-
-def drawn_noise(
-    dag: "FittedDAG", n: int, random: np.random.Generator, *, normal: bool
-) -> NDArray[np.float64]:
+def drawn_noise(dag: "FittedDAG", n: int, random: np.random.Generator, *, normal: bool) -> Floats:
     """Draw n rows of noise; see `FittedDAG.drawn_noise`."""
-    if dag.residuals is not None and not normal:
-        return dag.equations.redrawn(_drawn_residuals(dag, n, random), random)
-    assert dag.noise_variances is not None
-    deviations = np.sqrt(dag.noise_variances) / dag.preparation.scales
-    return dag.equations.redrawn(random.normal(size=(n, dag.d)) * deviations, random)
-
-
-def _drawn_residuals(dag: "FittedDAG", n: int, random: np.random.Generator) -> NDArray[np.float64]:
-    """Draw the noise of each variable from rows in which it was measured and not set."""
-    assert dag.residuals is not None
     counted = dag.known.counted
+    if dag.residuals is None or normal:
+        assert dag.noise_variances is not None
+        deviations = np.sqrt(dag.noise_variances) / dag.preparation.scales
+        return dag.equations.redrawn(random.normal(size=(n, dag.d)) * deviations, random)
     if counted is None:
         rows = random.integers(len(dag.residuals), size=(n, dag.d))
-    else:
+    else:  # rows in which a variable was measured and not set
         own = (np.flatnonzero(column) for column in counted.T)
         rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
-    return dag.residuals[rows, np.arange(dag.d)].astype(np.float64)
+    drawn = dag.residuals[rows, np.arange(dag.d)].astype(np.float64)
+    return dag.equations.redrawn(drawn, random)

@@ -5,22 +5,21 @@ parameters of its learner; without one, it is in the entry ``fitted_dag`` of the
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.time.window import Window
 from cosmodag.errors import CosmodagError, DataError
-from cosmodag.fit.dag.equations import FittedEquations
-from cosmodag.fit.files.equations import equation_facts, equations_from
-from cosmodag.fit.files.plain import as_arrays, from_arrays
+from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.files.trusted import (
     DamagedError,
     check_arrays,
@@ -31,25 +30,127 @@ from cosmodag.fit.files.trusted import (
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known
 from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes.fitted import FittedRegimes
+from cosmodag.fit.regimes import FittedRegimes
 from cosmodag.io.files import read_model, write_model
+from cosmodag.learners.registry import subclass_named
 
 __all__ = [
     "MODEL",
+    "as_arrays",
+    "as_plain",
     "dag_arrays",
     "dag_facts",
     "dag_from",
+    "equations_from",
+    "from_arrays",
+    "from_plain",
     "load_dag",
     "read_parts",
     "refusing_damage",
     "save_dag",
 ]
 
+
 MODEL = "model.safetensors"
 """File with the model in a folder that ``cosmodag fit`` wrote."""
-
 _MATRICES = ("weights", "adjacency")
 _ARRAYS = ("noise_variances", "deviations", "target_sets", "turning_losses")
+
+
+def as_plain(value: Any) -> Any:
+    """Value as JSON can hold it: NumPy's numbers as Python's, what it cannot hold as None."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return None
+    if isinstance(value, Knowledge):
+        return value.facts()
+    if isinstance(value, dict):
+        return {str(key): as_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_plain(item) for item in value]
+    return value
+
+
+def from_plain(value: Any) -> Any:
+    """Value that `as_plain` wrote: a tuple was written as a list."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def as_arrays(name: str, weights: Any) -> dict[str, NDArray[Any]]:
+    """Write a matrix, dense or sparse, as named arrays; none for None."""
+    if weights is None:
+        return {}
+    if not sparse.issparse(weights):
+        return {name: weights}
+    entries = sparse.coo_array(weights)
+    return {
+        f"{name}.tails": entries.row,
+        f"{name}.heads": entries.col,
+        f"{name}.data": entries.data,
+    }
+
+
+def from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:
+    """Rebuild a matrix from the arrays of :func:`as_arrays`; None if there are none."""
+    if name in arrays:
+        return arrays[name]
+    if f"{name}.data" not in arrays:
+        return None
+    places = (arrays[f"{name}.tails"], arrays[f"{name}.heads"])
+    return sparse.csr_array((arrays[f"{name}.data"], places), shape=(d, d))
+
+
+def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) -> FittedEquations:
+    """Rebuild equations from what their ``arrays`` and ``facts`` gave."""
+    if "mechanism" in facts:
+        from cosmodag.model.mechanism import FittedMechanism
+
+        kind = _mechanism_named(facts["mechanism"])
+        if kind is None:
+            raise DataError(
+                f"The equations are those of a {facts['mechanism']}, which is not defined here: "
+                "import the module that defines it first."
+            )
+        mechanism = kind(**{name: from_plain(value) for name, value in facts["values"].items()})
+        found = FittedMechanism.from_arrays(mechanism, arrays, len(arrays["order"]))
+        return FunctionEquations(found)
+    if "activation" in facts:
+        from cosmodag.learners.networks.equations import networks_from
+
+        return networks_from(arrays, tuple(facts["hidden"]), facts["activation"])
+    if "block_widths" in arrays:
+        from cosmodag.fit.dag.block_equations import BlockEquations
+
+        return BlockEquations.from_arrays(arrays)
+    return LinearEquations()
+
+
+def _equation_facts(equations: FittedEquations) -> dict[str, Any]:
+    """Facts from which, with its arrays, `equations_from` rebuilds the equations."""
+    if not isinstance(equations, FunctionEquations):
+        return equations.facts()
+    mechanism: Any = equations.functions.mechanism
+    name = type(mechanism).__name__
+    if _mechanism_named(name) is not type(mechanism):
+        raise DataError(
+            f"The graph cannot be saved without its learner: its mechanism {name} is no dataclass "
+            "that inherits from Mechanism, or another has the same name: save the learner instead."
+        )
+    return {
+        "mechanism": name,
+        "values": {
+            part.name: as_plain(getattr(mechanism, part.name)) for part in fields(mechanism)
+        },
+    }
+
+
+def _mechanism_named(name: str) -> Any:
+    """Find a mechanism that the program has defined; None where there is none."""
+    from cosmodag.model.mechanism import Mechanism
+
+    found = subclass_named(Mechanism, name)
+    return found if is_dataclass(found) else None
 
 
 def dag_arrays(dag: FittedDAG, *, residuals: bool) -> dict[str, NDArray[Any]]:
@@ -144,7 +245,7 @@ def save_dag(dag: FittedDAG, path: str | os.PathLike[str], *, residuals: bool) -
         "knowledge": None if dag.knowledge is None else dag.knowledge.facts(),
         "lags": 0 if dag.window is None else dag.window.lags,
         "follows_units": dag.follows_units,
-        "equations": equation_facts(dag.equations),
+        "equations": _equation_facts(dag.equations),
     }
     arrays = dag_arrays(dag, residuals=residuals)
     write_model(path, arrays, {**dag_facts(dag), "fitted_dag": own})

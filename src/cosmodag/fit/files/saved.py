@@ -11,13 +11,16 @@ from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import DataError
 from cosmodag.fit.files.dag import (
     MODEL,
+    as_arrays,
+    as_plain,
     dag_arrays,
     dag_facts,
     dag_from,
+    from_arrays,
+    from_plain,
     read_parts,
     refusing_damage,
 )
-from cosmodag.fit.files.plain import as_arrays, as_plain, from_arrays, from_plain
 from cosmodag.fit.files.trusted import check_arrays, check_facts, check_values
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.io.files import write_model

@@ -41,13 +41,6 @@ class InTime:
             window.time if time is None and window.time in named else time,
         )
 
-    def of(self, window: Window) -> Window:
-        """Note the names of columns in a window."""
-        series = self.series if isinstance(self.series, str) else None
-        return replace(
-            window, series=series, time=self.time if isinstance(self.time, str) else None
-        )
-
     def taken_from(self, X: Any) -> "tuple[Any, InTime]":
         """Split the columns off a table."""
         X, series = take_column(X, self.series, "series")
@@ -85,19 +78,9 @@ def unroll(
     cause of later ones. No window crosses from one series into the next, or a gap in time. Columns
     that `in_time` names are taken out of the table.
 
-    Parameters
-    ----------
-    X : table
-    lags : int
-        Earlier times in each window, at least 1.
-    in_time : InTime
-    interventions, kinds : optional
-        As for ``fit``; `interventions` is not the name of a column.
-    remedy : str, optional
-        Advice for missing values, which are then refused; by default they are kept.
-    trained_on : Window, optional
-        Window of a fitted model, whose variables the table must have; their kinds are not decided
-        again.
+    `remedy` is the advice for missing values, which are then refused; by default they are kept.
+    `trained_on` is the window of a fitted model, whose variables the table must have; their kinds
+    are not decided again. `interventions` is not the name of a column.
     """
     X, by_row = in_time.taken_from(X)
     keep: dict[str, Any] = {"missing": "keep"} if remedy is None else {"remedy": remedy}
@@ -117,7 +100,9 @@ def unroll(
     if not len(found.X):
         raise DataError(f"No row has {lags} rows before it: take fewer lags.")
     copies = None if base.kinds is None else base.kinds * (lags + 1)
-    window, n = in_time.of(found.window), len(base.X)
+    series = in_time.series if isinstance(in_time.series, str) else None
+    time = in_time.time if isinstance(in_time.time, str) else None
+    window, n = replace(found.window, series=series, time=time), len(base.X)
     wide = Table(found.X, list(found.names), copies)
     return Unrolled(wide, window, found.rows, targets, _about_gaps(found, n), n)
 

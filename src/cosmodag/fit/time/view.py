@@ -10,11 +10,16 @@ from cosmodag.data.kinds import matched
 from cosmodag.data.time.lags import as_times
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_count
-from cosmodag.fit.time.paths import drawn_path, expected_rows, forecast, lagged_weights
-from cosmodag.fit.time.responses import response_errors, responses
+from cosmodag.fit.time.paths import (
+    drawn_path,
+    expected_rows,
+    forecast,
+    lagged_weights,
+    response_errors,
+    responses,
+)
 from cosmodag.fit.time.unroll import InTime, checked_variables, unroll
 from cosmodag.fit.view.questions import Questions
-from cosmodag.fit.view.shown import Shown
 from cosmodag.io.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -29,8 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["TimeSeriesView"]
 
+Floats = NDArray[np.float64]
 
-class TimeSeriesView(Questions, Shown):
+
+class TimeSeriesView(Questions):
     """Attributes and methods of learners that were fitted with ``lags``; see ``docs/time.md``."""
 
     @property
@@ -76,7 +83,7 @@ class TimeSeriesView(Questions, Shown):
         return graph
 
     @property
-    def lagged_weights_(self) -> NDArray[np.float64]:
+    def lagged_weights_(self) -> Floats:
         """(k + 1, d, d): at [lag, u, v] the weight of the arc from u at t − lag to v at t."""
         _ = self.window_
         return lagged_weights(self._dag)
@@ -114,10 +121,7 @@ class TimeSeriesView(Questions, Shown):
         """
         import pandas as pd
 
-        check_count("horizon", horizon, low=0)
-        names = self.window_.names
-        found = responses(self._dag, horizon)
-        found = found.cumsum(axis=0) if cumulative else found
+        names, found = self.window_.names, self._responses(self._dag, horizon, cumulative)
         pairs = pd.MultiIndex.from_product([names, names], names=["cause", "effect"])
         times = pd.RangeIndex(horizon + 1, name="time")
         return pd.DataFrame(found.reshape(horizon + 1, -1).T, pairs, times)
@@ -166,21 +170,21 @@ class TimeSeriesView(Questions, Shown):
         """
         import pandas as pd
 
-        check_count("horizon", horizon, low=0)
+        names, found = self.window_.names, self._responses(self._dag, horizon, cumulative)
         if not 0 < level < 1:
             raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
-        names, dag = self.window_.names, self._dag
-        found = responses(dag, horizon)
-        found = found.cumsum(axis=0) if cumulative else found
         resampled = self._resamples(bootstrap, X, None)
         if resampled is not None:
-            draws = np.array([responses(one, horizon) for one in resampled.dags])
-            draws = draws.cumsum(axis=1) if cumulative else draws
+            draws = [self._responses(one, horizon, cumulative) for one in resampled.dags]
             outside = (1 - level) / 2
             ends = np.quantile(draws, [outside, 1 - outside], axis=0)
             low, high = np.minimum(ends[0], found), np.maximum(ends[1], found)
         else:
-            width = ndtri((1 + level) / 2) * self._response_errors(horizon, cumulative, X)
+            errors = np.full(found.shape, np.nan)
+            if self._dag.is_linear and (X is not None or self._dag.residuals is not None):
+                data = self._dag.training_data() if X is None else self._dag.prepared(X)
+                errors = response_errors(self._dag, data, horizon, cumulative=cumulative)
+            width = ndtri((1 + level) / 2) * errors
             low, high = found - width, found + width
         labels = [names, names, range(horizon + 1)]
         pairs = pd.MultiIndex.from_product(labels, names=["cause", "effect", "time"])
@@ -189,15 +193,13 @@ class TimeSeriesView(Questions, Shown):
             {name: part.transpose(1, 2, 0).ravel() for name, part in columns.items()}, pairs
         )
 
-    def _response_errors(self, horizon: int, cumulative: bool, X: Any) -> NDArray[np.float64]:
-        """Compute standard errors of responses; NaN where nothing gives them."""
-        dag, d = self._dag, self.window_.d
-        if not dag.is_linear or (X is None and dag.residuals is None):
-            return np.full((horizon + 1, d, d), np.nan)
-        data = dag.training_data() if X is None else dag.prepared(X)
-        return response_errors(dag, data, horizon, cumulative=cumulative)
+    @staticmethod
+    def _responses(dag: "FittedDAG", horizon: int, cumulative: bool) -> Floats:
+        check_count("horizon", horizon, low=0)
+        found = responses(dag, horizon)
+        return found.cumsum(axis=0) if cumulative else found
 
-    def forecast(self, X: Any, steps: int = 1) -> NDArray[np.float64]:
+    def forecast(self, X: Any, steps: int = 1) -> Floats:
         """Predict the rows that follow the last of one series, each from those before it.
 
         Parameters
@@ -224,9 +226,7 @@ class TimeSeriesView(Questions, Shown):
         known = matched(table, self._dag.kinds[: window.d])
         return forecast(self._dag, known[rows[-window.lags :]], steps)
 
-    def _predict_ahead(
-        self, X: Any, do: "Mapping[Any, Any] | None", in_time: InTime
-    ) -> NDArray[np.float64]:
+    def _predict_ahead(self, X: Any, do: "Mapping[Any, Any] | None", in_time: InTime) -> Floats:
         """Predict each row from the rows before it; NaN where these are missing."""
         window = self.window_
         found = unroll(X, window.lags, in_time, trained_on=window)
@@ -239,7 +239,7 @@ class TimeSeriesView(Questions, Shown):
 
     def _sample_path(
         self, n: int, random_state: int | None, do: "Mapping[Any, Any] | None"
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Draw n successive rows."""
         random = np.random.default_rng(random_state)
         return drawn_path(self._dag, n, random, _held(self._dag, do, n))

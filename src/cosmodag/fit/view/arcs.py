@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.fit.dag.basis import are_in
+from cosmodag.fit.dag.basis import contains_arcs
 from cosmodag.solve.machine.threads import blas_threads
 
 if TYPE_CHECKING:
@@ -22,10 +22,12 @@ __all__ = [
     "with_shares",
 ]
 
+Floats = NDArray[np.float64]
+
 _REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding error
 
 
-def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -> "pd.DataFrame":
+def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFrame":
     """List the arcs of a fitted graph as ``model.arcs_`` describes, the largest first.
 
     The index is the place of each arc in ``edges_``. Standard errors of the weights are given in
@@ -37,7 +39,7 @@ def arc_table(model: "FittedGraph", errors: NDArray[np.float64] | None = None) -
     if errors is None and hasattr(model, "residuals_"):
         errors = standard_errors(model, model.training_data())
     errors = np.full(edges.nnz, np.nan) if errors is None else errors
-    is_open = are_in(model.equivalence_class(), edges.col, edges.row)
+    is_open = contains_arcs(model.equivalence_class(), edges.col, edges.row)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = edges.data / errors
     table = pd.DataFrame(
@@ -68,9 +70,7 @@ def with_shares(table: "pd.DataFrame", resamples: Any) -> "pd.DataFrame":
     )
 
 
-def largest_first(
-    standardised: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def largest_first(standardised: Floats, weights: Floats) -> NDArray[np.intp]:
     """Rank arcs by the size of their standardised weights; by raw weights if these are unknown.
 
     Examples
@@ -82,7 +82,7 @@ def largest_first(
     return np.lexsort((-np.abs(weights), -sizes))
 
 
-def standardised(model: "FittedGraph") -> NDArray[np.float64]:
+def standardised(model: "FittedGraph") -> Floats:
     """Weights of the arcs of ``edges_`` where all columns have a standard deviation of one.
 
     A weight times the deviation of the cause, divided by that of the effect. The strength of an arc
@@ -96,23 +96,14 @@ def standardised(model: "FittedGraph") -> NDArray[np.float64]:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def standard_errors(
-    model: "FittedGraph", prepared: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
+def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     """Compute standard errors of the weights of arcs, by least squares on the parents.
 
     They assume that the arcs were known beforehand, although the same data chose them.
 
-    Parameters
-    ----------
-    model : fitted learner
-    prepared : (n, d) array
-        Its training data, in the units of the weights.
-
-    Returns
-    -------
-    array, aligned with ``edges_``
-        NaN where parents are redundant or rows too few; None for learners whose arcs are functions.
+    `prepared` is the training data, in the units of the weights. The errors are in the order of
+    ``edges_``, NaN where parents are redundant or rows too few; None for learners whose arcs are
+    functions.
     """
     if hasattr(model, "response") or not model.fitted_.is_linear:
         return None
@@ -133,9 +124,7 @@ def standard_errors(
     return errors
 
 
-def coefficient_covariance(
-    regressors: NDArray[np.float64], response: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def coefficient_covariance(regressors: Floats, response: Floats) -> tuple[Floats, Floats]:
     """Compute the covariance (k, k) of least-squares coefficients of regressors of size one.
 
     Also return the sizes (k,) of the regressors, by which coefficients are to be divided. NaN where

@@ -1,5 +1,6 @@
 """Methods and attributes that every fitted learner has."""
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,6 @@ from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
-from cosmodag.fit.view.attributes import OfDAG
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.tables.like import labelled, like_table
@@ -25,7 +25,30 @@ if TYPE_CHECKING:
 
     from cosmodag.data.diagnose import Finding
 
-__all__ = ["FittedGraph"]
+__all__ = ["FittedGraph", "OfDAG"]
+
+Floats = NDArray[np.float64]
+
+
+class OfDAG:
+    """Attribute of a learner that is read from its fitted DAG; absent if the DAG has none."""
+
+    def __init__(self, path: str, *, may_be_none: bool = False) -> None:
+        self._path, self._may_be_none = path, may_be_none
+
+    def __get__(self, learner: Any, owner: Any = None) -> Any:
+        if learner is None:
+            return self
+        dag = vars(learner).get("fitted_")
+        value = None if dag is None else attrgetter(self._path)(dag)
+        if dag is None or (value is None and not self._may_be_none):
+            kind = type(learner).__name__
+            raise AttributeError(f"This {kind} is not fitted, or it keeps no {self._path}.")
+        return value
+
+    def __set__(self, learner: Any, value: Any) -> None:
+        # A value set on the learner would hide that of the fit.
+        raise AttributeError(f"{self._path} is part of a fit, which cannot be changed in place.")
 
 
 class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
@@ -35,7 +58,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     findings_: "list[Finding]"
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    raw_weights_: NDArray[np.float64]
+    raw_weights_: Floats
     was_cyclic_: bool
     dropped_arcs_: int
     missing_report_: dict[str, Any]
@@ -85,7 +108,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
-        from cosmodag.fit.files.equations import equations_from
+        from cosmodag.fit.files.dag import equations_from
 
         return equations_from(arrays, {})
 
@@ -122,12 +145,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         return list(self._dag.arrow_basis)
 
     def predict(
-        self,
-        X: Any,
-        do: "Mapping[Any, Any] | None" = None,
-        *,
-        series: Any = None,
-        time: Any = None,
+        self, X: Any, do: "Mapping[Any, Any] | None" = None, *, series: Any = None, time: Any = None
     ) -> Any:
         """Predict every variable from its parents in ``adjacency_``.
 
@@ -168,13 +186,13 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         """
         return self._dag.score(X, interventions, regimes)
 
-    def log_likelihoods(self, X: Any) -> NDArray[np.float64]:
+    def log_likelihoods(self, X: Any) -> Floats:
         """Log-likelihood of every entry of columns that have noise; Gaussian, except for levels."""
         return self._dag.log_likelihoods(X)
 
     def sample(
         self, n: int, random_state: int | None = None, *, do: "Mapping[Any, Any] | None" = None
-    ) -> "NDArray[np.float64] | pd.DataFrame":
+    ) -> "Floats | pd.DataFrame":
         """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
 
         A model that was loaded without its residuals draws from normal distributions of their
@@ -253,10 +271,10 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "fitted_")
         save(self, path, residuals=residuals)
 
-    def prepared(self, X: Any) -> NDArray[np.float64]:
+    def prepared(self, X: Any) -> Floats:
         """Check the columns of new data, and prepare it like the training data."""
         return self._dag.prepared(X)
 
-    def training_data(self) -> NDArray[np.float64]:
+    def training_data(self) -> Floats:
         """Recover the training data, prepared, from the residuals."""
         return self._dag.training_data()

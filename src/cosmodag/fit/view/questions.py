@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.fit.checks import refuse_lags
-from cosmodag.fit.view.attributes import HoldsDAG
+from cosmodag.fit.view.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Questions"]
 
 
-class Questions(HoldsDAG):
+class Questions(Shown):
     """Methods of fitted graphs that `cosmodag.assess` computes; it is imported on demand."""
 
     def effect(

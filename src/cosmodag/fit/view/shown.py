@@ -1,12 +1,15 @@
 """How a fitted graph is shown: tables of arcs and targets, graph, summary, report, drawing."""
 
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.errors import name_list
+from cosmodag.fit.dag.basis import BASES
 from cosmodag.fit.view.arcs import arc_table, with_shares
-from cosmodag.fit.view.attributes import HoldsDAG
-from cosmodag.fit.view.summary import Summary, summary_of
 
 if TYPE_CHECKING:
     import os
@@ -15,17 +18,108 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.stability import BootstrapResult
 
-__all__ = ["Shown"]
+__all__ = ["Shown", "Summary", "summary_of"]
+
+_WIDTH = 88
+_ASSUMED = (
+    "No common cause of two variables was left out, rows were not selected by their values, and "
+    "there is no feedback: no table can show this."
+)
 
 
-class Shown(HoldsDAG):
+class Summary(str):
+    """Text that Python and notebooks show as it is, without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def summary_of(model: "FittedGraph", arcs: int) -> Summary:
+    """Describe a fitted model; see `FittedGraph.summary`."""
+    table = model.arcs_
+    count = f"{len(table):,} arc{'' if len(table) == 1 else 's'}"
+    title = f"{type(model).__name__}: {count} among {model.n_features_in_:,} variables"
+    lines = [title, "=" * len(title)]
+    for label, text in _facts(model):
+        lines += _labelled(label, text)
+    lines += ["", *_arc_lines(table, arcs)]
+    findings = getattr(model, "findings_", [])
+    lines += ["", "findings" if findings else "findings: none"]
+    for finding in findings:
+        lines += _labelled(finding.severity, finding.sentence)
+    return Summary("\n".join(lines))
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    """Wrap a text beside its label."""
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=f"{label:<12}", subsequent_indent=" " * 12
+    ) or [label]
+
+
+def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
+    rows = f"{len(model.residuals_):,} rows, " if hasattr(model, "residuals_") else ""
+    missing = "; missing values were imputed" if hasattr(model, "missing_report_") else ""
+    yield "data", f"{rows}{model.n_features_in_:,} columns{missing}"
+    yield "learner", " ".join(repr(model).split())
+    stopped = model.stopped_
+    if stopped is not None:
+        yield "stopped", "by max_time" if stopped == "time" else "by Ctrl-C"
+    dag = model.fitted_
+    form = f"Each variable is {dag.equations.form} of its causes."
+    equations = "Linear equations." if dag.is_linear else form
+    noise = getattr(model, "noise_reason_", None) or getattr(model, "noise_", None)
+    yield "assumed", f"{equations} {noise or ''}"
+    yield "", _ASSUMED
+    if model.knowledge_ is not None:
+        yield "knowledge", "every arc agrees with it"
+    if hasattr(model, "target_sets_"):
+        was_set = model.target_sets_.any(axis=0)
+        names = [str(name) for name, one in zip(model.names_, was_set, strict=True) if one]
+        yield "set", f"{name_list(names)} in some rows"
+    counts = Counter(model.arrow_basis_)
+    named = [f"{basis} ({counts[basis]})" for basis in BASES if counts[basis]]
+    yield "directions", f"rest on: {', '.join(named)}" if named else "none"
+
+
+def _arc_lines(table: "pd.DataFrame", arcs: int) -> list[str]:
+    if not len(table):
+        return ["no arc found"]
+    shown = table.head(arcs).drop(columns="class").dropna(axis=1, how="all")
+    count = f"{len(table):,} arcs" if len(table) > 1 else "1 arc"
+    part = f", {len(shown):,} shown" if len(shown) < len(table) else ""
+    forms = {"weight": "{:.4g}", "standardised": "{:+.3f}", "se": "{:.2g}", "t": "{:.1f}"}
+    forms |= {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
+    text = shown.to_string(
+        index=False,
+        formatters={name: form.format for name, form in forms.items() if name in shown},
+        na_rep="",
+    )
+    return [f"{count}{part}, the largest standardised weight first", *text.splitlines()]
+
+
+class Shown:
     """Attributes and methods of fitted graphs that show the whole fit."""
 
+    fitted_: "FittedDAG"
     bootstrap_: "BootstrapResult"
     regimes_: Any
+
+    @property
+    def _dag(self) -> "FittedDAG":
+        check_is_fitted(self, "fitted_")
+        return self.fitted_
+
+    @property
+    def names_(self) -> list[Any]:
+        """Column names, or column numbers where the data had no names."""
+        return self._dag.names
 
     @property
     def arcs_(self) -> "pd.DataFrame":

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
+from cosmodag.learners.constrained.base import CovarianceLearner, StochasticLearner
 from cosmodag.learners.parameters import count
 from cosmodag.learners.trained.base import TrainedLearner
-from cosmodag.learners.trained.constrained import CovarianceLearner, StochasticLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free, Potential

@@ -1,46 +1,48 @@
-"""Equations of network learners: one perceptron per variable, cut to its parents in a graph."""
+"""Equations of networks: one perceptron per variable, cut to its parents in a graph."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.data.kinds.embedding import Embedding
+from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.dag.equations import FittedEquations
-from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS, forward
+from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS, InputBlocks, block_outputs, forward
 
-__all__ = ["ARRAYS", "NetworkEquations"]
+__all__ = [
+    "MixedNetworkEquations",
+    "NetworkEquations",
+    "levels_in",
+    "network_columns",
+    "networks_from",
+]
 
-ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "output_biases")
+Floats = NDArray[np.float64]
+
+_ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "output_biases")
 """Names of the arrays of the networks."""
 
 # Largest number of hidden units in a block of rows: 128 MB.
 _MOST_UNITS = 2**24
 
 
+_NUMBERS = ("variances", "means", "scales", "typical")
+
+
 @dataclass(frozen=True, eq=False)
 class NetworkEquations(FittedEquations):
-    """Perceptrons of all variables; predictions use the first-layer weights of arcs alone.
+    """Perceptrons of all variables; predictions use the first-layer weights of arcs alone."""
 
-    Attributes
-    ----------
-    first_weights, first_biases
-        (d, d, h), from each variable to the first hidden layer of each network, and (d, h).
-    inner_layers
-        Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
-    output_weights, output_biases
-        (d, h) and (d,).
-    hidden, activation
-        Sizes and activation of the hidden layers.
-    """
-
-    first_weights: NDArray[Any]
-    first_biases: NDArray[Any]
+    first_weights: NDArray[Any]  # (d, d, h): from each variable to the first layer of each network
+    first_biases: NDArray[Any]  # (d, h)
+    # Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
     inner_layers: NDArray[Any]
-    output_weights: NDArray[Any]
-    output_biases: NDArray[Any]
-    hidden: tuple[int, ...]
+    output_weights: NDArray[Any]  # (d, h)
+    output_biases: NDArray[Any]  # (d,)
+    hidden: tuple[int, ...]  # sizes of the hidden layers
     activation: str
 
     @classmethod
@@ -61,11 +63,11 @@ class NetworkEquations(FittedEquations):
             activation,
         )
 
-    def strengths(self, name: str) -> NDArray[np.float64]:
+    def strengths(self, name: str) -> Floats:
         """(d, d): the strength of every arc, ``"norm"`` or ``"sum"`` of its first-layer weights."""
         return np.asarray(ARC_STRENGTHS[name](self.first_weights.astype(np.float64)))
 
-    def in_units(self, units: NDArray[np.float64]) -> "NetworkEquations":
+    def in_units(self, units: Floats) -> "NetworkEquations":
         """Express networks of columns x / units as networks of x, (d,) units."""
         return replace(
             self,
@@ -74,7 +76,7 @@ class NetworkEquations(FittedEquations):
             output_biases=(self.output_biases * units).astype(np.float32),
         )
 
-    def usual_values(self, data: NDArray[Any]) -> NDArray[np.float64]:
+    def usual_values(self, data: NDArray[Any]) -> Floats:
         """(d,): values of variables while another one is varied: means of prepared data."""
         return np.asarray(data.mean(axis=0, dtype=np.float64))
 
@@ -86,10 +88,7 @@ class NetworkEquations(FittedEquations):
                 {kind: values[some] for kind, values in layer.items()}
                 for layer in self._hidden_layers()
             ),
-            "output": {
-                "weights": self.output_weights[some],
-                "biases": self.output_biases[some],
-            },
+            "output": {"weights": self.output_weights[some], "biases": self.output_biases[some]},
         }
 
     def _hidden_layers(self) -> list[dict[str, NDArray[Any]]]:
@@ -121,15 +120,132 @@ class NetworkEquations(FittedEquations):
         column: NDArray[Any] = forward(data[:, parents], weights, functions, activation)[:, 0]
         return column
 
-    def settled(self, unexplained: NDArray[np.float64]) -> "NetworkEquations":
+    def settled(self, unexplained: Floats) -> "NetworkEquations":
         """Set the output biases so that residuals have mean zero."""
         biases = self.output_biases + unexplained.astype(np.float32)
         return replace(self, output_biases=biases)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Networks as named arrays, for saving."""
-        return {f"{name}_": getattr(self, name) for name in ARRAYS}
+        return {f"{name}_": getattr(self, name) for name in _ARRAYS}
 
     def facts(self) -> dict[str, Any]:
         """Sizes and activation of the hidden layers, for saving."""
         return {"hidden": list(self.hidden), "activation": self.activation}
+
+
+def levels_in(embedding: Embedding) -> tuple[int, ...]:
+    """Count the levels of each variable; 0 for numbers and counts."""
+    d = len(embedding.widths)
+    return tuple(int(embedding.widths[v]) + 1 if embedding.is_levels(v) else 0 for v in range(d))
+
+
+def network_columns(
+    embedding: Embedding, X: NDArray[Any], some: NDArray[np.integer] | None = None
+) -> Floats:
+    """(n, k): some columns as networks see them, from columns in units of the table.
+
+    Numbers are standardised, counts as log(1 + x), and categories are numbers of levels.
+    """
+    places = range(len(embedding.widths)) if some is None else some.tolist()
+    columns = [
+        embedding.levels_of(x, v) if embedding.is_levels(v) else embedding.block(x, v, 1)[:, 0]
+        for x, v in zip(np.asarray(X, np.float64).T, places, strict=True)
+    ]
+    return np.column_stack(columns) if columns else np.empty((len(X), 0))
+
+
+@dataclass(frozen=True, eq=False)
+class MixedNetworkEquations(EquationsByKind, NetworkEquations):
+    """Perceptrons of blocks of inputs, with the outputs that suit the kind of each variable.
+
+    Numbers are standardised, and so is log(1 + x) of counts.
+    """
+
+    # (d,): means of numbers and most frequent levels, in units of the table; other parents have
+    # these values where the effect of one parent is shown.
+    typical: Floats
+
+    form = "a network of its causes, with effects of levels"
+    effects_in_words = (
+        "Effects are those of networks, with the other parents at their means or most frequent "
+        "levels; they need not add up."
+    )
+
+    @classmethod
+    def of_networks(
+        cls, networks: NetworkEquations, embedding: Embedding, numbers: dict[str, Any]
+    ) -> "MixedNetworkEquations":
+        """Add what the kinds of variables need to trained networks."""
+        parts = {part.name: getattr(networks, part.name) for part in fields(NetworkEquations)}
+        return cls(**parts, embedding=embedding, **numbers)
+
+    def with_variances(
+        self, columns: NDArray[Any], counted: NDArray[Any] | None
+    ) -> "MixedNetworkEquations":
+        """Set the variances of numbers and counts to those of residuals.
+
+        `columns` (n, d) are those that networks see; `counted` (n, d) has weights of entries.
+        """
+        variances = np.ones(len(self.means))
+        everything = np.arange(len(self.means))
+        for v in np.flatnonzero(np.array(levels_in(self.embedding)) == 0).tolist():
+            left = columns[:, v] - self._outputs(columns, everything, v)[:, 0]
+            weights = None if counted is None else counted[:, v]
+            variances[v] = max(float(np.average(left**2, weights=weights)), 1e-12)
+        return replace(self, variances=variances)
+
+    def _outputs(self, columns: NDArray[Any], parents: NDArray[np.intp], v: int) -> Floats:
+        """(n, targets): outputs of one network from columns of its parents."""
+        blocks = InputBlocks(levels_in(self.embedding)).of(columns, parents)
+        functions, activation = self.functions(slice(v, v + 1)), ACTIVATIONS[self.activation][1]
+        weights = self.first_weights[parents, v][:, None]
+        outputs = block_outputs(blocks, weights, functions, activation)[:, 0]
+        return np.asarray(outputs[:, : int(self.embedding.targets[v])], np.float64)
+
+    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
+        """(n, targets): outputs of one network, data in prepared units."""
+        parents = np.flatnonzero(np.asarray(adjacency[:, v]) != 0)
+        X = data[:, parents] * self.scales[parents] + self.means[parents]
+        return self._outputs(network_columns(self.embedding, X, parents), parents, v)
+
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
+        """(n, targets): output for values of one parent, all others at typical values.
+
+        In units of v, of log(1 + x) for counts; for a category, log-odds of each level but the
+        first against the first.
+        """
+        rows = np.tile(self.typical, (len(values), 1))
+        rows[:, u] = values
+        everything = np.arange(len(self.means))
+        outputs = self._outputs(network_columns(self.embedding, rows), everything, v)
+        return np.asarray(outputs * self.embedding.scales[v])
+
+    def usual_values(self, data: NDArray[Any]) -> Floats:
+        """(d,): means of numbers and most frequent levels, in prepared units."""
+        return np.asarray((self.typical - self.means) / self.scales)
+
+    def settled(self, unexplained: Floats) -> "MixedNetworkEquations":
+        """Set the output biases of numbers so that residuals have mean zero."""
+        numbers = np.array([self.embedding.is_number(v) for v in range(len(self.means))])
+        biases = self.output_biases.copy()
+        shift = unexplained * self.scales / self.embedding.scales
+        biases[numbers, 0] += shift[numbers].astype(biases.dtype)
+        return replace(self, output_biases=biases)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Networks and what the kinds need as named arrays, for saving."""
+        numbers = np.stack([getattr(self, name) for name in _NUMBERS])
+        return {**super().arrays(), **self.embedding.arrays(), "network_numbers": numbers}
+
+
+def networks_from(
+    arrays: dict[str, NDArray[Any]], hidden: tuple[int, ...], activation: str
+) -> NetworkEquations:
+    """Rebuild the networks that ``arrays`` and ``facts`` of equations describe."""
+    parts = {name: arrays[f"{name}_"] for name in _ARRAYS}
+    found = NetworkEquations(**parts, hidden=hidden, activation=activation)
+    if "network_numbers" not in arrays:
+        return found
+    numbers = dict(zip(_NUMBERS, arrays["network_numbers"], strict=True))
+    return MixedNetworkEquations.of_networks(found, Embedding.from_arrays(arrays), numbers)

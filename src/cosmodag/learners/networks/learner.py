@@ -11,11 +11,13 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.settle import aligned, chosen_arcs, isolated, unrefined_graph
-from cosmodag.fit.view.attributes import OfDAG
+from cosmodag.fit.view.fitted import OfDAG
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
-from cosmodag.learners.networks.equations import NetworkEquations
-from cosmodag.learners.networks.mixed_equations import MixedNetworkEquations, networks_from
-from cosmodag.learners.networks.refining import refined_networks
+from cosmodag.learners.networks.equations import (
+    MixedNetworkEquations,
+    NetworkEquations,
+    networks_from,
+)
 from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS
@@ -24,6 +26,8 @@ from cosmodag.solve.readout import ReadOut
 from cosmodag.solve.watch import Watch
 
 __all__ = ["NetworkLearner"]
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -101,7 +105,7 @@ class NetworkLearner(TrainedLearner):
         """Choose the method of refinement: None or ``"prune"``."""
         return None if self.refine is None else "prune"
 
-    def _strengths(self, found: ReadOut, solution: Solution) -> NDArray[np.float64]:
+    def _strengths(self, found: ReadOut, solution: Solution) -> Floats:
         """Strengths of all arcs, from the networks."""
         return self._equations(found, solution).strengths(self.arc_strength)
 
@@ -121,21 +125,23 @@ class NetworkLearner(TrainedLearner):
         return {"prepared_means_": _networks_of(dag).usual_values(data)}
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        from cosmodag.learners.networks.refining import refined_networks  # imports Numba
+
         return refined_networks(self, given, learnt, watch)
 
     @property
-    def arc_norms_(self) -> NDArray[np.float64]:
+    def arc_norms_(self) -> Floats:
         """(d, d): ‖W_uv·‖₂, the length of the first-layer weights of each arc."""
         return self._arc_strengths("norm")
 
     @property
-    def arc_sums_(self) -> NDArray[np.float64]:
+    def arc_sums_(self) -> Floats:
         """(d, d): Σ_i W_uvi, the signed sum of the first-layer weights of each arc."""
         return self._arc_strengths("sum")
 
-    def _arc_strengths(self, name: str) -> NDArray[np.float64]:
+    def _arc_strengths(self, name: str) -> Floats:
         check_is_fitted(self, "fitted_")
-        found: NDArray[np.float64] = isolated(
+        found: Floats = isolated(
             _networks_of(self.fitted_).strengths(name), self.fitted_.preparation.constant
         )
         return found
@@ -177,7 +183,7 @@ class NetworkLearner(TrainedLearner):
         """Order that was learnt directly; None if it follows from the strengths of arcs."""
         return None
 
-    def response(self, u: Any, v: Any, grid: ArrayLike) -> NDArray[np.float64]:
+    def response(self, u: Any, v: Any, grid: ArrayLike) -> Floats:
         """Fitted response of v to u, all other parents of v at their means or frequent levels.
 
         Parameters

@@ -9,8 +9,8 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import Learnt, RefinedFit
-from cosmodag.learners.networks.columns import SeenColumns, columns_of
 from cosmodag.learners.networks.equations import NetworkEquations
+from cosmodag.learners.networks.loss_choice import SeenColumns, columns_of
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.order.networks.problem import NetworkProblem
@@ -62,11 +62,7 @@ def refined_networks(
 
 
 def _chosen_arcs(
-    learner: "NetworkLearner",
-    given: Prepared,
-    learnt: Learnt,
-    columns: SeenColumns,
-    watch: Watch,
+    learner: "NetworkLearner", given: Prepared, learnt: Learnt, columns: SeenColumns, watch: Watch
 ) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
     """Choose arcs on the learnt order; if units cannot have misled it, search near it too."""
     name, in_units = type(learner).__name__, learner.order_follows_units(None)

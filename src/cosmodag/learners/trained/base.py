@@ -12,11 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from cosmodag.data.kinds import declared_names
-from cosmodag.errors import (
-    ConvergenceWarning,
-    DivergenceError,
-    InterruptedWarning,
-)
+from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.known import NOTHING, Known
@@ -24,7 +20,6 @@ from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.io.tables.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner
-from cosmodag.learners.trained.starts import best_start, other_orders
 from cosmodag.solve.watch import Watch
 
 # Constructing a learner does not need these: they, and with them Numba, take .4 s to import.
@@ -183,6 +178,7 @@ class TrainedLearner(StructureLearner):
         self, solved: "list[Solved]", problems: "list[Problem]", settings: dict[str, float]
     ) -> Learnt:
         """Read out the best of the starts."""
+        from cosmodag.learners.trained.training import best_start, other_orders
         from cosmodag.solve.readout import read_out
 
         best = best_start(solved, problems)

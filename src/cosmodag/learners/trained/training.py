@@ -1,10 +1,14 @@
-"""Training for many tasks: their problems are solved in batches."""
+"""Training for many tasks: their problems are solved in batches, and the best start is taken."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DivergenceError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.solve.plan import Solved, solve_many
@@ -16,19 +20,62 @@ if TYPE_CHECKING:
     from cosmodag.solve.methods.solver import Solver
     from cosmodag.solve.training.train import Checkpoint
 
-__all__ = ["train_many"]
+__all__ = ["best_start", "other_orders", "train_many"]
 
 
-@dataclass
-class _Training:
-    """Training of one task: its settings, its number of starts, and those solved so far."""
+def best_start(solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
+    """Take the start with the best penalised objective on all data.
+
+    Those that diverged are left out, and so are those that were stopped early unless all were.
+    """
+    finite = [one for one in solved if one.solution.diverged_at is None]
+    if not finite:
+        listed = ", ".join(f"{name}={value:g}" for name, value in problems[0].settings.items())
+        raise DivergenceError(
+            f"Training diverged in round {solved[0].solution.diverged_at} with {listed}: bring "
+            "the columns to similar units, or lower learning_rate where it is used."
+        )
+    whole = [one for one in finite if one.solution.stopped is None] or finite
+    return whole[0] if len(whole) == 1 else min(whole, key=lambda one: _loss(one, problems))
+
+
+def _loss(one: "Solved", problems: "list[Problem]") -> float:
+    """Objective of a solution on all rows of its problem, at the settings with which it ended."""
+    from cosmodag.solve.recipe import full_loss
+
+    problem, solution = problems[one.place], one.solution
+    loss = full_loss(
+        solution.recipe,
+        solution.parameters,
+        problem.data,
+        problem.settings,
+        problem.counted,
+        1.0 if problem.support is None else problem.support,
+        1.0 if problem.required is None else 1.0 - problem.required,
+    )
+    return float(loss)
+
+
+def other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np.intp]]:
+    """Orders of the other starts, as further starts of refinement."""
+    orders = {}
+    for one in solved:
+        solution = one.solution
+        order = solution.recipe.structure.order_of(solution.parameters)
+        if one is not best and solution.diverged_at is None and order is not None:
+            orders[f"training {one.place + 1}"] = order
+    return orders
+
+
+class _Training(NamedTuple):
+    """Training of one task: its learner, settings and number of starts, and those solved so far."""
 
     place: int
     learner: Any
     settings: dict[str, float]
     starts: int
-    checkpoint: "Checkpoint | None"
-    solved: list[Solved] = field(default_factory=list)
+    checkpoints: "tuple[Checkpoint, ...]"
+    solved: list[Solved]
 
 
 def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
@@ -56,7 +103,8 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         of_group, owners = groups.setdefault(key, ([], []))
         of_group += problems
         kept = getattr(solver, "checkpoint", None)
-        training = _Training(place, learner, settings, len(problems), kept)
+        kept = () if kept is None else (kept,)
+        training = _Training(place, learner, settings, len(problems), kept, [])
         owners += [training] * len(problems)
     watch.begin(max(1, rounds))
     yield from at_once
@@ -65,12 +113,12 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
             owner = owners[one.place]
             owner.solved.append(one)
             if len(owner.solved) == owner.starts:
-                solved, owner.solved = owner.solved, []
+                solved = owner.solved.copy()
+                owner.solved.clear()  # the fit that reads them is the last to hold them
                 reasons = [each.solution.stopped for each in solved]
                 stopped = next((reason for reason in reasons if reason), None)
                 read = partial(_read, owner.learner, solved, problems, owner.settings)
-                kept = () if owner.checkpoint is None else (owner.checkpoint,)
-                yield Learning(owner.place, owner.learner, stopped, read, kept)
+                yield Learning(owner.place, owner.learner, stopped, read, owner.checkpoints)
 
 
 def _problems_of(

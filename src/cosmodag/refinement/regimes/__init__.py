@@ -1,15 +1,1 @@
 """Regimes: which equations differ between parts of a table, found together with the graph."""
-
-from cosmodag.refinement.regimes.equation import RegimeScore
-from cosmodag.refinement.regimes.evidence import RankEvidence
-from cosmodag.refinement.regimes.finding import FoundTargets, find_targets, regime_score
-from cosmodag.refinement.regimes.moments import RegimeMoments
-
-__all__ = [
-    "FoundTargets",
-    "RankEvidence",
-    "RegimeMoments",
-    "RegimeScore",
-    "find_targets",
-    "regime_score",
-]

@@ -7,39 +7,121 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.order.scores import default_penalty
 from cosmodag.refinement.refine import refine_linear
-from cosmodag.refinement.regimes.climbing import climb
-from cosmodag.refinement.regimes.equation import RegimeScore
-from cosmodag.refinement.regimes.evidence import RankEvidence
-from cosmodag.refinement.regimes.moments import RegimeMoments
+from cosmodag.refinement.regimes.equation import (
+    RankEvidence,
+    RegimeMoments,
+    RegimeScore,
+    parents_of,
+)
 
-__all__ = ["FoundTargets", "find_targets", "regime_score"]
+__all__ = ["FoundTargets", "climb", "find_targets", "regime_score"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_ROUNDS = 6
 _LEAST = 1e-6
+
+
+_ROUNDS = 6
+
+
+def climb(
+    score: RegimeScore,
+    arcs: Bools,
+    *,
+    support: Bools | None = None,
+    required: Bools | None = None,
+    before: Bools | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Bools:
+    """Add, remove and turn arcs, always the one that raises the score most, until none does.
+
+    A search for a graph takes the targets as given. Where they were found on a graph with an arc
+    turned, both ends of it are targets, and then either direction fits as well: only a comparison
+    of graphs, each with the targets that it needs, shows that the right direction needs fewer.
+
+    `before` is transitively closed. `should_stop` is asked before every change.
+    """
+    d = len(arcs)
+    steps = _Steps(
+        score,
+        arcs.copy(),
+        ~np.eye(d, dtype=bool) if support is None else support & ~np.eye(d, dtype=bool),
+        np.zeros((d, d), bool) if required is None else required,
+        np.zeros((d, d), bool) if before is None else before,
+    )
+    while not should_stop() and steps.take_best():
+        pass
+    return steps.arcs
+
+
+@dataclass(eq=False)
+class _Steps:
+    """Changes of one arc of a graph, and what each gains.
+
+    ``gains[u, v]`` is the gain of the equation of v where u becomes a parent of it, or ceases to be
+    one; a step changes one or two columns of it.
+    """
+
+    score: RegimeScore
+    arcs: Bools
+    support: Bools
+    required: Bools
+    before: Bools
+
+    def __post_init__(self) -> None:
+        self.gains = np.empty(self.arcs.shape)
+        for v in range(len(self.arcs)):
+            self._compute(v)
+
+    def _compute(self, v: int) -> None:
+        allowed = (self.support[:, v] | self.arcs[:, v]) & ~self.required[:, v]
+        now = self.score.local(v, parents_of(self.arcs, v)).score
+        changed = self.score.with_one_more_or_less(v, self.arcs[:, v].copy(), allowed)
+        self.gains[:, v] = changed - now
+
+    def take_best(self) -> bool:
+        """Take the step that gains most; return whether there is one."""
+        reached = closure(self.arcs | self.before)
+        np.fill_diagonal(reached, True)
+        may_go = self.arcs & ~self.required
+        removed = np.where(may_go, self.gains, -np.inf)
+        added = np.where(self.support & ~self.arcs & ~reached.T, self.gains, -np.inf)
+        turned = self._turned(may_go, reached.astype(np.float32))
+        best = max((removed, added, turned), key=np.max)
+        if best.max() <= _LEAST:
+            return False
+        u, v = (int(place) for place in np.unravel_index(best.argmax(), best.shape))
+        self.arcs[u, v] = best is added
+        self._compute(v)
+        if best is turned:
+            self.arcs[v, u] = True
+            self._compute(u)
+        return True
+
+    def _turned(self, may_go: Bools, reached: NDArray[np.float32]) -> Floats:
+        """Gains of u → v becoming v → u, where no other path leads from u to v.
+
+        `reached` is 1 at [u, v] where a path leads from u to v, and on the diagonal.
+        """
+        arcs = (self.arcs | self.before).astype(np.float32)
+        # Paths over a third variable: all that begin with any arc but the one that is turned.
+        longer = arcs @ reached - arcs > 0.5
+        free = may_go & self.support.T & ~self.before & ~longer
+        both = np.where(free, self.gains, -np.inf) + np.where(free, self.gains.T, 0.0)
+        return np.asarray(both, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class FoundTargets:
-    """Targets and the graph that they were found with.
+    """Targets and the graph that they were found with."""
 
-    Attributes
-    ----------
-    targets
-        (k, d) bool: whether a variable has an equation of its own in a regime; with those stated.
-    arcs
-        (d, d) bool.
-    score
-        Score of graph and targets together.
-    """
-
-    targets: Bools
-    arcs: Bools
-    score: float
+    targets: Bools  # (k, d): which variables have equations of their own; with those stated
+    arcs: Bools  # (d, d)
+    score: float  # of graph and targets together
 
 
 def find_targets(
@@ -67,22 +149,9 @@ def find_targets(
     regimes, 100 or 400 without) repetition alone ended below the score of the truth on 3, and with
     single changes on none.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    labels : (n,) array of int
-        The regime of each row, 0 to k − 1.
-    stated : (k, d) array of bool
-        Known targets.
-    may_change : (k, d) array of bool
-        Pairs that may be targets beside those.
-    support, required, before : (d, d) arrays of bool, optional
-        As for `refine_linear`.
-    starts : sequence of (d, d) arrays of bool
-        Further graphs to start from.
-    seed : int
-        Of the searches.
-    should_stop : function
+    `labels` (n,) gives the regime of each row, 0 to k − 1; `stated` (k, d) are known targets, and
+    `may_change` (k, d) pairs that may be targets beside those. `starts` are further graphs to start
+    from; the other options are those of `refine_linear`.
 
     Examples
     --------

@@ -10,6 +10,8 @@ from cosmodag.compiled import borrowing
 
 __all__ = ["Work", "best_targets", "kind_of_change", "scores_with_one_more_or_less"]
 
+Floats = NDArray[np.float64]
+
 # Variance that a value set to a constant is given, as a share of the variable's own.
 LEAST_VARIANCE = 1e-9
 _RIDGE = 1e-10
@@ -29,14 +31,14 @@ class Work(NamedTuple):
     regimes that share the equation; ``square`` and ``weights`` are for one regression.
     """
 
-    raw: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    own: NDArray[np.float64]
-    apart: NDArray[np.float64]
-    gathered: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    square: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    raw: Floats
+    sums: Floats
+    own: Floats
+    apart: Floats
+    gathered: Floats
+    totals: Floats
+    square: Floats
+    weights: Floats
     members: NDArray[np.int64]
     targets: NDArray[np.bool_]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.mixed.equations import BlockEquations
+from cosmodag.fit.dag.block_equations import BlockEquations
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["refine_blocks", "with_curves"]
 
-_GAUSSIAN = "Gaussian noise with one variance per variable"
-_ASKED = {True: "Curves were asked for.", False: "Lines were asked for."}
+_REQUESTED = {True: "Curves were asked for.", False: "Lines were asked for."}
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,77 +39,51 @@ class _Candidate:
     report: list[dict[str, Any]]
 
 
-@dataclass(frozen=True, eq=False)
 class _Search:
     """A table, what is known of it, and how its graphs are searched for."""
 
-    model: "StructureLearner"
-    given: "Prepared"
-    watch: "Watch"
-    restarts: int | None
-    random: np.random.Generator
-
-    @classmethod
-    def of(
-        cls,
-        model: "StructureLearner",
-        given: "Prepared",
-        watch: "Watch",
-        restarts: int | None,
-    ) -> "_Search":
+    def __init__(
+        self, model: "StructureLearner", given: "Prepared", watch: "Watch", restarts: int | None
+    ) -> None:
         watch.begin(1, f"{type(model).__name__}: refining")
         (seed,) = seeds_from(model.random_state, 1)
-        return cls(model, given, watch, restarts, np.random.default_rng(seed))
-
-    @property
-    def method(self) -> str | None:
-        return self.model.refinement_for(len(self.given.names))
+        self.given, self.watch, self.random = given, watch, np.random.default_rng(seed)
+        self.restarts, self.method = restarts, model.refinement_for(len(given.names))
 
     def table(self, curves: bool) -> BlockTable:
         given, known = self.given, self.given.known
-        X = given.X * given.preparation.factors + given.preparation.means
         share = 1.0 if known.absent is None else 1.0 - float(known.absent.mean())
-        return BlockTable.of(X, given.kinds, curves=curves, counted=known.counted, share=share)
+        return BlockTable.of(
+            given.in_own_units, given.kinds, curves=curves, counted=known.counted, share=share
+        )
 
-    def best(self, table: BlockTable, orders: Mapping[str, NDArray[Any]]) -> _Candidate:
-        """Search for a graph of effects that add up."""
-        problem = self._problem(table)
-        records = Records(problem)
-        # One column for each variable is searched by a faster program with records of its own.
-        found, report = self._searched(problem, orders, None if problem.are_columns else records)
-        if self.method == "order":
-            found = improved(table, problem, found, self._should_stop, records)
-        return _Candidate(table, problem, records, found, report)
+    def best(
+        self, table: BlockTable, orders: Mapping[str, NDArray[Any]], *, jointly: bool = False
+    ) -> _Candidate:
+        """Search for a graph of effects that add up, or of categories that act jointly."""
 
-    def best_joint(self, table: BlockTable, orders: Mapping[str, NDArray[Any]]) -> _Candidate:
-        """Search for a graph of categories whose parents act jointly."""
-        problem = self._problem(table)
-        records = JointRecords(table, problem)
-        return _Candidate(table, problem, records, *self._searched(problem, orders, records))
+        def should_stop() -> bool:
+            return self.watch.stop is not None
 
-    def _searched(
-        self,
-        problem: BlockProblem,
-        orders: Mapping[str, NDArray[Any]],
-        records: ParentRecords | None,
-    ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
         assert self.method is not None
-        return best_blocks(
+        known = self.given.known
+        problem = table.problem(known.support, known.required, known.before)
+        added = Records(problem)
+        records = JointRecords(table, problem) if jointly else added
+        # One column for each variable is searched by a faster program with records of its own.
+        is_plain = problem.are_columns and not jointly
+        found, report = best_blocks(
             problem,
             orders,
             random=self.random,
             method=self.method,
             restarts=self.restarts,
-            should_stop=self._should_stop,
-            records=records,
+            should_stop=should_stop,
+            records=None if is_plain else records,
         )
-
-    def _should_stop(self) -> bool:
-        return self.watch.stop is not None
-
-    def _problem(self, table: BlockTable) -> BlockProblem:
-        known = self.given.known
-        return table.problem(known.support, known.required, known.before)
+        if self.method == "order" and not jointly:
+            found = improved(table, problem, found, should_stop, added)
+        return _Candidate(table, problem, records, found, report)
 
     def fit(self, chosen: _Candidate, reason: str, *others: _Candidate) -> RefinedFit:
         """Fit the equations of the graph that was chosen; the starts of others are reported."""
@@ -146,32 +119,25 @@ def refine_blocks(
     `curves` says whether effects of numbers may be curves; ``"auto"`` compares the graphs with and
     without them on held-out rows.
     """
-    search = _Search.of(model, given, watch, restarts)
+    search = _Search(model, given, watch, restarts)
     table = search.table(curves=curves is not False)
     if curves is True or not table.embedding.has_curves:
-        found = search.best(table, orders)
+        added = search.best(table, orders)
         if table.embedding.are_levels:
-            return _added_or_joint(search, found, orders)
-        reason = (
-            "No variable can have curved effects." if curves == "auto" else _ASKED[bool(curves)]
-        )
-        return _with_reason(search.fit(found, _said(reason)), reason)
+            starts = {**orders, "effects that add up": added.found.order}
+            joint = search.best(table, starts, jointly=True)
+            gain = joint_gain(table, added.found, joint.found, search.random)
+            chosen, other = (joint, added) if gain.is_certain else (added, joint)
+            return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
+        reason = "No variable can have curved effects."
+        reason = reason if curves == "auto" else _REQUESTED[bool(curves)]
+        return _with_reason(search.fit(added, _with_noise(reason)), reason)
     lines = search.best(search.table(curves=False), orders)
     bent = search.best(table, {**orders, "lines": lines.found.order})
     gain = curve_gain(table, lines.found.widths, bent.found.widths, search.random)
     chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
-    fitted = search.fit(replace(chosen, table=table), _said(gain.reason), other)
+    fitted = search.fit(replace(chosen, table=table), _with_noise(gain.reason), other)
     return _with_reason(fitted, gain.reason, gain)
-
-
-def _added_or_joint(
-    search: _Search, added: _Candidate, orders: Mapping[str, NDArray[Any]]
-) -> RefinedFit:
-    """Choose between effects of categories that add up and joint ones."""
-    joint = search.best_joint(added.table, {**orders, "effects that add up": added.found.order})
-    gain = joint_gain(added.table, added.found, joint.found, search.random)
-    chosen, other = (joint, added) if gain.is_certain else (added, joint)
-    return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
 
 
 def with_curves(
@@ -187,12 +153,12 @@ def with_curves(
     A graph of `lines` is kept unless curves are better on held-out rows. Without it, curves are
     taken in any case.
     """
-    search = _Search.of(model, given, watch, restarts)
+    search = _Search(model, given, watch, restarts)
     table = search.table(curves=True)
     orders = {} if lines is None else {"lines": lines.order}
     bent = search.best(table, orders)
     if lines is None:
-        return _with_reason(search.fit(bent, _said(_ASKED[True])), _ASKED[True])
+        return _with_reason(search.fit(bent, _with_noise(_REQUESTED[True])), _REQUESTED[True])
     straight = (lines.weights.toarray() != 0).astype(np.int64)
     if given.known.required is not None:
         straight |= given.known.required
@@ -200,13 +166,13 @@ def with_curves(
     gain = compare(table, straight, bent.found.widths, search.random)
     if not gain.is_certain:
         return _with_reason(lines, gain.reason, gain)
-    fitted = search.fit(bent, _said(gain.reason))
+    fitted = search.fit(bent, _with_noise(gain.reason))
     before = [{**entry, "chosen": False} for entry in lines.report]
     return _with_reason(replace(fitted, report=[*before, *fitted.report]), gain.reason, gain)
 
 
-def _said(reason: str) -> str:
-    return f"{_GAUSSIAN} is assumed. {reason}"
+def _with_noise(reason: str) -> str:
+    return f"Gaussian noise with one variance per variable is assumed. {reason}"
 
 
 def _with_reason(fit: RefinedFit, reason: str, gain: HeldOutGain | None = None) -> RefinedFit:

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from cosmodag.errors import name_list
 from cosmodag.order.entropy.measure import NonGaussianity, non_gaussianity
 from cosmodag.order.moments import Moments
-from cosmodag.refinement.noise.columns import common_scale, few_valued
-from cosmodag.refinement.noise.curves import arc_curves
-from cosmodag.refinement.noise.dependence import Dependence, noise_dependence
-from cosmodag.refinement.noise.outcome import Decided, Doubt
+from cosmodag.refinement.arc_checks import Dependence, arc_curves, noise_dependence
+from cosmodag.refinement.jobs import Decided, Doubt
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
+from cosmodag.refinement.variances import against_equal, few_valued
 
 if TYPE_CHECKING:
     import jax
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from cosmodag.solve.machine.devices import Host
 
 __all__ = ["NoiseInputs", "decide_noise"]
+
+Bools = NDArray[np.bool_]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
 ENTROPY_LIMIT = 300
@@ -34,40 +35,21 @@ _CLASS_ONLY = "so that the Gaussian score was used, which decides only the equiv
 
 @dataclass(frozen=True, eq=False)
 class NoiseInputs:
-    """A table, and what is known of its graph and its rows.
+    """A table, and what is known of its graph and its rows."""
 
-    Attributes
-    ----------
-    X : (n, d) array
-        The table, in its own units, less ``means``.
-    names : sequence of str
-        Of the columns, for messages.
-    moments : Moments, optional
-        Of the counted rows, where some rows do not count.
-    support, required, before : (d, d) arrays of bool, optional
-        As for `refine_linear`; ``beyond_support`` is the part of ``before`` that support does not
-        imply.
-    counted : (n, d) array, optional
-        0 where a variable was set.
-    untouched : (n,) array of bool, optional
-        Rows in which nothing was set.
-    means : (d,) array, optional
-        Means that were subtracted from the columns.
-    given : (d,) array of bool, optional
-        Columns without an equation, which have no noise.
-    """
-
-    X: NDArray[np.float64]
-    names: Sequence[str]
-    moments: Moments | None = None
-    support: NDArray[np.bool_] | None = None
-    required: NDArray[np.bool_] | None = None
-    before: NDArray[np.bool_] | None = None
-    beyond_support: NDArray[np.bool_] | None = None
-    counted: NDArray[np.float64] | None = None
-    untouched: NDArray[np.bool_] | None = None
-    means: NDArray[np.float64] | None = None
-    given: NDArray[np.bool_] | None = None
+    X: NDArray[np.float64]  # (n, d): the table, in its own units, less `means`
+    names: Sequence[str]  # of the columns, for messages
+    moments: Moments | None = None  # of the counted rows, where some rows do not count
+    # (d, d): as for `refine_linear`; `beyond_support` is the part of `before` that support does not
+    # imply.
+    support: Bools | None = None
+    required: Bools | None = None
+    before: Bools | None = None
+    beyond_support: Bools | None = None
+    counted: NDArray[np.float64] | None = None  # (n, d): 0 where a variable was set
+    untouched: Bools | None = None  # (n,): rows in which nothing was set
+    means: NDArray[np.float64] | None = None  # (d,): what was subtracted from the columns
+    given: Bools | None = None  # (d,): columns without an equation, and thus no noise
 
     @property
     def with_equations(self) -> NDArray[np.intp]:
@@ -95,20 +77,10 @@ def decide_noise(
     residuals are independent of parents on the graph found, and curves do not explain its arcs
     better. Otherwise the noise is taken to be Gaussian, and only the equivalence class is decided.
 
-    Parameters
-    ----------
-    given : NoiseInputs
-    orders : mapping of names to orders
-        To start from.
-    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
-        ``"auto"`` decides; anything else is taken as decided, as for resamples of a table for
-        which the decision was made.
-    method : {"order", "prune"}
-        Search for better orders, or choose arcs on those given; pruning uses Gaussian scores only.
-    by_units
-        As for `refine_linear`.
-    restarts, random, should_stop, device
-        As for `refine_linear`.
+    `orders` are starts by name. A `noise` other than ``"auto"`` is taken as decided, as for
+    resamples of a table for which the decision was made. `method` is ``"order"``, to search for
+    better orders, or ``"prune"``, to choose arcs on those given, which uses Gaussian scores only.
+    The other options are those of `refine_linear`.
 
     Examples
     --------
@@ -120,8 +92,23 @@ def decide_noise(
     """
     stop = should_stop or (lambda: False)
     free = {name: order for name, order in orders.items() if name not in by_units}
+
+    def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
+        return search_non_gaussian(
+            given.X,
+            starts,
+            random=random,
+            support=given.support,
+            required=given.required,
+            before=given.before,
+            counted=given.counted,
+            weak_parents=True,
+            restarts=restarts,
+            should_stop=stop,
+        )
+
     if noise == "non-gaussian" and method == "order":
-        return _by_entropy(given, free, restarts, random, stop)
+        return by_entropy(free)
 
     def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Decided:
         return refine_linear(
@@ -146,38 +133,23 @@ def decide_noise(
         of_experiments = {"experiments": search(orders, "gaussian", None).order}
         orders, free = {**orders, **of_experiments}, {**free, **of_experiments}
     score = "gaussian" if noise == "non-gaussian" else noise
-    found = search(orders, score, _against_equal(given) if noise == "auto" else None)
+    reason = None
+    if noise == "auto":
+        columns = given.with_equations
+        means = 0.0 if given.means is None else given.means[columns]
+        reason = against_equal(given.X[:, columns], means)
+        reason = reason and f"{reason}, and a noise variance for each variable was assumed."
+    found = search(orders, score, reason)
     is_open = noise == "auto" and method == "order" and found.noise == "gaussian"
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
         return found
-    return _beyond_gaussian(given, free, found, restarts, random, stop)
-
-
-def _against_equal(given: NoiseInputs) -> str | None:
-    """Reason why equal variances cannot be assumed; None where they can."""
-    columns = given.with_equations
-    table = given.X if given.means is None else given.X + given.means
-    shared = common_scale(table[:, columns])
-    if shared is not None:
-        return (
-            f"The columns are on a common scale ({shared}), so that variances say nothing about "
-            "the order, and a noise variance for each variable was assumed."
-        )
-    if few_valued(given.X[:, columns]).mean() >= 0.5:
-        return (
-            "Most columns have few distinct values, which noise of equal variance cannot give, and "
-            "a noise variance for each variable was assumed."
-        )
-    return None
+    return _beyond_gaussian(
+        given, found, lambda: by_entropy({**free, "gaussian search": found.order})
+    )
 
 
 def _beyond_gaussian(
-    given: NoiseInputs,
-    orders: Mapping[str, NDArray[np.intp]],
-    found: Decided,
-    restarts: int | None,
-    random: np.random.Generator,
-    stop: Callable[[], bool],
+    given: NoiseInputs, found: Decided, by_entropy: Callable[[], Decided]
 ) -> Decided:
     """Assume noise that is not Gaussian where residuals are not, and the model then holds."""
     # Where a variable was set, what is left of it is no noise.
@@ -189,11 +161,8 @@ def _beyond_gaussian(
     if rows is None or not len(joined):
         return found
     verdict = non_gaussianity((given.X - given.X @ found.weights)[rows][:, joined])
-    scores = {
-        **found.scores,
-        "non_gaussian_gain": verdict.gain,
-        "gain_by_chance": verdict.threshold,
-    }
+    gains = {"non_gaussian_gain": verdict.gain, "gain_by_chance": verdict.threshold}
+    scores = {**found.scores, **gains}
     if not verdict.is_non_gaussian:
         return replace(found, scores=scores)
     coarse = joined[few_valued(given.X[:, joined])]
@@ -203,8 +172,7 @@ def _beyond_gaussian(
         columns = tuple(coarse.tolist())
         share = len(coarse) / len(joined)
         return _doubted(found, scores, "few_valued_noise", columns, share, seen)
-    starts = {**orders, "gaussian search": found.order}
-    searched = _by_entropy(given, starts, restarts, random, stop)
+    searched = by_entropy()
     holds = noise_dependence(given.X, searched.weights, given.counted)
     scores["arcs_refuted"] = holds.share
 
@@ -250,26 +218,4 @@ def _confirmed(verdict: NonGaussianity, holds: Dependence) -> str:
         f"The residuals are not Gaussian (log-likelihood gained {verdict.gain:.0f}, by chance at "
         f"most {verdict.threshold:.0f}), and they depend on a parent in {holds.refuted} of "
         f"{holds.arcs} arcs."
-    )
-
-
-def _by_entropy(
-    given: NoiseInputs,
-    orders: Mapping[str, NDArray[np.intp]],
-    restarts: int | None,
-    random: np.random.Generator,
-    stop: Callable[[], bool],
-) -> Decided:
-    """Search with the entropy of residuals as the score."""
-    return search_non_gaussian(
-        given.X,
-        orders,
-        random=random,
-        support=given.support,
-        required=given.required,
-        before=given.before,
-        counted=given.counted,
-        weak_parents=True,
-        restarts=restarts,
-        should_stop=stop,
     )

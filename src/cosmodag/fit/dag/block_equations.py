@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
-from cosmodag.fit.mixed.by_kind import EquationsByKind
+from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.preparation import Preparation
 from cosmodag.order import FoundBlocks
 from cosmodag.order.mixed.joint import shares_of, states_of
@@ -17,6 +17,8 @@ from cosmodag.order.mixed.multinomial import fit_levels
 from cosmodag.order.mixed.table import BlockTable
 
 __all__ = ["BlockEquations"]
+
+Floats = NDArray[np.float64]
 
 # Share of a variance that is rounding error.
 _LEAST_VARIANCE = 1e-12
@@ -29,31 +31,14 @@ class BlockEquations(EquationsByKind):
     An effect that is added is a line, a curve, or a number per level. Categories alone can act
     jointly, on a category, which then has probabilities for each combination of their levels.
     Where effects are added up, categories have multinomial logistic regressions.
-
-    Attributes
-    ----------
-    embedding
-        How variables become columns.
-    widths
-        (d, d) int: at [u, v] how many columns of u the equation of v uses.
-    coefficients
-        Of each variable: a constant and one row for each of these columns, parents in the order of
-        the table; a column for a number, one for each level but the first of a category.
-    variances
-        (d,): of the noise of numbers and counts, in units of their first column.
-    means, scales
-        (d,): the map from prepared units to those of the table.
-    joint
-        (d,): variables whose parents act jointly; their coefficients are log-odds of the levels
-        against the first, a row for each combination of the parents' levels.
     """
 
-    embedding: Embedding
-    widths: NDArray[np.int64]
-    coefficients: tuple[NDArray[np.float64], ...]
-    variances: NDArray[np.float64]
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
+    widths: NDArray[np.int64]  # (d, d): at [u, v] how many columns of u the equation of v uses
+    # Of each variable: a constant and one row for each of these columns, parents in the order of
+    # the table; a column for a number, one for each level but the first of a category.
+    coefficients: tuple[Floats, ...]
+    # (d,) bool: variables whose parents act jointly; their coefficients are log-odds of the levels
+    # against the first, a row for each combination of the parents' levels.
     joint: NDArray[np.bool_]
 
     @property
@@ -89,16 +74,16 @@ class BlockEquations(EquationsByKind):
                 variances[v] = max(float(np.mean((y - design @ weights) ** 2)), _LEAST_VARIANCE)
             coefficients.append(weights)
         return cls(
-            embedding,
-            np.asarray(widths, np.int64),
-            tuple(coefficients),
-            variances,
-            preparation.means,
-            preparation.scales,
-            joint,
+            embedding=embedding,
+            widths=np.asarray(widths, np.int64),
+            coefficients=tuple(coefficients),
+            variances=variances,
+            means=preparation.means,
+            scales=preparation.scales,
+            joint=joint,
         )
 
-    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
+    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
         """Effects of the parents in a graph, and the constant: (n, targets).
 
         A parent without an arc has no effect; a category then counts as at its first level.
@@ -124,22 +109,19 @@ class BlockEquations(EquationsByKind):
             (int(u), int(end - self.widths[u, v])) for u, end in zip(parents, ends, strict=True)
         ]
 
-    def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
-        """(n, targets): what values of a parent, in units of the table, add to the equation of v.
-
-        For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
-        log-odds of each level but the first against the first. Where parents act jointly, the mean
-        over all combinations of the levels of the others.
-        """
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
+        """(n, targets): what values of a parent add; of joint parents, the mean over the others."""
         if self.joint[v]:
-            means = self._cells(v).mean(axis=self._others(u, v))
+            cells = self._cells(v)
+            others = tuple(k for k in range(cells.ndim - 1) if k != self._axis(u, v))
+            means = cells.mean(axis=others)
             return np.asarray(means[self.embedding.levels_of(values, u)])
         place, width = dict(self._places(v))[u], int(self.widths[u, v])
         block = self.embedding.block(np.asarray(values, np.float64), u, width)
         added = block @ self.coefficients[v][place : place + width]
         return np.asarray(added * self.embedding.scales[v])
 
-    def _cells(self, v: int) -> NDArray[np.float64]:
+    def _cells(self, v: int) -> Floats:
         """Log-odds of a variable with joint parents: an axis for each, and one for its levels."""
         counts = self.embedding.widths[np.flatnonzero(self.widths[:, v])] + 1
         return self.coefficients[v].reshape(*counts.tolist(), -1)
@@ -147,10 +129,7 @@ class BlockEquations(EquationsByKind):
     def _axis(self, u: int, v: int) -> int:
         return int(np.count_nonzero(self.widths[:u, v]))
 
-    def _others(self, u: int, v: int) -> tuple[int, ...]:
-        return tuple(k for k in range(np.count_nonzero(self.widths[:, v])) if k != self._axis(u, v))
-
-    def sizes(self, table: BlockTable) -> NDArray[np.float64]:
+    def sizes(self, table: BlockTable) -> Floats:
         """(d, d): signed sizes of arcs, in units of the table.
 
         The standard deviation of what a parent contributes to a child, over that of the parent's
@@ -169,18 +148,14 @@ class BlockEquations(EquationsByKind):
                     varies = self._cells(v).var(axis=self._axis(u, v))
                 spread = math.sqrt(float(varies.mean()))
                 trend = float(np.mean((table.X[:, u] - table.X[:, u].mean()) * effect[:, -1]))
-                sizes[u, v] = math.copysign(max(spread, 1e-12), trend) * self._unit(v, deviations)
+                unit = float(deviations[v])
+                if self.embedding.is_levels(v):  # the standard deviation of logistic noise
+                    unit = float(deviations[v] * math.sqrt(3) / math.pi)
+                sizes[u, v] = math.copysign(max(spread, 1e-12), trend) * unit
                 sizes[u, v] /= deviations[u]
         return sizes
 
-    def _unit(self, v: int, deviations: NDArray[np.float64]) -> float:
-        """Size of one unit of the equation's left side, in units of the table."""
-        if self.embedding.is_levels(v):
-            # The standard deviation of logistic noise.
-            return float(deviations[v] * math.sqrt(3) / math.pi)
-        return float(deviations[v])
-
-    def tells(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
+    def may_direct(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
         """(m,): whether curves may decide the direction of each arc: between numbers."""
         numbers = np.array([self.embedding.is_number(v) for v in range(len(self.widths))])
         return np.asarray(numbers[tails] & numbers[heads] & self.is_curved)
@@ -191,10 +166,7 @@ class BlockEquations(EquationsByKind):
         if self.joint.any():
             return "a distribution for each combination of the levels"
         effects = "curves" if self.is_curved else "linear effects"
-        has_levels = any(self.embedding.is_levels(v) for v in range(len(self.embedding.widths)))
-        return (
-            f"a sum of {effects} and of effects of levels" if has_levels else f"a sum of {effects}"
-        )
+        return f"a sum of {effects}" + " and of effects of levels" * bool(self._categories())
 
     @property
     def is_curved(self) -> bool:
@@ -225,22 +197,17 @@ class BlockEquations(EquationsByKind):
             part.reshape(tuple(shape)) for part, shape in zip(parts, shapes, strict=True)
         )
         variances, means, scales = arrays["block_noise"]
-        return cls(embedding, widths, coefficients, variances, means, scales, joint)
+        return cls(embedding, variances, means, scales, widths, coefficients, joint)
 
 
-def _design(
-    embedding: Embedding, X: NDArray[np.float64], widths: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def _design(embedding: Embedding, X: Floats, widths: NDArray[np.integer]) -> Floats:
     """Columns of the parents of one variable, after a constant."""
     blocks = [embedding.block(X[:, u], u, int(widths[u])) for u in np.flatnonzero(widths).tolist()]
     return np.column_stack([np.ones(len(X)), *blocks])
 
 
 def _joint_states(
-    embedding: Embedding,
-    parents: Sequence[int],
-    columns: Mapping[int, NDArray[np.float64]],
-    rows: int,
+    embedding: Embedding, parents: Sequence[int], columns: Mapping[int, Floats], rows: int
 ) -> NDArray[np.int64]:
     """(rows,): numbers of the combinations of the parents' levels.
 
@@ -252,9 +219,7 @@ def _joint_states(
     return states_of(np.column_stack(levels), embedding.widths[list(parents)] + 1)
 
 
-def _joint_log_odds(
-    embedding: Embedding, X: NDArray[np.float64], widths: NDArray[np.integer], v: int
-) -> NDArray[np.float64]:
+def _joint_log_odds(embedding: Embedding, X: Floats, widths: NDArray[np.integer], v: int) -> Floats:
     """Estimate the log-odds of the levels of v against the first: (combinations, levels − 1)."""
     parents = np.flatnonzero(widths).tolist()
     states = _joint_states(embedding, parents, {u: X[:, u] for u in parents}, len(X))

@@ -2,7 +2,8 @@
 
 import math
 from abc import abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,10 @@ from cosmodag.order.mixed.multinomial import probabilities
 
 __all__ = ["EquationsByKind"]
 
+Floats = NDArray[np.float64]
 
+
+@dataclass(frozen=True, eq=False)
 class EquationsByKind(FittedEquations):
     """Equations of tables with categories and counts, whatever functions of parents they use.
 
@@ -22,38 +26,30 @@ class EquationsByKind(FittedEquations):
     the same on the scale of log(1 + x), and is rounded when it is drawn. The levels of a category
     have probabilities; its noise is a number between 0 and 1, and its value the level in which
     cumulative probabilities reach that number.
-
-    Attributes
-    ----------
-    embedding
-        How variables become columns.
-    variances
-        (d,): of the noise of numbers and counts, in units of their first column.
-    means, scales
-        (d,): the map from prepared units to those of the table.
     """
 
-    embedding: Embedding
-    variances: NDArray[np.float64]
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
+    embedding: Embedding  # how variables become columns
+    variances: Floats  # (d,): noise of numbers and counts, in units of first columns
+    # (d,): the map from prepared units to those of the table.
+    means: Floats
+    scales: Floats
 
     has_constants = True
-    effects_in_words: str
+    effects_in_words: ClassVar[str]
 
     @abstractmethod
-    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[np.float64]:
+    def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
         """(n, targets): functions of the parents in a graph, data in prepared units."""
 
     @abstractmethod
-    def effect(self, u: int, v: int, values: NDArray[Any]) -> NDArray[np.float64]:
+    def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
         """(n, targets): what values of a parent, in units of the table, add to the equation of v.
 
         For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
         log-odds of each level but the first against the first.
         """
 
-    def in_table(self, data: NDArray[Any], v: int) -> NDArray[np.float64]:
+    def in_table(self, data: NDArray[Any], v: int) -> Floats:
         """Values of one variable in the units of the table."""
         return np.asarray(data[:, v] * self.scales[v] + self.means[v], np.float64)
 
@@ -64,10 +60,8 @@ class EquationsByKind(FittedEquations):
 
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
         """Predict every variable: expected numbers, most probable levels."""
-        columns = [
-            self.predict_column(data, adjacency, v) for v in range(len(self.embedding.widths))
-        ]
-        return np.column_stack(columns)
+        places = range(len(self.embedding.widths))
+        return np.column_stack([self.predict_column(data, adjacency, v) for v in places])
 
     def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
         """Predict one variable."""
@@ -76,13 +70,13 @@ class EquationsByKind(FittedEquations):
             return self._prepared(self.embedding.value_of(level, v), v)
         return self._number(self.sums(data, adjacency, v)[:, 0], v)
 
-    def _number(self, line: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+    def _number(self, line: Floats, v: int) -> Floats:
         """Return the prepared value of a number or count, given that of its first column."""
         embedding = self.embedding
         values = line * embedding.scales[v] + embedding.centres[v]
         return self._prepared(embedding.restored(values, v), v)
 
-    def _prepared(self, values: NDArray[np.float64], v: int) -> NDArray[np.float64]:
+    def _prepared(self, values: Floats, v: int) -> Floats:
         return np.asarray((values - self.means[v]) / self.scales[v])
 
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
@@ -91,20 +85,16 @@ class EquationsByKind(FittedEquations):
         The number is the middle of the level's interval of cumulative probability.
         """
         noise, rows = np.array(residuals), np.arange(len(data))
-        for v in self._counts():
-            line = self.embedding.block(self.in_table(data, v), v, 1)[:, 0]
-            noise[:, v] = line - self.sums(data, adjacency, v)[:, 0]
-        for v in self._categories():
-            shares = self.level_probabilities(data, adjacency, v)
-            levels = self.embedding.levels_of(self.in_table(data, v), v)
-            ends = np.cumsum(shares, axis=1)[rows, levels]
-            noise[:, v] = ends - 0.5 * shares[rows, levels]
+        for v in range(len(self.embedding.widths)):
+            if self.embedding.is_levels(v):
+                shares = self.level_probabilities(data, adjacency, v)
+                levels = self.embedding.levels_of(self.in_table(data, v), v)
+                ends = np.cumsum(shares, axis=1)[rows, levels]
+                noise[:, v] = ends - 0.5 * shares[rows, levels]
+            elif not self.embedding.is_number(v):
+                line = self.embedding.block(self.in_table(data, v), v, 1)[:, 0]
+                noise[:, v] = line - self.sums(data, adjacency, v)[:, 0]
         return noise
-
-    def _counts(self) -> list[int]:
-        d = len(self.embedding.widths)
-        forms = self.embedding
-        return [v for v in range(d) if not forms.is_levels(v) and not forms.is_number(v)]
 
     def _categories(self) -> list[int]:
         return [v for v in range(len(self.embedding.widths)) if self.embedding.is_levels(v)]
@@ -123,18 +113,14 @@ class EquationsByKind(FittedEquations):
         level = np.sum(reached[:, :-1] < np.asarray(noise)[:, None], axis=1)
         return self._prepared(self.embedding.value_of(level, v), v)
 
-    def redrawn(
-        self, noise: NDArray[np.float64], random: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def redrawn(self, noise: Floats, random: np.random.Generator) -> Floats:
         """Draw the noise of categories anew: uniformly between 0 and 1."""
         drawn = noise.copy()
         for v in self._categories():
             drawn[:, v] = random.random(len(noise))
         return drawn
 
-    def own_log_likelihoods(
-        self, data: NDArray[Any], adjacency: Any, v: int
-    ) -> NDArray[np.float64] | None:
+    def own_log_likelihoods(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats | None:
         """Log-probabilities of the levels of a category; log-density of log(1 + x) for a count.
 
         The density of a count includes the Jacobian of log(1 + x), so that it is a density of x.

@@ -1,1 +1,0 @@
-"""Tables of every kind: categories, counts and curves, as blocks of columns."""

@@ -1,1 +1,0 @@
-"""Regimes: targets of imperfect interventions, and equations of their own."""
