@@ -10,15 +10,15 @@ from scipy import stats
 
 from cosmodag import Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import validate_graph
-from cosmodag.assess.validation.comparisons import narrowed, shuffled_shares
-from cosmodag.assess.validation.independences import (
+from cosmodag.assess.comparisons import narrowed, shuffled_shares
+from cosmodag.assess.independences import (
     PartialCorrelation,
     ResidualProducts,
     holm,
     implied,
     run_tests,
 )
-from cosmodag.data.diagnose.columns.scale import standardised
+from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments
 

@@ -5,7 +5,7 @@ import signal
 import numpy as np
 import pytest
 
-import cosmodag.data.diagnose.graph.hidden.search as hidden
+import cosmodag.data.diagnose.hidden_causes as hidden
 from cosmodag import EmptyGraph, OrderSearch, VarianceSort
 from cosmodag.errors import CosmodagWarning, InterruptedWarning
 from cosmodag.graph.dags import is_dag

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.kinds.declared import renumbered
+from cosmodag.data.kinds.decision import renumbered
 from cosmodag.errors import DataError
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.io.columns.levels import encode_as
 from cosmodag.io.columns.names import nearest
+from cosmodag.io.columns.values import encode_as
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
 __all__ = [

@@ -21,9 +21,8 @@ from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.steps import FitResult, Learnt
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS
-from cosmodag.metrics.counts import count, hamming_scores
-from cosmodag.metrics.orders import order_divergence
-from cosmodag.metrics.ranking import ranking_scores
+from cosmodag.metrics.distances import order_divergence
+from cosmodag.metrics.scores import count, hamming_scores, ranking_scores
 from cosmodag.simulate import load, parse_name
 from cosmodag.solve.plan import plan_many
 from cosmodag.solve.training.passes import Passes

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cosmodag.cli.fits import steps
-from cosmodag.cli.fits.results import check_names_for, output_folder, write_results
+from cosmodag.cli import fit_steps
 from cosmodag.cli.options import common
 from cosmodag.cli.options.inputs import AskedKinds, input_facts, read_rows
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
+from cosmodag.cli.results import check_names_for, output_folder, write_results
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result
 from cosmodag.cli.terminal.signals import end_of_interrupt
@@ -126,14 +126,14 @@ def fit(
     if dry_run and auto:
         raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
     if dry_run:
-        _print_cost(model, steps.windows_for(model, data, fit_arguments), json)
+        _print_cost(model, fit_steps.windows_for(model, data, fit_arguments), json)
         return
     with output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
-        choice = steps.chosen(data, fit_arguments, options, settings, quiet) if auto else None
-        model = steps.fitted(model, data, fit_arguments) if choice is None else choice.model
+        choice = fit_steps.chosen(data, fit_arguments, options, settings, quiet) if auto else None
+        model = fit_steps.fitted(model, data, fit_arguments) if choice is None else choice.model
         seconds = monotonic() - begin
-        sure, interrupted = steps.bootstrapped(
+        sure, interrupted = fit_steps.bootstrapped(
             model, data, fit_arguments, bootstrap, max_time, quiet
         )
         total = monotonic() - begin
@@ -146,14 +146,14 @@ def fit(
         "warnings": noted,
         "seconds": round(seconds, 3),
         **_facts_of(model),
-        **steps.window_facts(model, time, series),
+        **fit_steps.window_facts(model, time, series),
     }
     files, arcs = write_results(output, model, data, facts, format or [], sure)
     if json:
         listed = arcs.to_dict("records")
         print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})
     elif not quiet:
-        steps.print_arcs(arcs, top, sure.doubts if sure else ())
+        fit_steps.print_arcs(arcs, top, sure.doubts if sure else ())
         _print_reasons(choice, facts)
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
@@ -170,7 +170,7 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "format": _FORMAT,
         "rows": len(model.residuals_),
         "variables": model.n_features_in_,
-        "method": steps.command_of(model),
+        "method": fit_steps.command_of(model),
         "missing": getattr(model, "missing_report_", None),
         "kinds": {
             str(name): kind.facts()
@@ -201,7 +201,7 @@ def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
     elif facts["noise_reason"]:
         print_result(facts["noise_reason"])
     if "regimes" in facts:
-        steps.print_targets(facts["regimes"])
+        fit_steps.print_targets(facts["regimes"])
     if "interventions" in facts:
         print_result(facts["interventions"]["assumption"])
 

@@ -9,12 +9,9 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.graph.equivalence import class_distance
-from cosmodag.metrics.adjustment import adjustment_distances
-from cosmodag.metrics.counts import Counts, count, hamming_scores, skeleton_scores
-from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, labelled
-from cosmodag.metrics.named_graphs import is_graph, matched
-from cosmodag.metrics.orders import order_divergence
-from cosmodag.metrics.ranking import ranking_scores
+from cosmodag.metrics.distances import adjustment_distances, order_divergence
+from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, is_graph, labelled, matched
+from cosmodag.metrics.scores import Counts, count, hamming_scores, ranking_scores, skeleton_scores
 
 __all__ = ["evaluate"]
 

@@ -11,11 +11,10 @@ from cosmodag.fit.dag.basis import BASES, are_in
 from cosmodag.fit.mixed.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
 from cosmodag.report.answers import plain
-from cosmodag.report.choices import choices_of, troubles_of
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.origin import code_for, now, versions
 from cosmodag.report.sections import sections_of
-from cosmodag.report.story import bases_in_order, story_of
+from cosmodag.report.sentences import bases_in_order, choices_of, story_of, troubles_of
 
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
@@ -59,9 +58,9 @@ def page_data(
     -------
     dict
         ``schema``: 3. ``title``, ``learner``, ``file`` (start of the names of saved files): text.
-        ``story``: see :func:`cosmodag.report.story.story_of`. ``variables``: ``name``, ``order``
-        (numbers, causes first), ``scale`` (of the table's unit to that of the weights), ``group``
-        (a number into ``groups``, or None). ``linear``: whether effects are sums of products of
+        ``story``: see `story_of`. ``variables``: ``name``, ``order`` (numbers, causes first),
+        ``scale`` (of the table's unit to that of the weights), ``group`` (a number into
+        ``groups``, or None). ``linear``: whether effects are sums of products of
         weights. ``signed``: whether weights have signs. ``effects``, ``pag``, ``verdict``,
         ``effect_curves``: see :class:`cosmodag.report.answers.Answers`. ``sections``: see
         :class:`cosmodag.report.sections.Section`. ``arcs``: ``from``, ``to``, ``weight``,

@@ -16,11 +16,11 @@ from cosmodag.fit.dag.basis import FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import write_bytes
-from cosmodag.io.graphs.any import GraphLike, as_graph, is_model
-from cosmodag.report.drawings.layout import layered_layout
-from cosmodag.report.drawings.thumbnail import COLOURS
+from cosmodag.io.graphs.read import GraphLike, as_graph, is_model
+from cosmodag.report.drawings import COLOURS
 from cosmodag.report.evidence import checked_shares, resamples_of
-from cosmodag.report.story import bases_in_order
+from cosmodag.report.layout import layered_layout
+from cosmodag.report.sentences import bases_in_order
 from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import random_weights
-from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate
+from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate, sample_nonlinear
 from cosmodag.simulate.named import load, parse_name, streams_of
-from cosmodag.simulate.nonlinear import sample_nonlinear
 
 __all__ = ["Experiments", "interventional"]
 

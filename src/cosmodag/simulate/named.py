@@ -15,8 +15,14 @@ from cosmodag.simulate.graphs import (
     random_weights,
     scale_free,
 )
-from cosmodag.simulate.mechanisms import NOISES, Matrix, propagate, sample_linear
-from cosmodag.simulate.nonlinear import NONLINEAR, sample_nonlinear
+from cosmodag.simulate.mechanisms import (
+    NOISES,
+    NONLINEAR,
+    Matrix,
+    propagate,
+    sample_linear,
+    sample_nonlinear,
+)
 
 __all__ = ["DatasetName", "load", "parse_name", "streams_of"]
 

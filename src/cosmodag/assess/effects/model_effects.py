@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri
 
-from cosmodag.assess.effects.adjustment import directed_paths
-from cosmodag.assess.effects.class_view import ClassView
-from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.effect import Effect
-from cosmodag.assess.effects.possible import Possible, possible_effects, total_effects
+from cosmodag.assess.effects.mixed_graph import ClassView
+from cosmodag.assess.effects.possible import (
+    Possible,
+    directed_paths,
+    possible_effects,
+    total_effects,
+)
 from cosmodag.assess.effects.resampled import ResampledFits
-from cosmodag.assess.effects.simulation import contrasts
+from cosmodag.assess.effects.slopes import Covariance, contrasts
 from cosmodag.assess.names import (
     check_kinds,
     compared_values,

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.assess.effects.class_view import ClassView
+from cosmodag.assess.effects.mixed_graph import ClassView
 from cosmodag.assess.effects.model_effects import Effects
 from cosmodag.assess.effects.resampled import ResampledFits
-from cosmodag.assess.effects.simulation import mean_curves
+from cosmodag.assess.effects.slopes import mean_curves
 from cosmodag.assess.names import kind_of
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from cosmodag.assess.effects.class_view import ClassView
-from cosmodag.assess.effects.covariance import Covariance
+from cosmodag.assess.effects.mixed_graph import ClassView
+from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.assess.tables import given_table, training_table
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_count, seeds_from

@@ -8,6 +8,7 @@ import inspect
 import os
 import shlex
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -17,7 +18,6 @@ from typing import TextIO, cast
 import typer
 
 from cosmodag.cli.terminal.cache import remove_damaged
-from cosmodag.cli.terminal.compiling import compile_lines
 from cosmodag.cli.terminal.output import say
 from cosmodag.cli.terminal.signals import (
     EXIT_INTERRUPTED,
@@ -25,6 +25,7 @@ from cosmodag.cli.terminal.signals import (
     end_of_interrupt,
     handled_signals,
 )
+from cosmodag.compilation.progress import Tally, listening
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
 
 __all__ = [
@@ -33,9 +34,50 @@ __all__ = [
     "EXIT_TERMINATED",
     "EXIT_USAGE",
     "command_line",
+    "compile_lines",
     "register",
     "run",
 ]
+
+# Seconds of compilation before a line, and between two looks.
+_EVERY = 2.0
+_LOOK = 0.25
+
+
+@contextmanager
+def compile_lines() -> Iterator[None]:
+    """Context of a command: a line after every two seconds of compilation.
+
+    On a terminal and in a notebook the bar of the fit shows it.
+    """
+    if sys.stderr.isatty() or "IPython" in sys.modules:
+        yield
+        return
+    over = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def begin(tally: Tally) -> None:
+        if not threads:
+            threads.append(threading.Thread(target=_write, args=(tally, over), daemon=True))
+            threads[0].start()
+
+    try:
+        with listening(begin):
+            yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def _write(tally: Tally, over: threading.Event) -> None:
+    seconds = 0.0
+    while not over.wait(_LOOK):
+        seconds += _LOOK * tally.is_busy
+        if seconds >= _EVERY:
+            say(f"{tally} programs")
+            seconds = 0.0
+
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2

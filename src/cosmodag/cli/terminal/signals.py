@@ -172,7 +172,7 @@ def _answer(over: threading.Event, number: int, may_finish: bool) -> None:
         return
     say(end.sentence)
     # No import here: the main thread may hold the import lock.
-    if (unfinished := sys.modules.get("cosmodag.io.files.unfinished")) is not None:
+    if (unfinished := sys.modules.get("cosmodag.io.files.writing")) is not None:
         unfinished.discard_unfinished()
     os._exit(end.code)
 

@@ -6,17 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.diagnose.after import after_fit
-from cosmodag.data.diagnose.before import before_fit
-from cosmodag.data.diagnose.columns.kinds import inferred_kinds
-from cosmodag.data.diagnose.columns.scale import LARGE, SMALL, standardised
-from cosmodag.data.diagnose.columns.sortability import (
+from cosmodag.data.diagnose.checks import after_fit, before_fit
+from cosmodag.data.diagnose.columns import inferred_kinds
+from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
+from cosmodag.data.diagnose.rows import missing_values, without_gaps
+from cosmodag.data.diagnose.scale import LARGE, SMALL, standardised
+from cosmodag.data.diagnose.sortability import (
     explained_variance,
     r2_sortability,
     varsortability,
 )
-from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
-from cosmodag.data.diagnose.rows.sampling import missing_values, without_gaps
 from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order

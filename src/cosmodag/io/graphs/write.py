@@ -9,7 +9,6 @@ from cosmodag.errors import DataError
 from cosmodag.graph.equivalence import EquivalenceClass, essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.files import write_text
-from cosmodag.io.graphs.any import GraphLike, as_graph
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.formats import (
     MARKED,
@@ -20,6 +19,7 @@ from cosmodag.io.graphs.formats import (
     format_of_path,
 )
 from cosmodag.io.graphs.formats.csv_text import adjacency_lines
+from cosmodag.io.graphs.read import GraphLike, as_graph
 
 __all__ = ["check_names_for_format", "dump_graph", "write_graph"]
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
-from cosmodag.io.columns.converted import column_of_objects, column_of_series, joined
-from cosmodag.io.columns.levels import seen_levels
 from cosmodag.io.columns.names import check_names, numbered_names
+from cosmodag.io.columns.values import column_of_objects, column_of_series, joined, seen_levels
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.foreign import native_frame
 
