@@ -6,11 +6,4 @@ from cosmodag.assess.effects.resampled import ResampledFits, refit_resamples
 from cosmodag.assess.validate import validate_graph
 from cosmodag.assess.validation import Validation
 
-__all__ = [
-    "Effect",
-    "Effects",
-    "ResampledFits",
-    "Validation",
-    "refit_resamples",
-    "validate_graph",
-]
+__all__ = ["Effect", "Effects", "ResampledFits", "Validation", "refit_resamples", "validate_graph"]

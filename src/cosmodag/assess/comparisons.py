@@ -15,26 +15,17 @@ from cosmodag.errors import CosmodagError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.view.fitted import FittedGraph
 
-__all__ = ["Agreement", "agreement_on_subsets", "shuffled_shares"]
-
 _SHARE = 0.75
 _FEWEST = 3
 
 
 class Agreement(NamedTuple):
-    """Causes in fits to some of the columns, compared with those in the whole graph.
+    """Causes in fits to some of the columns, compared with those in the whole graph."""
 
-    Attributes
-    ----------
-    same, opposite
-        Pairs of which one variable causes the other in both: the same one, or the other one.
-    subsets
-        Number of subsets that were fitted.
-    """
-
+    # Pairs of which one variable causes the other in both: the same one, or the other one
     same: int
     opposite: int
-    subsets: int
+    subsets: int  # number of subsets that were fitted
 
 
 def shuffled_shares(
@@ -59,11 +50,7 @@ def shuffled_shares(
 
 
 def agreement_on_subsets(
-    model: FittedGraph,
-    given: Prepared,
-    count: int,
-    random: np.random.Generator,
-    deadline: float,
+    model: FittedGraph, given: Prepared, count: int, random: np.random.Generator, deadline: float
 ) -> Agreement:
     """Fit subsets of the columns, and compare what is a cause of what (Faller et al. 2024).
 
@@ -115,8 +102,6 @@ def narrowed(
 ) -> dict[str, Any] | None:
     """Keep the statements of which all variables are kept; numbers become names.
 
-    Examples
-    --------
     >>> known = Knowledge(required_edges=[("a", "b"), ("b", "c")], tiers=[["a"], ["b", "c"]])
     >>> found = narrowed(known, ["a", "b", "c"], ["a", "b"])
     >>> found["required_edges"], found["tiers"]

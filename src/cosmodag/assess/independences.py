@@ -11,16 +11,6 @@ from scipy.special import ndtr, stdtr
 
 from cosmodag.order.moments import Moments
 
-__all__ = [
-    "TESTS",
-    "PartialCorrelation",
-    "ResidualProducts",
-    "Tested",
-    "failing_share",
-    "holm",
-    "run_tests",
-]
-
 Floats = NDArray[np.float64]
 Test = Callable[[int, NDArray[np.intp], NDArray[np.intp]], tuple[Floats, Floats]]
 """A test of one variable against several others, given some: statistics, which are standard normal
@@ -49,8 +39,6 @@ def implied(
     Each pair that no arc joins occurs once. For Gaussian variables, these independences imply all
     others of the graph. The order has causes first.
 
-    Examples
-    --------
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
     >>> list(implied(chain, np.arange(3)))
     [(2, array([0]), array([1]))]
@@ -80,8 +68,6 @@ def failing_share(p_values: NDArray[np.float64]) -> float:
 def holm(p_values: Floats) -> Floats:
     """Correct p-values for their number, so that any false rejection has the probability meant.
 
-    Examples
-    --------
     >>> holm(np.array([0.01, 0.5, 0.04])).tolist()
     [0.03, 0.5, 0.08]
     """
@@ -134,19 +120,12 @@ class ResidualProducts:
 
     Both variables are regressed on what is given, and the mean product of what is left is compared
     with its own spread. That holds for noise of any shape, also where it depends on a parent.
-
-    Attributes
-    ----------
-    X
-        (n, d), standardised.
-    counted
-        (n, d) bool: rows that count for each variable; None for all.
-    curved
-        Whether regressions are curved: ridge regressions on random cosines beside the columns.
     """
 
-    X: Floats
+    X: Floats  # (n, d), standardised
+    # (n, d) bool: rows that count for each variable; None for all
     counted: NDArray[np.bool_] | None = None
+    # Whether regressions are curved: ridge regressions on random cosines beside the columns
     curved: bool = False
 
     def __call__(

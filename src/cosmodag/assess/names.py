@@ -13,22 +13,10 @@ from cosmodag.io.columns.names import nearest
 from cosmodag.io.columns.values import encode_as
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
-__all__ = [
-    "check_kinds",
-    "compared_values",
-    "kind_of",
-    "label_of_value",
-    "place_of",
-    "places_of_pair",
-    "values_set",
-]
-
 
 def place_of(names: Sequence[Any], name: Any) -> int:
     """Find a variable by its name; a name that is not there is refused, with near ones.
 
-    Examples
-    --------
     >>> place_of(["rain", "sun"], "sun")
     1
     >>> place_of(["rain", "sun"], "Rain")
@@ -57,8 +45,6 @@ def values_set(
 
     Variables with levels, by their `kinds`, may be set to labels.
 
-    Examples
-    --------
     >>> values_set(["rain", "sun"], {"sun": 2.0}, 3)
     {1: array([2., 2., 2.])}
     """

@@ -19,8 +19,6 @@ from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
-__all__ = ["fit_quietly", "given_table", "rows_to_test", "training_table"]
-
 _FEWEST_ROWS = 20
 
 
@@ -74,11 +72,7 @@ def _encoded(dag: FittedDAG, X: Any) -> Any:
 
 
 def rows_to_test(
-    model: FittedGraph,
-    X: Any,
-    interventions: Any,
-    split: float | None,
-    random: np.random.Generator,
+    model: FittedGraph, X: Any, interventions: Any, split: float | None, random: np.random.Generator
 ) -> tuple[FittedGraph, Prepared, bool]:
     """Give the model to test, the rows to test it on, and whether it was learnt from them."""
     if X is not None and split is not None:

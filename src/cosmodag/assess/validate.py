@@ -32,8 +32,6 @@ from cosmodag.graph.dags import topological_order
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 
-__all__ = ["validate", "validate_graph"]
-
 # Every pair that no arc joins is a test, and a line of a table.
 _MOST_VARIABLES = 2_000
 

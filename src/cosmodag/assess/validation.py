@@ -8,8 +8,6 @@ import pandas as pd
 
 from cosmodag.assess.comparisons import Agreement
 
-__all__ = ["Validation"]
-
 
 @dataclass(frozen=True, eq=False)
 class Validation:

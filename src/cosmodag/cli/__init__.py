@@ -27,13 +27,8 @@ from cosmodag.cli.saved_fits import effect, report, validate
 from cosmodag.cli.simulated import demo, simulate
 from cosmodag.cli.tables import diagnose, pag
 from cosmodag.cli.terminal.output import prepare_streams, print_result
-from cosmodag.cli.terminal.shell import (
-    EXIT_INTERRUPTED,
-    EXIT_TERMINATED,
-    EXIT_USAGE,
-    register,
-    run,
-)
+from cosmodag.cli.terminal.shell import EXIT_USAGE, register, run
+from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED
 
 __all__ = ["app", "main", "program"]
 

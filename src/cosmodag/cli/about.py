@@ -16,8 +16,6 @@ from cosmodag.cli.options.learners import ENTRIES, Method, parameters_of
 from cosmodag.cli.terminal.cache import cache_folder
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 
-__all__ = ["doctor", "methods"]
-
 _BYTES_PER_GIBIBYTE = 1024**3
 
 # Extras that change or test the package; only --json lists them.

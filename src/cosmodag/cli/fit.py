@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
     from cosmodag.selection import Choice
 
-__all__ = ["fit"]
-
 _COSMO = Method("cosmo")
 _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
 

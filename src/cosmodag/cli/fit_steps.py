@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from cosmodag.selection import Choice
     from cosmodag.stability import BootstrapResult
 
-__all__ = [
-    "bootstrapped",
-    "chosen",
-    "command_of",
-    "fitted",
-    "print_arcs",
-    "print_targets",
-    "window_facts",
-    "windows_for",
-]
-
 # Options that --auto accepts; it decides everything else.
 _ACCEPTED = ("knowledge", "kinds", "missing", "max_time", "random_state")
 

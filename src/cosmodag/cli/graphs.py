@@ -12,8 +12,6 @@ from cosmodag.errors import DataError
 if TYPE_CHECKING:
     from cosmodag.graph.texts import GraphFormat
 
-__all__ = ["convert", "evaluate"]
-
 
 def convert(
     given: Annotated[

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
     from cosmodag.stability import BootstrapResult
 
-__all__ = ["check_names_for", "output_folder", "write_results"]
-
 
 @contextmanager
 def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
@@ -81,7 +79,8 @@ def write_results(
     from cosmodag.io.files.writing import replaced_together
     from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
-    from cosmodag.report.saved import ANSWERS, edge_list, run_facts
+    from cosmodag.report.answers import ANSWERS
+    from cosmodag.report.saved import edge_list, run_facts
     from cosmodag.report.sections import SUMMARY, summary_rows
 
     evidence = Evidence.of(model, data, bootstrap)

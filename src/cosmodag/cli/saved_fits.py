@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-__all__ = ["effect", "is_fit", "is_table_of_fit", "read_for", "report", "rows_of_fit", "validate"]
-
 
 def is_fit(path: Path) -> bool:
     """Whether a path is the folder of a fit, or the model in it."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from cosmodag.learners.trained.annealed import AnnealedLearner
     from cosmodag.simulate import Dataset
 
-__all__ = ["demo", "draw_comparison", "simulate"]
-
 _DEMO = "n1000_d30_ER4_gauss"
 
 

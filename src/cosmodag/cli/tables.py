@@ -15,8 +15,6 @@ from cosmodag.cli.results import output_folder
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 
-__all__ = ["diagnose", "pag"]
-
 
 def diagnose(
     table: common.TableArgument,

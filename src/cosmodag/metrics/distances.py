@@ -10,8 +10,6 @@ from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.metrics.matrices import Matrix, Nodes, aligned, arcs_of, labelled
 
-__all__ = ["adjustment_distances", "order_divergence", "positions_in"]
-
 
 def order_divergence(
     truth: Matrix, order: ArrayLike, names: Sequence[Hashable] | None = None

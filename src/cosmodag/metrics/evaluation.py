@@ -13,8 +13,6 @@ from cosmodag.metrics.distances import adjustment_distances, order_divergence
 from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, is_graph, labelled, matched
 from cosmodag.metrics.scores import Counts, count, hamming_scores, ranking_scores, skeleton_scores
 
-__all__ = ["evaluate"]
-
 Names = Sequence[Hashable] | None
 
 

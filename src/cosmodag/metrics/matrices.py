@@ -13,8 +13,6 @@ from cosmodag.errors import DataError
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.read import as_graph, is_model
 
-__all__ = ["Labelled", "Matrix", "Nodes", "aligned", "arcs_of", "is_graph", "labelled", "matched"]
-
 Matrix = Any  # an array, a data frame or any SciPy sparse matrix
 Nodes = NDArray[np.int64]
 

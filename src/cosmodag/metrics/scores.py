@@ -14,8 +14,6 @@ from scipy import sparse
 
 from cosmodag.metrics.matrices import Matrix, Nodes
 
-__all__ = ["Counts", "count", "entries_at", "hamming_scores", "ranking_scores", "skeleton_scores"]
-
 Numbers = NDArray[np.int64]
 
 TILE = 1 << 18  # entries sorted at a time: about what a core's cache holds
@@ -34,8 +32,6 @@ def ranking_scores(tails: Numbers, heads: Numbers, weights: Any) -> dict[str, fl
     Entries of a dense or CSR matrix are ranked by absolute value. No true arc is a self-loop.
     Scores are ``nan`` without true arcs, or without other entries.
 
-    Examples
-    --------
     >>> ranking_scores(np.array([0]), np.array([1]), np.array([[0.1, 0.5], [0.5, 0.0]]))["auc"]
     0.8333333333333334
     """

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.view.fitted import FittedGraph
 
-__all__ = ["COLOURS", "thumbnail", "write_cytoscape"]
-
 _ACROSS, _DOWN = 110, 90
 
 
@@ -87,8 +85,6 @@ _ROW = 62
 def thumbnail(model: "FittedGraph") -> str:
     """Draw a fitted graph as HTML with an inline SVG; with many variables, only a sentence.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from cosmodag import VarianceSort
     >>> X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 2, 3]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.view.fitted import FittedGraph
 
-__all__ = ["Evidence", "checked_shares", "resamples_of"]
-
 _FULL_DIAGNOSIS = 300  # variables; the full diagnosis takes cubic time
 _OFTEN = 0.5
 _MOST_MISSED = 30

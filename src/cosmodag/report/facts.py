@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["SCHEMA", "groups_of", "page_data", "response_curves"]
-
 SCHEMA = 3
 _MOST_RECORDS = 300
 # Response curves: points of each, arcs that have one, rows drawn for the range of causes, and the
@@ -195,8 +193,6 @@ def groups_of(
     ``groups`` maps variables to the names of their groups. By default these are the tiers of the
     model's knowledge.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from cosmodag import VarianceSort
     >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [1, 2, 3]

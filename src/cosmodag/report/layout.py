@@ -10,8 +10,6 @@ from scipy.optimize import isotonic_regression
 
 from cosmodag.graph.dags import topological_order
 
-__all__ = ["Layout", "layered_layout"]
-
 _SWEEPS = 12
 _BEND = 0.25  # width that an arc takes in a layer that it passes, in nodes
 _MOST_BENDS = 30_000  # larger graphs are drawn only in parts
@@ -39,8 +37,6 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     neighbours, from the top and from the bottom in turn, but never closer than 1 (the least-squares
     solution of that is an isotonic regression). Nodes without arcs come last.
 
-    Examples
-    --------
     >>> chain = sparse.coo_array(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]))
     >>> layered_layout(chain).layer.tolist()
     [0, 1, 2]

@@ -15,8 +15,6 @@ from cosmodag.report.facts import page_data
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["page_for", "write_report"]
-
 _OWN = (
     "tools",
     "state",
@@ -70,8 +68,6 @@ def page_for(data: dict[str, Any]) -> str:
     A content security policy lists the hashes of the page's own scripts: no other script can run,
     and none can open a connection.
 
-    Examples
-    --------
     >>> page = page_for({"title": "</script><script>alert(1)</script>"})
     >>> "alert(1)</script>" in page
     False
@@ -94,8 +90,6 @@ def page_for(data: dict[str, Any]) -> str:
 def embedded(data: dict[str, Any]) -> str:
     r"""Encode JSON for a script element: no character of it can close or open an element.
 
-    Examples
-    --------
     >>> print(embedded({"name": "</script>"}))
     {"name":"\u003c/script\u003e"}
     """

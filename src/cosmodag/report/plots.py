@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["plot_graph", "plot_history", "plot_matrix", "plot_stability", "save_drawing"]
-
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 _LINES: dict[str, Any] = {
     WEAK: "dashed",

@@ -24,17 +24,6 @@ if TYPE_CHECKING:
 
     from cosmodag.learners.base import StructureLearner
 
-__all__ = [
-    "ANSWERS",
-    "EDGES",
-    "MODEL",
-    "RUN",
-    "edge_list",
-    "report_folder",
-    "run_facts",
-    "saved_answers",
-]
-
 RUN, EDGES = "run.json", "edges.csv"
 
 _NUMBER = (int, float)
@@ -86,10 +75,7 @@ def _folder_and_model(given: Path) -> tuple[Path | None, Path]:
 
 
 def _evidence(
-    run: dict[str, Any],
-    columns: dict[str, NDArray[np.float64]],
-    variables: int,
-    answers: Answers,
+    run: dict[str, Any], columns: dict[str, NDArray[np.float64]], variables: int, answers: Answers
 ) -> Evidence:
     stored = run.get("findings")
     stability = run.get("stability") or {}

@@ -16,8 +16,6 @@ from cosmodag.report.evidence import Evidence
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["bases_in_order", "choices_of", "story_of", "troubles_of"]
-
 _SUREST = 5
 _ARROW, _TAIL = 2, 3
 _NOISE = {

@@ -14,8 +14,6 @@ from cosmodag.simulate.graphs import random_weights
 from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate, sample_nonlinear
 from cosmodag.simulate.named import load, parse_name, streams_of
 
-__all__ = ["Experiments", "interventional"]
-
 Targets = Sequence[tuple[int, ...]]
 
 

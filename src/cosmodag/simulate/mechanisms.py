@@ -16,16 +16,6 @@ from scipy.special import expit
 from cosmodag.errors import DataError
 from cosmodag.simulate.graphs import SparseMatrix, generations, signed_uniform
 
-__all__ = [
-    "NOISES",
-    "NONLINEAR",
-    "draw_noise",
-    "population_covariance",
-    "propagate",
-    "sample_linear",
-    "sample_nonlinear",
-]
-
 Matrix = NDArray[np.float64]
 NoiseFamily = Callable[[np.random.Generator, tuple[int, int]], Matrix]
 
@@ -48,8 +38,6 @@ def draw_noise(
     Poisson(1), none of them centred. The result has one row for each sample and one column for each
     node.
 
-    Examples
-    --------
     >>> draw_noise("exp", 1000, [1.0, 5.0], 2, np.random.default_rng(0)).mean(axis=0).round()
     array([1., 5.])
     """
@@ -64,8 +52,6 @@ def propagate(weights: SparseMatrix, noise: Matrix) -> Matrix:
     Only sparse products are formed, never the inverse of I − W, so the cost is one multiplication
     for each sample and arc. W (d, d) is sparse or dense, and acyclic; X and Z are (n, d).
 
-    Examples
-    --------
     >>> propagate(np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([[1.0, 10.0]]))
     array([[ 1., 12.]])
     """

@@ -24,8 +24,6 @@ from cosmodag.simulate.mechanisms import (
     sample_nonlinear,
 )
 
-__all__ = ["DatasetName", "load", "parse_name", "streams_of"]
-
 _COUNT = "[1-9][0-9]{0,11}"
 _PATTERN = re.compile(
     rf"n(?P<n>inf|{_COUNT})_d(?P<d>{_COUNT})_(?P<kind>[A-Za-z]+)(?P<k>0|{_COUNT})_(?P<m>[A-Za-z-]+)"

@@ -15,19 +15,12 @@ from scipy import sparse
 
 from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["ClassView", "MixedGraph", "Option"]
-
 
 @dataclass(frozen=True, eq=False)
 class MixedGraph:
-    """Arrows and lines between variables 0, 1, …, closed under Meek's rules.
+    """Arrows and lines between variables 0, 1, …, closed under Meek's rules."""
 
-    Attributes
-    ----------
-    parents, children, siblings
-        For each variable, those joined to it by an arrow into it, an arrow out of it, and a line.
-    """
-
+    # For each variable, those joined to it by an arrow into it, an arrow out of it, and a line
     parents: list[set[int]]
     children: list[set[int]]
     siblings: list[set[int]]
@@ -38,8 +31,6 @@ class MixedGraph:
 
         :func:`cosmodag.graph.equivalence.essential_graph` returns such matrices.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> graph = MixedGraph.of(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]]))
         >>> graph.siblings[0], graph.children[1]
@@ -72,8 +63,6 @@ class MixedGraph:
         points to a member of S (Maathuis, Kalisch and Bühlmann 2009; with known arrows, Fang and
         He 2020).
 
-        Examples
-        --------
         In the chain 0 – 1 – 2, variable 1 cannot have both others as parents:
 
         >>> import numpy as np
@@ -99,8 +88,6 @@ class MixedGraph:
     def with_parents(self, x: int, chosen: Iterable[int]) -> "MixedGraph":
         """Direct all lines at x, so that its parents are `chosen`, and what follows from it.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> chain = MixedGraph.of(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
         >>> chain.with_parents(0, []).children
@@ -208,18 +195,11 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClassView:
-    """The DAG that was found, and the class of those that fit as well.
+    """The DAG that was found, and the class of those that fit as well."""
 
-    Attributes
-    ----------
-    dag
-        The fitted graph.
-    mixed
-        The class, narrowed by knowledge and interventions; the fitted graph itself where the
-        assumption about the noise decides all directions.
-    """
-
-    dag: MixedGraph
+    dag: MixedGraph  # the fitted graph
+    # The class, narrowed by knowledge and interventions; the fitted graph itself where the
+    # assumption about the noise decides all directions
     mixed: MixedGraph
     _kept: dict[int, tuple[Option, ...]] = field(default_factory=dict)
 

@@ -36,8 +36,6 @@ from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
 
-__all__ = ["Effects"]
-
 MOST_REGRESSED = 1_000
 """Variables up to which all effects are regressions of their own."""
 

@@ -14,8 +14,6 @@ from cosmodag.assess.names import kind_of
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph
 
-__all__ = ["effect_curves", "effects_panel"]
-
 # Variables up to which a page holds all pairs: about 3,500, half a megabyte.
 MOST_VARIABLES = 60
 # Variables up to which curves are simulated; with 30 a page takes a few seconds more.

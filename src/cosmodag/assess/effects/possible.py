@@ -9,16 +9,6 @@ from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice
 from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = [
-    "Possible",
-    "adjustment_set",
-    "direct_effects",
-    "directed_paths",
-    "optimal_set",
-    "possible_effects",
-    "total_effects",
-]
-
 MOST_PATHS = 50
 """Paths that an answer lists at most; there may be exponentially many."""
 
@@ -31,8 +21,6 @@ def optimal_set(dag: MixedGraph, x: int, y: int) -> frozenset[int]:
     the effect, the set is the same for all its DAGs. The graph has no lines, and y is a descendant
     of x.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> arcs = np.zeros((4, 4))
     >>> arcs[0, 1] = arcs[1, 2] = arcs[3, 1] = arcs[3, 0] = 1  # 0 → 1 → 2, 3 → 0, 3 → 1
@@ -48,8 +36,6 @@ def optimal_set(dag: MixedGraph, x: int, y: int) -> frozenset[int]:
 def directed_paths(dag: MixedGraph, x: int, y: int, most: int = MOST_PATHS) -> list[list[int]]:
     """List the directed paths from x to y, the shortest first, at most `most`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> graph = MixedGraph.of(np.triu(np.ones((3, 3)), 1))
     >>> directed_paths(graph, 0, 2)
@@ -93,21 +79,12 @@ _NOTHING = Slope(0.0, 0.0)
 
 
 class Possible(NamedTuple):
-    """Effects that the graphs of a class give.
+    """Effects that the graphs of a class give."""
 
-    Attributes
-    ----------
-    slopes
-        That of the fitted graph first; an effect that a graph excludes is zero without error.
-    identified
-        Whether all graphs of the class agree.
-    adjusted
-        What the first is adjusted for.
-    """
-
+    # That of the fitted graph first; an effect that a graph excludes is zero without error
     slopes: tuple[Slope, ...]
-    identified: bool
-    adjusted: frozenset[int]
+    identified: bool  # whether all graphs of the class agree
+    adjusted: frozenset[int]  # what the first is adjusted for
 
     @property
     def is_zero(self) -> bool:
@@ -128,8 +105,6 @@ def total_effects(view: ClassView, covariance: Covariance, x: int, y: int) -> Po
     there is one regression for each set of parents that x has in some graph of the class
     (Maathuis, Kalisch and Bühlmann 2009), and zero where y is no descendant of x.
 
-    Examples
-    --------
     In the class 0 – 1 either may be the cause:
 
     >>> import numpy as np

@@ -22,8 +22,6 @@ from cosmodag.stability.fits import fit_resamples
 from cosmodag.stability.resamples import rows_of
 from cosmodag.warning_filters import ignoring
 
-__all__ = ["ResampledFits", "refit_resamples"]
-
 _SAMPLE = "bootstrap"
 
 

@@ -15,8 +15,6 @@ from cosmodag.fit.gaussian import GaussianEquations
 from cosmodag.fit.known import Known
 from cosmodag.order.moments import Moments
 
-__all__ = ["Covariance", "Slope", "contrasts", "direct_contrast", "mean_curves", "predict_set"]
-
 # Share of a regressor's variance that must be left by the others.
 _REDUNDANT = 1e-10
 
@@ -31,18 +29,10 @@ class Slope:
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """Covariance of all variables in rows in which nothing was set, in the table's own units.
+    """Covariance of all variables in rows in which nothing was set, in the table's own units."""
 
-    Attributes
-    ----------
-    matrix
-        (d, d).
-    rows
-        Number of rows that it rests on; None where that is not known.
-    """
-
-    matrix: NDArray[np.float64]
-    rows: float | None
+    matrix: NDArray[np.float64]  # (d, d)
+    rows: float | None  # number of rows that it rests on; None where that is not known
 
     @classmethod
     def of_data(cls, X: NDArray[np.float64], known: Known, arcs: Any) -> "Covariance":
@@ -79,8 +69,6 @@ class Covariance:
     def slope(self, x: int, y: int, given: Any) -> Slope:
         """Regress y on x and other variables, without redundant ones; give the slope of x.
 
-        Examples
-        --------
         >>> found = Covariance(np.array([[1.0, 2.0], [2.0, 5.0]]), 102).slope(0, 1, [])
         >>> found.value, round(found.error, 3)
         (2.0, 0.1)

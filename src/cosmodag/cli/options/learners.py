@@ -24,17 +24,6 @@ from cosmodag.learners.registry import LEARNERS, LearnerEntry
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
-__all__ = [
-    "ENTRIES",
-    "Method",
-    "Parameter",
-    "complete_setting",
-    "make_learner",
-    "option_of",
-    "parameters_of",
-    "read_settings",
-]
-
 # Parameters with an option of ``cosmodag fit``; others are given by --set.
 _WITH_OPTION = {
     "knowledge",
@@ -76,8 +65,6 @@ class Parameter:
 def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     """List the parameters of a learner, in the order of its signature.
 
-    Examples
-    --------
     >>> from cosmodag.learners.registry import LEARNERS
     >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])][:6]
     ['threshold', 'knowledge', 'kinds', 'missing', 'scale', 'lags']

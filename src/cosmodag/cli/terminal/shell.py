@@ -19,25 +19,9 @@ import typer
 
 from cosmodag.cli.terminal.cache import remove_damaged
 from cosmodag.cli.terminal.output import say
-from cosmodag.cli.terminal.signals import (
-    EXIT_INTERRUPTED,
-    EXIT_TERMINATED,
-    end_of_interrupt,
-    handled_signals,
-)
+from cosmodag.cli.terminal.signals import EXIT_TERMINATED, end_of_interrupt, handled_signals
 from cosmodag.compilation.progress import Tally, listening
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
-
-__all__ = [
-    "EXIT_FAILED",
-    "EXIT_INTERRUPTED",
-    "EXIT_TERMINATED",
-    "EXIT_USAGE",
-    "command_line",
-    "compile_lines",
-    "register",
-    "run",
-]
 
 # Seconds of compilation before a line, and between two looks.
 _EVERY = 2.0
@@ -140,8 +124,6 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
 def command_line() -> str:
     """Return the running command, quoted so that it can be run again.
 
-    Examples
-    --------
     >>> _ = _ARGUMENTS.set(("fit", "my table.csv"))
     >>> command_line()
     "cosmodag fit 'my table.csv'"

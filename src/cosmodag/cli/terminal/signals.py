@@ -17,14 +17,6 @@ from typing import NamedTuple
 
 from cosmodag.cli.terminal.output import say
 
-__all__ = [
-    "EXIT_INTERRUPTED",
-    "EXIT_TERMINATED",
-    "end_of_interrupt",
-    "handled_signals",
-    "slow_end",
-]
-
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 

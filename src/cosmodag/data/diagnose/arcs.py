@@ -13,8 +13,6 @@ from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import name_list
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
-__all__ = ["ArcTests", "examine_arcs", "misfits", "of_pag"]
-
 # Standard errors beyond which an arc counts as refuted, the share of refuted arcs that makes a
 # finding, and the false-alarm probability for the strongest arc.
 _BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.0005

@@ -35,8 +35,6 @@ from cosmodag.data.kinds.decision import FEW_VALUES, value_counts
 from cosmodag.errors import name_list
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
-__all__ = ["MOST_CORRELATED", "MOST_TESTED", "after_fit", "before_fit"]
-
 MOST_CORRELATED = 500
 """Largest number of columns whose correlations are checked in every fit."""
 

@@ -18,19 +18,6 @@ from cosmodag.data.kinds.decision import FEW_VALUES, FEWEST_ROWS, are_counts
 from cosmodag.errors import name_list
 from cosmodag.io.kinds import ColumnKind
 
-__all__ = [
-    "collinear",
-    "combinations",
-    "duplicates",
-    "equal_columns",
-    "inferred_kinds",
-    "levels_as_numbers",
-    "near_duplicates",
-    "rare_levels",
-    "running_ids",
-    "unlike_lines",
-]
-
 # Two columns count as copies with noise if their correlation exceeds this, and the residual of each
 # given the other is smaller than given all other columns by this factor. Strong causes differ from
 # copies, because other causes and effects explain them as well: in 2,400 linear tables (ER2 to ER4,
@@ -127,8 +114,6 @@ def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[in
     with the columns before it that determine it; it is empty if there are no more rows than
     columns, or more than ``MOST_COLUMNS`` columns.
 
-    Examples
-    --------
     >>> a, b, c = np.random.default_rng(0).normal(size=(3, 100))
     >>> combinations(np.column_stack([a, b, c, a - 2 * b + 7]), [0, 1, 2, 3])
     [(3, [0, 1])]

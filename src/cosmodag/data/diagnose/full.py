@@ -11,19 +11,13 @@ from cosmodag.data.diagnose.columns import inferred_kinds
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
 from cosmodag.data.diagnose.rows import missing_values, without_gaps
 from cosmodag.data.diagnose.scale import LARGE, SMALL, standardised
-from cosmodag.data.diagnose.sortability import (
-    explained_variance,
-    r2_sortability,
-    varsortability,
-)
+from cosmodag.data.diagnose.sortability import explained_variance, r2_sortability, varsortability
 from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
-
-__all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose", "on_request"]
 
 # Limits on 1 − R² of a column given the others: about the rounding error of a correlation matrix,
 # and for a high R².

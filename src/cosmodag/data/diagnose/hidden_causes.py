@@ -26,8 +26,6 @@ from cosmodag.data.diagnose.hidden_groups import (
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import default_penalty
 
-__all__ = ["HiddenCauses", "find_hidden_causes"]
-
 # A group is skipped if its common cause loses more than this per row before the graph is searched
 # again. Most graphs without hidden causes have no other groups, so the search ends here for them.
 _PROMISING = -0.3
@@ -47,20 +45,11 @@ _FEWEST = 3
 
 @dataclass(frozen=True, eq=False)
 class HiddenCauses:
-    """Hidden variables that make the observed columns more probable.
+    """Hidden variables that make the observed columns more probable."""
 
-    Attributes
-    ----------
-    effects
-        Effects of each hidden variable, by column number.
-    gain
-        Penalised log-likelihood minus that of the graph without hidden variables.
-    arcs_before, arcs_after
-        Number of arcs without and with hidden variables, including the arcs of these.
-    """
-
-    effects: tuple[tuple[int, ...], ...]
-    gain: float
+    effects: tuple[tuple[int, ...], ...]  # effects of each hidden variable, by column number
+    gain: float  # penalised log-likelihood minus that of the graph without hidden variables
+    # Number of arcs without and with hidden variables, including the arcs of these
     arcs_before: int
     arcs_after: int
 

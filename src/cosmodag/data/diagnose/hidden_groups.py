@@ -8,19 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "MOST_GROUPS",
-    "Equations",
-    "Floats",
-    "Groups",
-    "Model",
-    "Parents",
-    "dense_groups",
-    "extended",
-    "gains_of",
-    "regressions",
-]
-
 Floats = NDArray[np.float64]
 Parents = Sequence[Sequence[int]]
 
@@ -29,20 +16,12 @@ _LEAST_NOISE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """Linear equations of a graph, fitted to correlations, with a score for each.
+    """Linear equations of a graph, fitted to correlations, with a score for each."""
 
-    Attributes
-    ----------
-    correlations
-        (d, d) correlations of observed variables; those with hidden variables are expected values.
-    parents
-        Parents of each variable.
-    rows, penalty
-        Number of rows, and penalty per arc in units of log-likelihood; only scores need them.
-    """
-
+    # (d, d) correlations of observed variables; those with hidden variables are expected values
     correlations: Floats
-    parents: Parents
+    parents: Parents  # parents of each variable
+    # Number of rows, and penalty per arc in units of log-likelihood; only scores need them
     rows: float = 0.0
     penalty: float = 0.0
 
@@ -75,10 +54,7 @@ class Equations:
 
 
 def regressions(
-    C: Floats,
-    regressors: NDArray[np.intp],
-    used: NDArray[np.bool_],
-    responses: NDArray[np.intp],
+    C: Floats, regressors: NDArray[np.intp], used: NDArray[np.bool_], responses: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
     """Regress m variables on up to k others each, by least squares; unused regressors have slope 0.
 
@@ -99,21 +75,11 @@ def regressions(
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Equations of d observed and then h hidden variables.
+    """Equations of d observed and then h hidden variables."""
 
-    Attributes
-    ----------
-    weights
-        (d + h, d + h): W[u, v] for u → v.
-    noise
-        (d + h,): variances.
-    observed
-        Number d of observed variables.
-    """
-
-    weights: Floats
-    noise: Floats
-    observed: int
+    weights: Floats  # (d + h, d + h): W[u, v] for u → v
+    noise: Floats  # (d + h,): variances
+    observed: int  # number d of observed variables
 
     @cached_property
     def precision(self) -> Floats:
@@ -157,20 +123,12 @@ _LEAST_UNIQUE = 1e-3
 
 
 class Groups(NamedTuple):
-    """Groups of k columns with the gain of one hidden cause for each; or one such group.
+    """Groups of k columns with the gain of one hidden cause for each; or one such group."""
 
-    Attributes
-    ----------
-    members
-        (m, k) int.
-    gains
-        (m,): penalised log-likelihood with a common cause minus that with the arcs among them.
-    loadings, noise
-        (m, k): effect of the hidden cause on each member, and the residual variance.
-    """
-
-    members: NDArray[np.intp]
+    members: NDArray[np.intp]  # (m, k) int
+    # (m,): penalised log-likelihood with a common cause minus that with the arcs among them
     gains: Floats
+    # (m, k): effect of the hidden cause on each member, and the residual variance
     loadings: Floats
     noise: Floats
 
@@ -181,8 +139,6 @@ def dense_groups(parents: Parents) -> NDArray[np.intp]:
     Two triangles that share an edge form such a group. A hidden cause of four or more columns
     produces them, because each of its effects is informative about the others.
 
-    Examples
-    --------
     >>> dense_groups([[], [0], [0, 1], [0, 1], [3]]).tolist()
     [[0, 1, 2, 3]]
     """

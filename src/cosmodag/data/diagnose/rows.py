@@ -10,16 +10,6 @@ from scipy.special import ndtri
 
 from cosmodag.data.diagnose.findings import Finding, about, chosen, first_of
 
-__all__ = [
-    "few_rows",
-    "lag_correlations",
-    "missing_values",
-    "rows_follow",
-    "several_populations",
-    "valley",
-    "without_gaps",
-]
-
 _FEWEST = 10
 _FEWEST_PAIRS = 30
 _MOST_ROWS = 50_000
@@ -96,8 +86,6 @@ def lag_correlations(
 
     Values are clipped at four standard deviations to limit the influence of single rows.
 
-    Examples
-    --------
     >>> walk = np.cumsum(np.random.default_rng(0).normal(size=(500, 2)), axis=0)
     >>> bool((lag_correlations(walk) > 0.9).all())
     True
@@ -192,8 +180,6 @@ def valley(values: NDArray[np.float64]) -> float:
     minorant before it and to the least concave majorant after it. It is close to twice the dip of
     Hartigan and Hartigan (1985).
 
-    Examples
-    --------
     >>> x = np.random.default_rng(0).normal(size=400)
     >>> x[:200] += 6
     >>> valley(x) > 0.1 > valley(x[200:])

@@ -9,18 +9,6 @@ from scipy import stats
 
 from cosmodag.data.diagnose.findings import Finding, about, chosen
 
-__all__ = [
-    "ABOUT_SCALE",
-    "LARGE",
-    "SMALL",
-    "constant",
-    "different_scales",
-    "out_of_range",
-    "outliers",
-    "standardised",
-    "summary_of",
-]
-
 Floats = NDArray[np.float64]
 
 # Linear models with unit noise reach ratios of 1,600 on 100 nodes and 400 arcs: above this,

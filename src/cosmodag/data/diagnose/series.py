@@ -18,8 +18,6 @@ from cosmodag.data.diagnose.rows import rows_follow
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.warning_filters import ignoring
 
-__all__ = ["changing_series", "periods", "residuals_follow", "unit_root_statistics"]
-
 _FEWEST_ROWS = 50
 _MOST_ROWS = 50_000
 # Earlier values of a column that it is regressed on.
@@ -102,8 +100,6 @@ def residuals_follow(
 def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Statistic of the augmented test of Dickey and Fuller, with a constant, for each column.
 
-    Examples
-    --------
     >>> steps = np.random.default_rng(0).normal(size=(300, 2))
     >>> walk, noise = unit_root_statistics(np.column_stack([np.cumsum(steps[:, 0]), steps[:, 1]]))
     >>> walk > -2.57, noise > -2.57
@@ -125,9 +121,7 @@ def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _regressed_on_memory(
-    X: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _regressed_on_memory(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Regress each column on its own last values, with a constant for each part of the series.
 
     Returns what is left, and the p-value of the F test that all constants are equal.
@@ -177,8 +171,6 @@ def periods(X: NDArray[np.float64], chance: float = _CHANCE) -> NDArray[np.float
     A season is a single frequency far above those around it; the memory of a series raises whole
     ranges of frequencies.
 
-    Examples
-    --------
     >>> random = np.random.default_rng(0)
     >>> season = np.sin(2 * np.pi * np.arange(240) / 12)
     >>> X = np.column_stack([season + random.normal(size=240), random.normal(size=240)])

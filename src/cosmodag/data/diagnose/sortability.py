@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["explained_variance", "r2_sortability", "variance_inflation", "varsortability"]
-
 # Scores with a smaller relative difference are tied: variances of standardised columns differ only
 # by rounding errors.
 TIED = 1e-5

@@ -14,21 +14,6 @@ from cosmodag.io.columns.values import encode_as
 from cosmodag.io.kinds import KINDS, NOT_EXAMINED, ColumnKind, Kind, label_of
 from cosmodag.io.tables.frames import Table
 
-__all__ = [
-    "FEWEST_ROWS",
-    "FEW_VALUES",
-    "are_counts",
-    "as_declared",
-    "by_place",
-    "check_kinds",
-    "declared_names",
-    "matched",
-    "plain_kinds",
-    "renumbered",
-    "value_counts",
-    "with_kinds",
-]
-
 _OF_NUMBERS = ("continuous", "count")
 _LEVELS = (list, tuple, ColumnKind)
 
@@ -224,8 +209,6 @@ def with_kinds(table: Table, given: Any = "auto") -> Table:
     Missing values are NaN. Columns whose kind has a reason are not examined again. `given` holds
     declared kinds, see `check_kinds`.
 
-    Examples
-    --------
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
     >>> X[:, 1] = X[:, 1] > 0
     >>> X[:, 2] = np.arange(50) % 4

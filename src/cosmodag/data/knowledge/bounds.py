@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import KnowledgeError
 
-__all__ = ["Bounds", "closure", "cycle_in", "longest_chains", "refuse_contradictions"]
-
 Mask = NDArray[np.bool_]
 
 
@@ -84,8 +82,6 @@ class Bounds:
 def closure(relation: Mask) -> Mask:
     """Transitive closure.
 
-    Examples
-    --------
     >>> closure(np.eye(3, k=1, dtype=bool)).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
@@ -107,8 +103,6 @@ def closure(relation: Mask) -> Mask:
 def longest_chains(before: Mask) -> NDArray[np.float32]:
     """Length of the longest chain from u to v in a transitively closed order; −∞ if none.
 
-    Examples
-    --------
     >>> longest_chains(closure(np.eye(3, k=1, dtype=bool))).tolist()
     [[-inf, 1.0, 2.0], [-inf, -inf, 1.0], [-inf, -inf, -inf]]
     """
@@ -143,8 +137,6 @@ def _last_of(earlier: NDArray[np.intp], after: Mask) -> list[int]:
 def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
     """Find a cycle among arcs: its vertices, with the first repeated at the end; empty if none.
 
-    Examples
-    --------
     >>> cycle_in([(0, 1), (1, 2), (2, 1)])
     [1, 2, 1]
     """

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from cosmodag.data.knowledge.bounds import Bounds, refuse_contradictions
 from cosmodag.errors import KnowledgeError, name_list
 
-__all__ = ["Edge", "Knowledge", "Name", "as_knowledge", "bounds_of"]
-
 Name = str | int
 Edge = tuple[Name, Name]
 

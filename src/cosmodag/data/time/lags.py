@@ -15,8 +15,6 @@ from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import numbered_names
 
-__all__ = ["LaggedTable", "as_times", "lagged"]
-
 # Steps of time, in usual ones, from which a row does not follow the row before: months differ by
 # less.
 GAP = 1.5

@@ -16,25 +16,12 @@ from cosmodag.io.kinds import label_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "BadColumn",
-    "bad_columns",
-    "columns_error",
-    "described",
-    "fault_of_labels",
-    "has_decimal_commas",
-    "is_absent",
-]
-
 # Patterns of values that are almost numbers, with a remedy for each.
 _REMEDIES = (
     (re.compile(r"[+-]?\d{1,3}([,'’\s]\d{3})+\.\d*"), "write numbers without thousands separators"),
     (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
     (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
-    (
-        re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I),
-        "leave the cell empty if a value is missing",
-    ),
+    (re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I), "leave the cell empty if a value is missing"),
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(
@@ -130,8 +117,6 @@ def columns_error(
 
     ``with_gaps`` are other columns, with missing values that would be refused next.
 
-    Examples
-    --------
     >>> bad = [BadColumn("id", "Jo", "text"), BadColumn("day", "2020-01-02", "date")]
     >>> str(columns_error(bad, "'t.csv'")).split(": ")[1]
     "'id' (the value 'Jo'), 'day' (dates such as '2020-01-02')"

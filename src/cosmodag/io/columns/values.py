@@ -21,17 +21,6 @@ from cosmodag.io.columns.refused import (
 )
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind, kind_of_levels, label_of
 
-__all__ = [
-    "Column",
-    "Encoded",
-    "column_of_objects",
-    "column_of_series",
-    "encode",
-    "encode_as",
-    "joined",
-    "seen_levels",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Encoded:

@@ -13,8 +13,6 @@ from cosmodag.errors import DataError
 from cosmodag.io.files.reading import check_file
 from cosmodag.io.files.writing import write_bytes
 
-__all__ = ["read_model", "write_model"]
-
 _MODEL_FORMAT = "cosmodag-model-1"
 
 
@@ -23,8 +21,6 @@ def write_model(
 ) -> None:
     """Write arrays and facts (JSON types or NumPy scalars) atomically.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
     >>> write_model(path, {"weights": np.eye(2)}, {"learner": "Cosmo"})

@@ -17,8 +17,6 @@ from types import FrameType
 
 from cosmodag.errors import DataError
 
-__all__ = ["being_written", "discard_unfinished", "replaced_together", "write_bytes", "write_text"]
-
 _unfinished: set[Path] = set()
 
 
@@ -53,8 +51,6 @@ def replaced_together(folder: Path) -> Iterator[Path]:
     After a full disk or a Ctrl-C, all files of the earlier result are unchanged: old and new files
     are never mixed.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> with replaced_together(folder) as stage:
@@ -105,8 +101,6 @@ def write_text(path: str | os.PathLike[str], text: str | Iterable[str]) -> None:
 
     The folder must exist. Line ends are written unchanged on every system.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> write_text(folder / "note.txt", "causes first")

@@ -16,8 +16,6 @@ from cosmodag.errors import DataError, name_list
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Graph", "from_networkx", "graph_from_names", "networkx_of", "number"]
-
 
 @dataclass(frozen=True, eq=False)
 class Graph:

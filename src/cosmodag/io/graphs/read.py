@@ -21,8 +21,6 @@ from cosmodag.io.graphs.formats import (
 )
 from cosmodag.io.graphs.formats.csv_text import is_edge_list
 
-__all__ = ["GraphLike", "as_graph", "is_model", "read_graph"]
-
 _GRAPH_OF_FIT = "graph.graphml"
 
 

@@ -21,8 +21,6 @@ from cosmodag.io.graphs.formats import (
 from cosmodag.io.graphs.formats.csv_text import adjacency_lines
 from cosmodag.io.graphs.read import GraphLike, as_graph
 
-__all__ = ["check_names_for_format", "dump_graph", "write_graph"]
-
 _MarkedGraph = EquivalenceClass | PartialAncestralGraph  # edges need not have a direction
 
 

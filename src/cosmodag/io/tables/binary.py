@@ -18,16 +18,6 @@ from cosmodag.io.files.reading import check_filled, check_unpacked, read_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "read_anndata",
-    "read_excel",
-    "read_feather",
-    "read_json",
-    "read_json_lines",
-    "read_npy",
-    "read_parquet",
-]
-
 
 @contextlib.contextmanager
 def _refusals(source: str, what: str, needs: str) -> Iterator[None]:

@@ -13,8 +13,6 @@ from cosmodag.io.kinds import ColumnKind
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["labelled", "like_table", "native_frame"]
-
 
 def native_frame(data: Any, source: str) -> Any:
     """Turn an AnnData or xarray object into a pandas data frame; return anything else unchanged."""
@@ -56,18 +54,13 @@ _ROUNDING = 1e-5
 
 
 def like_table(
-    values: NDArray[np.float64],
-    table: Any,
-    names: Sequence[Any],
-    kinds: Sequence[ColumnKind] = (),
+    values: NDArray[np.float64], table: Any, names: Sequence[Any], kinds: Sequence[ColumnKind] = ()
 ) -> Any:
     """Return rows of numbers as a data frame if `table` is one, and as an array otherwise.
 
     `values` were computed from the rows of `table`: a pandas frame, whose index is kept, a polars
     frame or an Arrow table. In a frame, whole numbers of levels (`kinds`) are shown as labels.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> like_table(np.ones((1, 2)), pd.DataFrame({"a": [5], "b": [6]}, index=["u"]), ["a", "b"])
          a    b

@@ -17,8 +17,6 @@ from cosmodag.io.columns.values import column_of_objects, column_of_series, join
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.foreign import native_frame
 
-__all__ = ["Missing", "Table", "as_table"]
-
 Missing = Literal["error", "drop", "keep"]
 
 

@@ -26,8 +26,6 @@ from cosmodag.io.tables.text import Decimal, read_text_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_table", "read_with_columns"]
-
 _SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
 
 

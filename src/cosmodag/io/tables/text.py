@@ -23,16 +23,6 @@ from cosmodag.io.files.reading import UTF_8, not_utf_8, opened_bytes, opened_tex
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "WHITESPACE",
-    "Decimal",
-    "fields",
-    "find_separator",
-    "read_text_table",
-    "records_of",
-    "refuse_ragged",
-]
-
 WHITESPACE = r"\s+"
 """Separator of fields that spaces separate, as pandas spells it."""
 

@@ -14,8 +14,6 @@ from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 from cosmodag.io.tables.text import fields, find_separator, records_of
 
-__all__ = ["adjacency_lines", "dump_edges", "is_edge_list", "parse_adjacency", "parse_edges"]
-
 _ENDS = (("source", "target"), ("cause", "effect"), ("from", "to"), ("parent", "child"))
 _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
 

@@ -20,8 +20,6 @@ from cosmodag.io.graphs.digraph import Graph, graph_from_names, networkx_of, num
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["dump_gml", "dump_graphml", "dump_json", "parse_gml", "parse_graphml", "parse_json"]
-
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # XML parsers replace blanks other than a space within an attribute, unless they are escaped.

@@ -9,16 +9,6 @@ from cosmodag.errors import DataError
 from cosmodag.graph.texts import tetrad_text
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 
-__all__ = [
-    "cyjs_elements",
-    "dump_bif",
-    "dump_cyjs",
-    "dump_tetrad",
-    "parse_bif",
-    "parse_cyjs",
-    "parse_tetrad",
-]
-
 _BIF_NAME = re.compile(r"[\w.-]+")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|(\Z))", re.DOTALL)
 _VARIABLE = re.compile(r'\bvariable\s+("[^"\n]*"|[^\s{]+)\s*\{')
