@@ -25,7 +25,6 @@ from cosmodag.assess.validation import Validation
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags
-from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
@@ -59,7 +58,9 @@ def validate(
     model, given, is_same = rows_to_test(model, X, interventions, split, random)
     dag = model.fitted_
     values = given.X * given.preparation.factors
-    test = _test_for(dag) if test == "auto" else test
+    if test == "auto":  # the test that needs no more than the model assumes
+        linear = "residuals" if dag.noise == "non-gaussian" else "partial-correlation"
+        test = linear if dag.is_linear else "curved"
     if is_same and test == "partial-correlation":
         check: Test = PartialCorrelation(dag.moments)
     else:
@@ -152,13 +153,6 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
             f"Independence is tested among numbers only, but {name_list(named)} holds categories: "
             "validate a graph without them."
         )
-
-
-def _test_for(dag: FittedDAG) -> str:
-    """Choose the test that needs no more than the model assumes."""
-    if not dag.is_linear:
-        return "curved"
-    return "residuals" if dag.noise == "non-gaussian" else "partial-correlation"
 
 
 def _test_named(name: str, values: NDArray[np.float64], known: Known) -> Test:

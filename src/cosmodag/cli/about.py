@@ -5,7 +5,6 @@ import platform
 import re
 from dataclasses import asdict
 from importlib import metadata
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -45,6 +44,7 @@ def _examine() -> dict[str, Any]:
     packages, extras = _installed_packages()
     devices, device_problem = _devices()
     cache, memory = cache_folder(), main_memory()
+    nearest = next(path for path in (cache, *cache.parents) if path.exists())
     return {
         "cosmodag": __version__,
         "python": platform.python_version(),
@@ -57,7 +57,7 @@ def _examine() -> dict[str, Any]:
         "memory_gib": None if memory is None else round(memory / _BYTES_PER_GIBIBYTE, 1),
         "backend": None if device_problem else _usual_backend(),
         "cache": str(cache),
-        "cache_writable": _is_writable(cache),
+        "cache_writable": nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK),
     }
 
 
@@ -132,12 +132,6 @@ def _usual_backend() -> str:
     model, data = Cosmo(random_state=0), np.zeros((1000, 30), np.float32)
     (plan,) = plan_many(model.solver_for(*data.shape), model.problems_for(data))
     return plan.backend
-
-
-def _is_writable(folder: Path) -> bool:
-    """Whether the folder is writable, or could be created."""
-    nearest = next(path for path in (folder, *folder.parents) if path.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
 def methods(

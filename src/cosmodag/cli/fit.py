@@ -17,6 +17,7 @@ from cosmodag.cli.terminal.output import noted_warnings, print_json, print_resul
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
+from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
@@ -144,8 +145,12 @@ def fit(
         "warnings": noted,
         "seconds": round(seconds, 3),
         **_facts_of(model),
-        **fit_steps.window_facts(model, time, series),
+        "lags": 0,
+        "time": None,
+        "series": None,
     }
+    if (window := model.fitted_.window) is not None:
+        facts |= {"lags": window.lags, "time": time, "series": series, "variables": window.d}
     files, arcs = write_results(output, model, data, facts, format or [], sure)
     if json:
         listed = arcs.to_dict("records")
@@ -168,7 +173,7 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "format": _FORMAT,
         "rows": len(model.residuals_),
         "variables": model.n_features_in_,
-        "method": fit_steps.command_of(model),
+        "method": LEARNERS[type(model).__name__].command,
         "missing": getattr(model, "missing_report_", None),
         "kinds": {
             str(name): kind.facts()

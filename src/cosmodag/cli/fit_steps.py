@@ -72,21 +72,6 @@ def windows_for(model: "StructureLearner", data: "Table", fit_arguments: dict[st
     return found.of_rows(~np.isnan(found.X).any(axis=1))
 
 
-def window_facts(model: "StructureLearner", time: str | None, series: str | None) -> dict[str, Any]:
-    """Describe the window of a model for ``run.json``."""
-    window = model.fitted_.window
-    if window is None:
-        return {"lags": 0, "time": None, "series": None}
-    return {"lags": window.lags, "time": time, "series": series, "variables": window.d}
-
-
-def command_of(model: "StructureLearner") -> str:
-    """Return the learner's name on the command line."""
-    from cosmodag.learners.registry import LEARNERS
-
-    return LEARNERS[type(model).__name__].command
-
-
 def bootstrapped(
     model: "StructureLearner",
     data: "Table",

@@ -1,7 +1,7 @@
 """Commands on graphs in files: ``convert`` and ``evaluate``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -96,6 +96,7 @@ def evaluate(
     or a saved model. Nodes are matched by name; a node that only one has counts as isolated in the
     other. Nodes of a matrix without names are matched by position.
     """
+    from cosmodag.graph.dags import is_dag
     from cosmodag.metrics import evaluate as score
     from cosmodag.metrics.matrices import matched
 
@@ -104,7 +105,9 @@ def evaluate(
     pattern, graph, note = matched(truth, estimate, (f"'{truth}'", f"'{estimate}'"))
     if note and not quiet:
         say(f"note: {note}")
-    cut = _default_cut(graph.weights) if threshold is None else threshold
+    cut = threshold
+    if cut is None:  # weights with cycles come from an optimiser, before any arcs were chosen
+        cut = 0.0 if is_dag(graph.weights) else _RAW_CUT
     scores = score(pattern, graph, cut, sid=sid)
     if threshold is None and cut > 0 and not quiet:
         say(
@@ -116,13 +119,3 @@ def evaluate(
     else:
         shown = {k: v if isinstance(v, int) else f"{v:.4f}" for k, v in scores.items()}
         print_table(["score", "value"], list(shown.items()))
-
-
-def _default_cut(weights: Any) -> float:
-    """Return the default threshold: 0 for a DAG, whose arcs are already chosen.
-
-    Weights with cycles come from an optimiser, before any arcs were chosen.
-    """
-    from cosmodag.graph.dags import is_dag
-
-    return 0.0 if is_dag(weights) else _RAW_CUT

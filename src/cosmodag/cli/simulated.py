@@ -7,9 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from cosmodag._version import __version__
 from cosmodag.cli.options.common import JsonOption, OutputOption, QuietOption
@@ -17,14 +15,15 @@ from cosmodag.cli.results import output_folder, write_results
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 from cosmodag.errors import DataError
-from cosmodag.graph.dags import topological_order
-from cosmodag.io.files import write_bytes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from cosmodag.learners.trained.annealed import AnnealedLearner
     from cosmodag.simulate import Dataset
 
 _DEMO = "n1000_d30_ER4_gauss"
+_INK = "#334155"
 
 
 def demo(
@@ -41,7 +40,6 @@ def demo(
     """
     keep_compiled_programs()
     from cosmodag import Cosmo, CosmoMLP, metrics, simulate
-    from cosmodag.cli.simulated import draw_comparison
     from cosmodag.io import Table
 
     data = simulate.load(name, seed=seed)
@@ -60,7 +58,7 @@ def demo(
     files["picture"] = output / "demo.png"
     title = f"{name}: AUC {shown['auc']:.3f}, NHD {shown['nhd']:.2f}, in {seconds:.1f} s"
     truth = data.graph.astype(float) if data.weights is None else data.weights
-    draw_comparison(files["picture"], truth, model, title)
+    _draw_comparison(files["picture"], truth, model, title)
     if json:
         print_json({**facts, "files": files})
         return
@@ -122,6 +120,8 @@ def simulate(
 
 
 def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path]:
+    import pandas as pd
+
     from cosmodag.io.files import write_bytes, write_text
     from cosmodag.io.graphs import Graph, write_graph
 
@@ -135,7 +135,11 @@ def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path
     except (FileExistsError, NotADirectoryError) as error:
         raise DataError(f"The output '{folder}' is not a folder: give another path.") from error
     origin = {"name": data.name, "seed": data.seed, "cosmodag": __version__}
-    write_bytes(files["table"], _table_bytes(data, format))
+    frame = pd.DataFrame(data.X, columns=list(data.names), copy=False)
+    if format == "csv":
+        write_text(files["table"], frame.to_csv(index=False, lineterminator="\n"))
+    else:
+        write_bytes(files["table"], frame.to_parquet(index=False))
     write_graph(
         Graph(data.names, data.graph if data.weights is None else data.weights), files["truth"]
     )
@@ -143,29 +147,20 @@ def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path
     return files
 
 
-def _table_bytes(data: "Dataset", format: TableFormat) -> bytes:
-    import pandas as pd
-
-    frame = pd.DataFrame(data.X, columns=list(data.names), copy=False)
-    if format == "csv":
-        return frame.to_csv(index=False, lineterminator="\n").encode()
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer, index=False)
-    return buffer.getvalue()
-
-
-_INK = "#334155"
-
-
-def draw_comparison(
-    path: "str | os.PathLike[str]", truth: NDArray[Any], model: "AnnealedLearner", title: str
+def _draw_comparison(
+    path: "str | os.PathLike[str]", truth: "NDArray[Any]", model: "AnnealedLearner", title: str
 ) -> None:
     """Draw the true weights, the learnt weights and the training history, as .png, .svg or .pdf.
 
     Variables are in a topological order of the truth, so all its arcs are above the diagonal, and
     a learnt arc below it points backwards.
     """
+    import numpy as np
     from matplotlib.figure import Figure
+
+    from cosmodag.graph.dags import topological_order
+    from cosmodag.io.files import write_bytes
+    from cosmodag.report import plot_history
 
     order = topological_order(truth)
     figure = Figure(figsize=(12, 4.1), layout="constrained")
@@ -181,20 +176,9 @@ def draw_comparison(
         axes.set_yticks([])
     left.set_ylabel("cause")
     figure.colorbar(image, ax=[left, middle], label="weight", shrink=0.85)
-    _draw_history(right, model.history_)
+    plot_history(model, right).set_title("training", color=_INK)
     figure.suptitle(title, color=_INK)
     buffer = io.BytesIO()
     suffix = os.fspath(path).rpartition(".")[2].lower()
     figure.savefig(buffer, format=suffix, dpi=130)
     write_bytes(path, buffer.getvalue())
-
-
-def _draw_history(axes: Any, history: list[dict[str, float]]) -> None:
-    epochs = [record["epoch"] for record in history]
-    axes.semilogy(epochs, [record["loss"] for record in history], color="#b91c1c")
-    axes.set_ylabel("objective", color="#b91c1c")
-    axes.set_xlabel("epoch")
-    axes.set_title("training", color=_INK)
-    other = axes.twinx()
-    other.semilogy(epochs, [record["temperature"] for record in history], color="#1d4ed8")
-    other.set_ylabel("temperature", color="#1d4ed8")

@@ -107,7 +107,9 @@ def evaluate(
     if np.any(truth.diagonal()):
         raise DataError("The truth has a self-loop, which a DAG cannot have: remove it.")
     tails, heads = arcs_of(truth)
-    graph = _above(weights, threshold)
+    if not threshold >= 0:
+        raise DataError(f"The threshold {threshold} must be zero or more.")
+    graph = abs(weights) > threshold
     counts = count(tails, heads, graph)
     return {
         **ranking_scores(tails, heads, weights),
@@ -118,12 +120,6 @@ def evaluate(
         "true_edges": counts.true_edges,
         **(adjustment_distances(truth, graph) if sid else {}),
     }
-
-
-def _above(weights: Matrix, threshold: float) -> Matrix:
-    if not threshold >= 0:
-        raise DataError(f"The threshold {threshold} must be zero or more.")
-    return abs(weights) > threshold
 
 
 def _scores_of_dags(

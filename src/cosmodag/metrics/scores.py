@@ -41,7 +41,9 @@ def ranking_scores(tails: Numbers, heads: Numbers, weights: Any) -> dict[str, fl
     if not levels.size:
         return dict.fromkeys(("auc", "auc_off_diagonal", "average_precision"), float("nan"))
     hits = _Ranks(np.cumsum(counts) - counts, counts)
-    every = _rank(_tiles(weights), levels, nodes**2)
+    entries = weights.data if sparse.issparse(weights) else weights.reshape(-1)
+    tiles = (np.abs(entries[start : start + TILE]) for start in range(0, entries.size, TILE))
+    every = _rank(tiles, levels, nodes**2)
     diagonal = _rank(iter([np.abs(weights.diagonal())]), levels, nodes)
     off_diagonal = _Ranks(every.below - diagonal.below, every.equal - diagonal.equal)
     precision = (scores.size - hits.below) / (nodes**2 - every.below)
@@ -82,12 +84,6 @@ def _rank(tiles: Iterator[NDArray[Any]], levels: NDArray[np.float64], entries: i
     below += np.where(levels > 0, zeros, 0)
     up_to += zeros
     return _Ranks(below, up_to - below)
-
-
-def _tiles(weights: Any) -> Iterator[NDArray[Any]]:
-    entries = weights.data if sparse.issparse(weights) else weights.reshape(-1)
-    for start in range(0, entries.size, TILE):
-        yield np.abs(entries[start : start + TILE])
 
 
 @dataclass(frozen=True)

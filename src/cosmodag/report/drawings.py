@@ -103,7 +103,8 @@ def thumbnail(model: "FittedGraph") -> str:
 
 def _drawing(model: "FittedGraph") -> str:
     edges, layout = model.edges_, layered_layout(model.edges_)
-    labels = [_shortened(str(name)) for name in model.names_]
+    names = map(str, model.names_)
+    labels = [name if len(name) <= 18 else name[:17] + "…" for name in names]
     widths = np.array([7.5 * len(label) + 16 for label in labels])
     x = layout.x * (float(widths.max()) + 12)
     y = layout.layer.astype(float) * _ROW
@@ -119,10 +120,6 @@ def _drawing(model: "FittedGraph") -> str:
         f'style="max-width: min(100%, {width:.0f}px); max-height: 420px" font-size="13">'
         f"{''.join(parts)}</svg>"
     )
-
-
-def _shortened(name: str, most: int = 18) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _node(x: float, y: float, width: float, label: str) -> str:

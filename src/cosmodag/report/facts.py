@@ -78,10 +78,12 @@ def page_data(
     groups, group = groups_of(model, run.get("groups"))
     rows = run.get("rows") or (len(model.residuals_) if hasattr(model, "residuals_") else None)
     title = str(run.get("table") or run.get("data") or "A learnt graph")
+    # Saved pictures are named after the data: the last part of its path, without its ending.
+    stem = title.replace("\\", "/").rstrip("/").rpartition("/")[2].partition(".")[0]
     facts = {
         "schema": SCHEMA,
         "title": title,
-        "file": _file_name(title),
+        "file": re.sub(r"[^\w-]+", "-", stem).strip("-") or "graph",
         "learner": type(model).__name__,
         "story": story_of(model, evidence, rows, warned),
         "variables": {
@@ -128,13 +130,6 @@ def _arcs(
         "p_direction": evidence.direction_probabilities,
     }
     return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
-
-
-def _file_name(title: str) -> str:
-    """Name saved pictures after the data: the last part of its path, without its ending."""
-    stem = title.replace("\\", "/").rstrip("/").rpartition("/")[2].partition(".")[0]
-    kept = re.sub(r"[^\w-]+", "-", stem).strip("-")
-    return kept or "graph"
 
 
 def _findings(

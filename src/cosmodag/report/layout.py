@@ -59,7 +59,10 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     for sweep in range(_SWEEPS):
         downwards = sweep % 2 == 0
         for row in rows if downwards else reversed(rows):
-            x[row] = _moved(x, row, room, above if downwards else below)
+            part = (above if downwards else below)[row]
+            counts = np.diff(part.indptr)
+            wanted = np.where(counts > 0, (part @ x) / np.maximum(counts, 1), x[row])
+            x[row] = _spaced(wanted, room[row])
     x = x[:d]
     return Layout(x - (x.min(initial=0.0) + x.max(initial=0.0)) / 2, layer)
 
@@ -134,19 +137,6 @@ def _pull_sources_down(
         filled[layer[node]] -= 1
         filled[place] += 1
         layer[node] = place
-
-
-def _moved(
-    x: NDArray[np.float64],
-    row: NDArray[np.intp],
-    room: NDArray[np.float64],
-    neighbours: sparse.csr_array,
-) -> NDArray[np.float64]:
-    """Move each node of a layer to the mean of its neighbours on one side, without overlaps."""
-    part = neighbours[row]
-    counts = np.diff(part.indptr)
-    wanted = np.where(counts > 0, (part @ x) / np.maximum(counts, 1), x[row])
-    return _spaced(wanted, room[row])
 
 
 def _spaced(wanted: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:

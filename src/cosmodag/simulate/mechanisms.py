@@ -212,10 +212,6 @@ def _multiple_index(inputs: Matrix, rng: np.random.Generator) -> Matrix:
     return np.asarray(np.tanh(first) + np.cos(second) + np.sin(third))
 
 
-def _gaussian_process(inputs: Matrix, rng: np.random.Generator) -> Matrix:
-    return _draw_from(_kernel(inputs), rng)
-
-
 def _additive_gaussian_process(inputs: Matrix, rng: np.random.Generator) -> Matrix:
     # A sum of independent Gaussian processes is one whose covariance is the sum of theirs.
     covariance = np.zeros((inputs.shape[0], inputs.shape[0]))
@@ -238,6 +234,6 @@ def _draw_from(covariance: Matrix, rng: np.random.Generator) -> Matrix:
 NONLINEAR: dict[str, Callable[[Matrix, np.random.Generator], Matrix]] = {
     "mlp": _mlp,
     "mim": _multiple_index,
-    "gp": _gaussian_process,
+    "gp": lambda inputs, rng: _draw_from(_kernel(inputs), rng),
     "gp-add": _additive_gaussian_process,
 }

@@ -20,7 +20,6 @@ MOST_VARIABLES = 60
 MOST_CURVED = 30
 # Variables up to which every resample is simulated too, for bands.
 _MOST_RESAMPLED = 12
-_PATHS = 5
 _HORIZON = 10
 _POINTS, _DRAWS = 13, 300
 _ENDS = (0.02, 0.98)
@@ -30,14 +29,10 @@ _LEVEL = 0.95
 def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
     """List the effects that are not zero in all graphs of the class.
 
-    Returns
-    -------
-    list of dict, or None
-        ``from`` and ``to``, places among the variables; ``estimate``, ``low``, ``high`` (NaN where
-        there is no interval), ``least`` and ``most`` over the class, ``identified``,
-        ``adjustment`` and ``paths`` (places, at most five), ``sentence``. Pairs that are not
-        listed have no effect. None for more than 60 variables, equations that are not linear, and
-        time series.
+    Each has ``from`` and ``to``, places among the variables; ``estimate``, ``low``, ``high`` (NaN
+    where there is no interval), ``least`` and ``most`` over the class, ``identified`` and
+    ``adjustment`` (places). Pairs that are not listed have no effect. The result is None for more
+    than 60 variables, equations that are not linear, and time series.
     """
     if model.fitted_.window is not None or model.fitted_.d > MOST_VARIABLES:
         return None
@@ -62,8 +57,6 @@ def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
                 "most": one.possible[-1],
                 "identified": one.identified,
                 "adjustment": [place[name] for name in one.adjustment],
-                "paths": [[place[name] for name in path] for path in one.paths[:_PATHS]],
-                "sentence": str(one),
             }
         )
     return found
@@ -73,17 +66,12 @@ def effect_curves(model: FittedGraph) -> dict[str, Any] | None:
     """Compute the effects of all pairs that a directed path joins.
 
     Models with lags, or with equations that are not linear, have curves, unless they have very many
-    variables.
-
-    Returns
-    -------
-    dict or None
-        ``over``: ``"time"`` for changes in the rows after a variable was raised once, or
-        ``"value"`` for E[y | do(x)]. ``variables``: number d of variables; with lags their places
-        repeat, as those of the window do. ``band``: what the bands rest on, in words, empty
-        without. ``pairs``: each with ``from``, ``to``, ``open`` (whether graphs that fit as well
-        differ), the points ``x`` and ``y``, the band ``low`` and ``high`` (None without), and
-        ``labels`` of the points where the cause is a category (None otherwise).
+    variables (None). ``over`` is ``"time"`` for changes in the rows after a variable was raised
+    once, or ``"value"`` for E[y | do(x)]; ``variables`` their number d (with lags their places
+    repeat, as those of the window do); ``band`` what the bands rest on, in words, empty without;
+    ``pairs`` has ``from``, ``to``, ``open`` (whether graphs that fit as well differ), the points
+    ``x`` and ``y``, the band ``low`` and ``high`` (None without), and ``labels`` of the points
+    where the cause is a category (None otherwise).
     """
     dag = model.fitted_
     if dag.window is not None:

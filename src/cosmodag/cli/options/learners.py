@@ -70,12 +70,18 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     ['threshold', 'knowledge', 'kinds', 'missing', 'scale', 'lags']
     """
     lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
-    fields = {name: value for node in reversed(lineage) for name, value in _own_fields(node)}
+    fields: dict[str, str] = {}
     texts: dict[str, Described] = {}
     automatic: dict[str, float] = {}
     for node in reversed(lineage):
         texts |= described(inspect.cleandoc(ast.get_docstring(node) or ""), "Parameters")
-        automatic |= _automatic(node)
+        for name, annotation, value in _declared(node):
+            if name == "automatic":  # values that ``"auto"`` stands for
+                automatic |= ast.literal_eval(value)
+            if "ClassVar" not in annotation and not name.startswith("_"):
+                # Of `choice` and `count` the default is the first argument.
+                default = value.args[0] if isinstance(value, ast.Call) else value
+                fields[name] = ast.unparse(default).replace("'", '"')
     meanings = {
         name: _first_sentence(filled_in(entry.text, automatic)) for name, entry in texts.items()
     }
@@ -114,20 +120,6 @@ def _lineage(module: str, name: str) -> Iterator[ast.ClassDef]:
             for base in (base.id for base in node.bases if isinstance(base, ast.Name)):
                 if homes.get(base, module).startswith("cosmodag.learners"):
                     yield from _lineage(homes.get(base, module), base)
-
-
-def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    """Yield names and defaults; of `choice` and `count` the default is the first argument."""
-    for name, annotation, value in _declared(node):
-        if "ClassVar" not in annotation and not name.startswith("_"):
-            default = value.args[0] if isinstance(value, ast.Call) else value
-            yield name, ast.unparse(default).replace("'", '"')
-
-
-def _automatic(node: ast.ClassDef) -> dict[str, float]:
-    """Values that ``"auto"`` stands for, as far as the class declares them."""
-    found = {name: value for name, _, value in _declared(node)}
-    return ast.literal_eval(found["automatic"]) if "automatic" in found else {}
 
 
 def _declared(node: ast.ClassDef) -> Iterator[tuple[str, str, ast.expr]]:
@@ -183,15 +175,12 @@ def make_learner(
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
     types = {parameter.name: parameter.type for parameter in parameters_of(ENTRIES[method])}
-    settings = {name: _as_type(value, types[name]) for name, value in settings.items()}
-    return learner(**{"random_state": 0, **given, **settings})
-
-
-def _as_type(value: Any, type_: str) -> Any:
-    """Turn a single number into a tuple, and None into ``"none"``, if the type requires it."""
-    if type_.startswith("tuple") and isinstance(value, int):
-        return (value,)
-    return "none" if value is None and '"none"' in type_ else value
+    for name, value in settings.items():
+        if types[name].startswith("tuple") and isinstance(value, int):
+            given[name] = (value,)
+        else:
+            given[name] = "none" if value is None and '"none"' in types[name] else value
+    return learner(**{"random_state": 0, **given})
 
 
 def read_settings(assignments: list[str]) -> dict[str, Any]:
@@ -235,13 +224,9 @@ def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[
     name, equals, begun = incomplete.partition("=")
     for parameter in parameters_of(ENTRIES[asked]):
         if equals and parameter.name == name.replace("-", "_"):
-            for word in _words(parameter.type):
+            words = re.findall(r'"([^"]+)"', parameter.type)
+            for word in [*words, "true", "false"] if parameter.type == "bool" else words:
                 if word.startswith(begun):
                     yield f"{name}={word}", ""
         elif not equals and parameter.option is None and parameter.name.startswith(incomplete):
             yield f"{parameter.name}=", parameter.meaning
-
-
-def _words(type_: str) -> list[str]:
-    words = re.findall(r'"([^"]+)"', type_)
-    return [*words, "true", "false"] if type_ == "bool" else words

@@ -257,21 +257,17 @@ def _hidden_causes(
     named = tuple(names[column] for column in columns)
     first = name_list([names[column] for column in found.effects[0]])
     number = len(found.effects)
+    sure = "likely" if found.gain >= _LIKELY else "possibly"
+    sure = "very likely" if found.gain >= _VERY_LIKELY else sure
     causes = (
         f"A hidden common cause (of {first}) explains"
         if number == 1
         else f"{number} hidden common causes (of {first}, and others) explain"
     )
     sentence = (
-        f"{causes} the columns better than arcs among them, {_how_sure(found.gain)} (penalised "
+        f"{causes} the columns better than arcs among them, {sure} (penalised "
         f"log-likelihood higher by {found.gain:.0f}, with {found.arcs_after} arcs instead of "
         f"{found.arcs_before}), so arcs among {name_list(named)} may reflect causes that are not "
         "in the table: measure them, or read those arcs as associations."
     )
     return [Finding("hidden_causes", named, found.gain, "warning", sentence)]
-
-
-def _how_sure(gain: float) -> str:
-    if gain >= _VERY_LIKELY:
-        return "very likely"
-    return "likely" if gain >= _LIKELY else "possibly"

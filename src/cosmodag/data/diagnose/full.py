@@ -106,12 +106,25 @@ def on_request(
     # For columns of one scale, an order by variance would only show rounding errors.
     has_scale = "equal_scale" not in known
     if len(kept) > 1 and has_scale:
-        found.append(_variance_order(np.std(X[:, varying], axis=0, dtype=np.float64), kept))
+        deviations = np.std(X[:, varying], axis=0, dtype=np.float64)
+        ordered, low, high = _order_by(deviations, kept)
+        sentence = (
+            f"Sorted by standard deviation, which grows {high / low:.3g}-fold, the columns run "
+            f"from {ordered[0]!r} to {ordered[-1]!r}: a learnt order that agrees may come from "
+            "units."
+        )
+        found.append(Finding("variance_order", ordered, high / low, "notice", sentence))
     if len(X) > len(kept) > 1:  # with fewer rows, any column is explained by the others
         explained = explained_variance(X[:, varying].astype(np.float64, copy=False))
         if "collinear" not in known:
             found += _collinear(explained, kept)
-        found.append(_r2_order(explained, kept))
+        ordered, low, high = _order_by(explained, kept)
+        sentence = (
+            f"The share of a column that the others explain, R², runs from {low:.2f} for "
+            f"{ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, R² does not "
+            "depend on units, and sorting by it is a baseline to beat."
+        )
+        found.append(Finding("r2_order", ordered, high - low, "notice", sentence))
     if arcs is not None and arcs.any():
         if has_scale:
             found.append(_sorted_by_variance(varsortability(X, arcs)))
@@ -149,15 +162,10 @@ def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     return arcs
 
 
-def _variance_order(deviations: NDArray[np.float64], names: list[str]) -> Finding:
-    order = np.argsort(deviations, kind="stable")
-    ordered = tuple(names[index] for index in order)
-    ratio = float(deviations[order[-1]] / deviations[order[0]])
-    sentence = (
-        f"Sorted by standard deviation, which grows {ratio:.3g}-fold, the columns run from "
-        f"{ordered[0]!r} to {ordered[-1]!r}: a learnt order that agrees may come from units."
-    )
-    return Finding("variance_order", ordered, ratio, "notice", sentence)
+def _order_by(sizes: NDArray[np.float64], names: list[str]) -> tuple[tuple[str, ...], float, float]:
+    """Sort columns by a number each; give the smallest and the largest number too."""
+    order = np.argsort(sizes, kind="stable")
+    return tuple(names[v] for v in order), float(sizes[order[0]]), float(sizes[order[-1]])
 
 
 def _collinear(explained: NDArray[np.float64], names: list[str]) -> list[Finding]:
@@ -177,18 +185,6 @@ def _collinear(explained: NDArray[np.float64], names: list[str]) -> list[Finding
         most,
         "notice",
     )
-
-
-def _r2_order(explained: NDArray[np.float64], names: list[str]) -> Finding:
-    order = np.argsort(explained, kind="stable")
-    ordered = tuple(names[index] for index in order)
-    low, high = float(explained[order[0]]), float(explained[order[-1]])
-    sentence = (
-        f"The share of a column that the others explain, R², runs from {low:.2f} for "
-        f"{ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, R² does not "
-        "depend on units, and sorting by it is a baseline to beat."
-    )
-    return Finding("r2_order", ordered, high - low, "notice", sentence)
 
 
 def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:

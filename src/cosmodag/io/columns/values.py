@@ -41,20 +41,11 @@ def encode(
 ) -> Encoded | BadColumn:
     """Encode a column of labels (a missing one is None, NaN or blank), or say what is wrong.
 
-    Parameters
-    ----------
-    order : sequence, optional
-        All labels in their order; by default the labels seen, sorted.
-    is_ordered : bool
-        Whether the levels are ordered, from low to high.
-    is_declared : bool
-        Whether the user says that the column holds levels. Otherwise dates, identifiers, numbers
-        written as text and marks of missing values are refused.
-    what : str
-        What the values are, for the reason.
+    `order` lists all labels in their order, by default those seen, sorted; `is_ordered` says that
+    they run from low to high. Unless the user declared the column to hold levels (`is_declared`),
+    dates, identifiers, numbers written as text and marks of missing values are refused. `what` the
+    values are is part of the kind's reason.
 
-    Examples
-    --------
     >>> found = encode("region", ["south", "north", None, "south", "north"])
     >>> found.numbers.tolist(), found.kind.kind, found.kind.levels
     ([1.0, 0.0, nan, 1.0, 0.0], 'binary', ('north', 'south'))

@@ -36,11 +36,9 @@ def write_model(
 
 
 def _in_order(file: bytes) -> bytes:
-    """Sort the metadata, which safetensors writes in an order that changes from call to call.
-
-    A file starts with the length of its header (8 bytes) and the header: JSON, padded with spaces
-    to a multiple of 8.
-    """
+    """Sort the metadata, which safetensors writes in an order that changes from call to call."""
+    # A file starts with the length of its header (8 bytes) and the header: JSON, padded with spaces
+    # to a multiple of 8.
     end = 8 + int.from_bytes(file[:8], "little")
     header = json.loads(file[8:end])
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))

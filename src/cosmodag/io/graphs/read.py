@@ -21,6 +21,8 @@ from cosmodag.io.graphs.formats import (
 )
 from cosmodag.io.graphs.formats.csv_text import is_edge_list
 
+_ENDS = (("cause", "effect"), ("source", "target"), ("from", "to"), ("parent", "child"))
+
 _GRAPH_OF_FIT = "graph.graphml"
 
 
@@ -99,8 +101,6 @@ GraphLike = Any
 """A `Graph`, a fitted model, a ``networkx.DiGraph``, a DoWhy model, a square matrix, a table of
 arcs (``model.arcs_``), or the path of a file or of a folder that ``cosmodag fit`` wrote."""
 
-_ENDS = (("cause", "effect"), ("source", "target"), ("from", "to"), ("parent", "child"))
-
 
 def as_graph(graph: GraphLike) -> Graph:
     """Turn anything that is a graph into a `Graph`.
@@ -138,10 +138,9 @@ def as_graph(graph: GraphLike) -> Graph:
     if is_model(graph):
         edges = graph.edges_  # a model that is not fitted raises ``NotFittedError`` here
         return Graph(graph.fitted_.texts, sparse.csr_array(edges))
-    if hasattr(graph, "is_directed"):
-        return from_networkx(graph)
-    if hasattr(getattr(graph, "graph", None), "is_directed"):
-        return from_networkx(graph.graph)
+    for held in (graph, getattr(graph, "graph", None)):
+        if hasattr(held, "is_directed"):
+            return from_networkx(held)
     if hasattr(graph, "undirected") or hasattr(graph, "marks"):
         raise DataError(
             f"a {type(graph).__name__} may have edges without a direction: give the fitted model "
@@ -150,7 +149,10 @@ def as_graph(graph: GraphLike) -> Graph:
     if hasattr(graph, "columns"):
         return _of_frame(graph)
     if sparse.issparse(graph) or isinstance(graph, np.ndarray | list | tuple):
-        return _of_matrix(graph)
+        matrix = graph if sparse.issparse(graph) else np.asarray(graph)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise DataError(f"a matrix of weights is square, not of shape {matrix.shape}.")
+        return Graph(numbered_names(matrix.shape[0]), matrix)
     raise DataError(
         f"a {type(graph).__name__} is not a graph: give a fitted model, a networkx.DiGraph, a "
         "square matrix of weights, a file, or the folder of a fit."
@@ -162,19 +164,16 @@ def is_model(graph: GraphLike) -> bool:
     return hasattr(type(graph), "edges_") and hasattr(type(graph), "arrow_basis_")
 
 
-def _of_matrix(weights: Any) -> Graph:
-    matrix = weights if sparse.issparse(weights) else np.asarray(weights)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise DataError(f"a matrix of weights is square, not of shape {matrix.shape}.")
-    return Graph(numbered_names(matrix.shape[0]), matrix)
-
-
 def _of_frame(frame: Any) -> Graph:
     """Read a data frame: a list of arcs, or a square matrix with names along both axes."""
     columns = [str(name) for name in frame.columns]
     for cause, effect in _ENDS:
         if cause in columns and effect in columns:
-            return _of_arcs(frame, cause, effect)
+            ends = [list(map(str, np.asarray(frame[end]))) for end in (cause, effect)]
+            weights = np.asarray(frame["weight"]) if "weight" in frame else np.ones(len(ends[0]))
+            arcs = list(zip(*ends, weights.tolist(), strict=True))
+            nodes = list(dict.fromkeys(name for *pair, _ in arcs for name in pair))
+            return graph_from_names(nodes, arcs, "the data frame")
     rows = [str(name) for name in getattr(frame, "index", columns)]
     numbers = [str(place) for place in range(len(rows))]
     if len(rows) != len(columns) or rows not in (columns, numbers):
@@ -184,10 +183,3 @@ def _of_frame(frame: Any) -> Graph:
         )
     names = numbered_names(len(columns)) if columns == numbers else columns
     return Graph(names, np.asarray(frame))
-
-
-def _of_arcs(frame: Any, cause: str, effect: str) -> Graph:
-    starts, ends = ([str(name) for name in np.asarray(frame[end])] for end in (cause, effect))
-    weights = np.asarray(frame["weight"]).tolist() if "weight" in frame else [1.0] * len(starts)
-    nodes = list(dict.fromkeys(name for arc in zip(starts, ends, strict=True) for name in arc))
-    return graph_from_names(nodes, list(zip(starts, ends, weights, strict=True)), "the data frame")

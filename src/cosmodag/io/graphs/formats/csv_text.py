@@ -75,10 +75,8 @@ def _first_records(text: str) -> list[str]:
 
 def _end_columns(header: list[str]) -> tuple[int, int] | None:
     names = [name.strip().lower() for name in header]
-    for source, target in _ENDS:
-        if source in names and target in names:
-            return names.index(source), names.index(target)
-    return None
+    known = ((u, v) for u, v in _ENDS if u in names and v in names)
+    return next(((names.index(u), names.index(v)) for u, v in known), None)
 
 
 def _rows(text: str, source: str) -> list[list[str]]:
