@@ -80,13 +80,25 @@ def write_results(
     from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
     from cosmodag.report.answers import ANSWERS
+    from cosmodag.report.origin import file_hash, now, table_hash, versions
     from cosmodag.report.saved import edge_list, run_facts
     from cosmodag.report.sections import SUMMARY, summary_rows
 
     evidence = Evidence.of(model, data, bootstrap)
     arcs, edges = evidence.table(model), model.edges_
     names = [str(name) for name in model.names_]
-    run = {**_origin(facts, data), **run_facts(evidence), **facts}
+    table, used = Path(facts.get("table", "")), versions()
+    run = {
+        "command": command_line(),
+        "date": now(),
+        "rows": len(data.X),
+        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
+        "versions": used,
+        "cosmodag": used["cosmodag"],
+        "python": used["python"],
+        **run_facts(evidence),
+        **facts,
+    }
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
     facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
     with replaced_together(folder) as stage:
@@ -126,20 +138,3 @@ def write_results(
         write_report(files["report"], model, evidence, run)
         write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return {what: folder / path.name for what, path in files.items()}, arcs
-
-
-def _origin(facts: dict[str, Any], data: "Table") -> dict[str, Any]:
-    """Describe how the result was produced, so that it can be reproduced."""
-    from cosmodag.report.origin import file_hash, now, table_hash, versions
-
-    table = Path(facts.get("table", ""))
-    used = versions()
-    return {
-        "command": command_line(),
-        "date": now(),
-        "rows": len(data.X),
-        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
-        "versions": used,
-        "cosmodag": used["cosmodag"],
-        "python": used["python"],
-    }

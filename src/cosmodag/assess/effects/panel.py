@@ -20,6 +20,7 @@ MOST_VARIABLES = 60
 MOST_CURVED = 30
 # Variables up to which every resample is simulated too, for bands.
 _MOST_RESAMPLED = 12
+_PATHS = 5
 _HORIZON = 10
 _POINTS, _DRAWS = 13, 300
 _ENDS = (0.02, 0.98)
@@ -30,9 +31,9 @@ def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
     """List the effects that are not zero in all graphs of the class.
 
     Each has ``from`` and ``to``, places among the variables; ``estimate``, ``low``, ``high`` (NaN
-    where there is no interval), ``least`` and ``most`` over the class, ``identified`` and
-    ``adjustment`` (places). Pairs that are not listed have no effect. The result is None for more
-    than 60 variables, equations that are not linear, and time series.
+    where there is no interval), ``least`` and ``most`` over the class, ``identified``,
+    ``adjustment`` and ``paths`` (places, at most five). Pairs that are not listed have no effect.
+    The result is None for more than 60 variables, equations that are not linear, and time series.
     """
     if model.fitted_.window is not None or model.fitted_.d > MOST_VARIABLES:
         return None
@@ -57,6 +58,7 @@ def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
                 "most": one.possible[-1],
                 "identified": one.identified,
                 "adjustment": [place[name] for name in one.adjustment],
+                "paths": [[place[name] for name in path] for path in one.paths[:_PATHS]],
             }
         )
     return found

@@ -54,8 +54,7 @@ class HiddenCauses:
     arcs_after: int
 
 
-@dataclass(frozen=True, eq=False)
-class _State:
+class _State(NamedTuple):
     """A graph over observed and hidden variables, its expected moments and its gain."""
 
     moments: Floats
@@ -127,7 +126,10 @@ def _rival(given: _Given, order: list[int]) -> tuple[_State, float]:
 def _raised(given: _Given, state: _State, base: float) -> _State | None:
     """Add the hidden cause of largest gain: one round per seed group, more for the best ones."""
     tried: list[tuple[_State, Iterator[_State]]] = []
-    for seed in _seeds(given, state):
+    # The promising groups, extended by further columns, each set of columns once.
+    groups = extended(_promising(given, state), _equations(given, state))
+    seeds = {tuple(sorted(group.members.tolist())): group for group in groups}
+    for seed in seeds.values():
         if given.should_stop():
             break
         rounds = _grown(given, state, seed, base)
@@ -157,12 +159,6 @@ def _promising(given: _Given, state: _State) -> list[Groups]:
     best = np.argsort(-groups.gains, kind="stable")[: max(_FEWEST_SEEDS, round(_SEEDS * share))]
     best = best[groups.gains[best] > _PROMISING * given.rows]
     return [Groups(*(part[place] for part in groups)) for place in best.tolist()]
-
-
-def _seeds(given: _Given, state: _State) -> list[Groups]:
-    """List the promising groups, extended by further columns, each set of columns once."""
-    groups = extended(_promising(given, state), _equations(given, state))
-    return list({tuple(sorted(group.members.tolist())): group for group in groups}.values())
 
 
 def _equations(given: _Given, state: _State) -> Equations:
