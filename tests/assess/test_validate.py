@@ -10,7 +10,6 @@ from scipy import stats
 
 from cosmodag import Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import validate_graph
-from cosmodag.assess.comparisons import narrowed, shuffled_shares
 from cosmodag.assess.independences import (
     PartialCorrelation,
     ResidualProducts,
@@ -18,6 +17,7 @@ from cosmodag.assess.independences import (
     implied,
     run_tests,
 )
+from cosmodag.assess.validation import narrowed, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import cosmodag.cli.results as results
+import cosmodag.cli.fit_steps as results
 import cosmodag.order.turning as turning
 import cosmodag.refinement.jobs as jobs
 import cosmodag.report as report

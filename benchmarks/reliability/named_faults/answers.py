@@ -206,14 +206,14 @@ FAULTS = (
     ),
     Fault(
         "order divergence counts arcs that point forward",
-        "metrics/distances.py",
+        "metrics/scores.py",
         "position[tails] > position[heads]",
         "position[tails] < position[heads]",
         (f"{METRICS}::test_order_divergence_counts_arcs_that_point_backwards",),
     ),
     Fault(
         "intervention distances take columns for causes",
-        "metrics/distances.py",
+        "metrics/scores.py",
         'edge_direction="from row to column"',
         'edge_direction="from column to row"',
         (f"{METRICS}::test_intervention_distances_worked_out_by_hand",),

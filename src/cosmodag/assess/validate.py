@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cosmodag.assess.comparisons import agreement_on_subsets, shuffled_shares
 from cosmodag.assess.independences import (
     TESTS,
     PartialCorrelation,
@@ -19,9 +18,8 @@ from cosmodag.assess.independences import (
     holm,
     run_tests,
 )
-from cosmodag.assess.names import place_of
-from cosmodag.assess.tables import rows_to_test
-from cosmodag.assess.validation import Validation
+from cosmodag.assess.inputs import place_of, rows_to_test
+from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags

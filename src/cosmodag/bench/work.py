@@ -21,8 +21,7 @@ from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.steps import FitResult, Learnt
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import LEARNERS
-from cosmodag.metrics.distances import order_divergence
-from cosmodag.metrics.scores import count, hamming_scores, ranking_scores
+from cosmodag.metrics.scores import count, hamming_scores, order_divergence, ranking_scores
 from cosmodag.simulate import load, parse_name
 from cosmodag.solve.plan import plan_many
 from cosmodag.solve.training.passes import Passes

@@ -11,7 +11,6 @@ from cosmodag.cli import fit_steps
 from cosmodag.cli.options import common
 from cosmodag.cli.options.inputs import AskedKinds, input_facts, read_rows
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
-from cosmodag.cli.results import check_names_for, output_folder, write_results
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result
 from cosmodag.cli.terminal.signals import end_of_interrupt
@@ -97,7 +96,7 @@ def fit(
         data, fit_arguments = read_rows(table, labels | {"time": time, "series": series}, **reading)
     if regimes is not None:
         fit_arguments["find_targets"] = find_targets
-    check_names_for(format or [], list(lagged_names(data.names, lags or 0)))
+    fit_steps.check_names_for(format or [], list(lagged_names(data.names, lags or 0)))
     options = {
         "knowledge": known,
         "kinds": asked.among(data.names),
@@ -127,7 +126,7 @@ def fit(
     if dry_run:
         _print_cost(model, fit_steps.windows_for(model, data, fit_arguments), json)
         return
-    with output_folder(output, quiet), noted_warnings(noted, quiet):
+    with fit_steps.output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
         choice = fit_steps.chosen(data, fit_arguments, options, settings, quiet) if auto else None
         model = fit_steps.fitted(model, data, fit_arguments) if choice is None else choice.model
@@ -151,7 +150,7 @@ def fit(
     }
     if (window := model.fitted_.window) is not None:
         facts |= {"lags": window.lags, "time": time, "series": series, "variables": window.d}
-    files, arcs = write_results(output, model, data, facts, format or [], sure)
+    files, arcs = fit_steps.write_results(output, model, data, facts, format or [], sure)
     if json:
         listed = arcs.to_dict("records")
         print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})

@@ -168,7 +168,7 @@ def effect(
 
 def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, json: bool) -> None:
     """Print how one variable of a time series changes after another was raised once."""
-    from cosmodag.assess.names import place_of
+    from cosmodag.assess.inputs import place_of
 
     names = list(model.window_.names)
     u, v = (place_of(names, name) for name in (of, on))

@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cosmodag.cli.fit_steps import fitted
+from cosmodag.cli.fit_steps import fitted, output_folder
 from cosmodag.cli.options import common
 from cosmodag.cli.options.inputs import AskedKinds, read_data
 from cosmodag.cli.options.learners import Method, make_learner
-from cosmodag.cli.results import output_folder
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 

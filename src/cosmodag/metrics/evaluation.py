@@ -9,9 +9,16 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.graph.equivalence import class_distance
-from cosmodag.metrics.distances import adjustment_distances, order_divergence
 from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, is_graph, labelled, matched
-from cosmodag.metrics.scores import Counts, count, hamming_scores, ranking_scores, skeleton_scores
+from cosmodag.metrics.scores import (
+    Counts,
+    adjustment_distances,
+    count,
+    hamming_scores,
+    order_divergence,
+    ranking_scores,
+    skeleton_scores,
+)
 
 Names = Sequence[Hashable] | None
 

@@ -256,7 +256,12 @@ def _heat_map(
     ordered = values[np.ix_(model.order_, model.order_)]
     image = ax.imshow(ordered, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
     ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
-    _name_ticks(ax, [str(name) for name in model.causal_order_])
+    names = [str(name).replace("$", r"\$") for name in model.causal_order_]
+    if len(names) > _NAMED:
+        names = []
+    size = 8 if len(names) <= 30 else 6
+    ax.set_xticks(range(len(names)), names, rotation=90, fontsize=size)
+    ax.set_yticks(range(len(names)), names, fontsize=size)
     ax.set_xlabel("effect")
     ax.set_ylabel("cause")
     return ax
@@ -269,17 +274,6 @@ def _axes(ax: "Axes | None", width: float, height: float) -> "Axes":
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(min(width, 18.0), min(height, 14.0)), layout="constrained")[1]
-
-
-def _name_ticks(ax: "Axes", names: list[str]) -> None:
-    if len(names) > _NAMED:
-        ax.set_xticks([])
-        ax.set_yticks([])
-        return
-    labels = [name.replace("$", r"\$") for name in names]
-    size = 8 if len(names) <= 30 else 6
-    ax.set_xticks(range(len(names)), labels, rotation=90, fontsize=size)
-    ax.set_yticks(range(len(names)), labels, fontsize=size)
 
 
 def _line(

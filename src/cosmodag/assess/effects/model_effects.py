@@ -22,14 +22,15 @@ from cosmodag.assess.effects.possible import (
 )
 from cosmodag.assess.effects.resampled import ResampledFits
 from cosmodag.assess.effects.slopes import Covariance, contrasts
-from cosmodag.assess.names import (
+from cosmodag.assess.inputs import (
     check_kinds,
     compared_values,
+    given_table,
     kind_of,
     label_of_value,
     places_of_pair,
+    training_table,
 )
-from cosmodag.assess.tables import given_table, training_table
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.fitted_dag import FittedDAG

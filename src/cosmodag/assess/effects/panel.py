@@ -10,7 +10,7 @@ from cosmodag.assess.effects.mixed_graph import ClassView
 from cosmodag.assess.effects.model_effects import Effects
 from cosmodag.assess.effects.resampled import ResampledFits
 from cosmodag.assess.effects.slopes import mean_curves
-from cosmodag.assess.names import kind_of
+from cosmodag.assess.inputs import kind_of
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph
 
@@ -25,6 +25,7 @@ _HORIZON = 10
 _POINTS, _DRAWS = 13, 300
 _ENDS = (0.02, 0.98)
 _LEVEL = 0.95
+_FITS = "{} fits to resamples of the rows"
 
 
 def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
@@ -96,7 +97,9 @@ def _over_time(model: FittedGraph) -> dict[str, Any]:
         has_band = bool(np.isfinite(low).all())
         band = (low, high) if has_band else None
         pairs.append(_pair(u, v, np.arange(_HORIZON + 1), estimate, band))
-    source = _band_text(fits) if fits is not None else "standard errors, as if the graph were known"
+    source = "standard errors, as if the graph were known"
+    if fits is not None:
+        source = _FITS.format(len(fits.dags))
     has_bands = any(pair["low"] is not None for pair in pairs)
     return {"over": "time", "variables": d, "band": source if has_bands else "", "pairs": pairs}
 
@@ -122,7 +125,7 @@ def _over_values(dag: FittedDAG, fits: ResampledFits | None) -> dict[str, Any]:
             band = None if bands is None else (bands[0, :, y], bands[1, :, y])
             is_open = view.is_open(x, y)
             pairs.append(_pair(x, y, grid, curves[:, y], band, is_open=is_open, labels=labels))
-    source = "" if fits is None else _band_text(fits)
+    source = "" if fits is None else _FITS.format(len(fits.dags))
     return {"over": "value", "variables": dag.d, "band": source, "pairs": pairs}
 
 
@@ -146,10 +149,6 @@ def _pair(
         "high": None if band is None else band[1].tolist(),
         "labels": labels,
     }
-
-
-def _band_text(fits: ResampledFits) -> str:
-    return f"{len(fits.dags)} fits to resamples of the rows"
 
 
 def _grid(

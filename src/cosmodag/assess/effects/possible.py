@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from cosmodag.assess.effects.mixed_graph import ClassView, MixedGraph
 from cosmodag.assess.effects.slopes import Covariance, Slope, contrasts, direct_contrast
-from cosmodag.assess.names import places_of_pair
+from cosmodag.assess.inputs import places_of_pair
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice
 from cosmodag.fit.fitted_dag import FittedDAG

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from cosmodag.assess.effects.mixed_graph import ClassView
 from cosmodag.assess.effects.slopes import Covariance
-from cosmodag.assess.tables import given_table, training_table
+from cosmodag.assess.inputs import given_table, training_table
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_count, seeds_from
 from cosmodag.fit.fitted_dag import FittedDAG

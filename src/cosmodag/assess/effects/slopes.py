@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cosmodag.assess.effects.mixed_graph import MixedGraph
-from cosmodag.assess.names import values_set
+from cosmodag.assess.inputs import values_set
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.gaussian import GaussianEquations
 from cosmodag.fit.known import Known

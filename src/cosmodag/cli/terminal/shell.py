@@ -163,7 +163,11 @@ def _report(error: BaseException) -> int:
         case BrokenPipeError():
             pass  # the reader closed the pipe, as in `cosmodag doctor | head`
         case OSError():
-            say(f"error: {_describe_system_error(error)}")
+            reason = (error.strerror or str(error)).lower()
+            where = "the operating system refused to read or write"
+            if error.filename is not None:
+                where = f"cannot read or write '{os.fsdecode(error.filename)}'"
+            say(f"error: {where}: {reason}.")
     _abandon_unwritten_output()
     return code
 
@@ -177,14 +181,6 @@ def _describe_usage(error: Exception) -> str:
         message = f"No such option: {option}: use {_SYNONYMS[option]}"
     page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
     return f"{message.rstrip('.')} (see '{page}')."
-
-
-def _describe_system_error(error: OSError) -> str:
-    """One sentence for an operating-system error such as a full disk or a missing permission."""
-    reason = (error.strerror or str(error)).lower()
-    if error.filename is None:
-        return f"the operating system refused to read or write: {reason}."
-    return f"cannot read or write '{os.fsdecode(error.filename)}': {reason}."
 
 
 def _abandon_unwritten_output() -> None:

@@ -15,7 +15,7 @@ from cosmodag.data.diagnose.arcs import examine_arcs
 from cosmodag.data.diagnose.checks import after_fit, before_fit
 from cosmodag.data.diagnose.findings import Finding, warn_about
 from cosmodag.data.diagnose.full import diagnose
-from cosmodag.data.diagnose.sortability import r2_sortability, variance_inflation, varsortability
+from cosmodag.data.diagnose.scale import r2_sortability, variance_inflation, varsortability
 
 __all__ = [
     "ArcTests",

@@ -10,8 +10,14 @@ from cosmodag.data.diagnose.checks import after_fit, before_fit
 from cosmodag.data.diagnose.columns import inferred_kinds
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
 from cosmodag.data.diagnose.rows import missing_values, without_gaps
-from cosmodag.data.diagnose.scale import LARGE, SMALL, standardised
-from cosmodag.data.diagnose.sortability import explained_variance, r2_sortability, varsortability
+from cosmodag.data.diagnose.scale import (
+    LARGE,
+    SMALL,
+    explained_variance,
+    r2_sortability,
+    standardised,
+    varsortability,
+)
 from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order

@@ -107,23 +107,21 @@ def as_declared(
         kind = ColumnKind("ordinal", levels, f"{len(levels)} levels as given")
         return renumbered(name, column, before, kind), kind
     known: Kind = next(kind for kind in KINDS if kind == declared)
-    if before.is_levels:
-        return None, _levels_as_declared(name, before, known)
-    return _numbers_as_declared(name, column, known)
-
-
-def _levels_as_declared(name: str, before: ColumnKind, declared: Kind) -> ColumnKind:
-    count = len(before.levels)
-    if declared in _OF_NUMBERS:
-        raise DataError(f"kinds declares {name!r} as {declared}, but its values are labels.")
-    if declared == "binary" and count > 2:
-        raise DataError(f"kinds declares {name!r} as binary, but it has {count} levels.")
-    if declared == "ordinal" and count > 2 and before.kind != "ordinal":
-        raise DataError(
-            f"kinds declares {name!r} as ordinal, but not the order of its levels: give them from "
-            f"low to high, as in {name}: {list(before.levels)}."
+    if not before.is_levels:
+        return _numbers_as_declared(name, column, known)
+    count, fault = len(before.levels), ""
+    if known in _OF_NUMBERS:
+        fault = "but its values are labels."
+    elif known == "binary" and count > 2:
+        fault = f"but it has {count} levels."
+    elif known == "ordinal" and count > 2 and before.kind != "ordinal":
+        fault = (
+            "but not the order of its levels: give them from low to high, as in "
+            f"{name}: {list(before.levels)}."
         )
-    return replace(before, kind=declared, reason=f"as given, {count} levels")
+    if fault:
+        raise DataError(f"kinds declares {name!r} as {known}, {fault}")
+    return None, replace(before, kind=known, reason=f"as given, {count} levels")
 
 
 def _numbers_as_declared(

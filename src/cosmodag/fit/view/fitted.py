@@ -199,7 +199,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         if do is None:
             drawn = dag.sample(n, random_state)
         else:
-            from cosmodag.assess.names import values_set
+            from cosmodag.assess.inputs import values_set
 
             drawn = dag.sample(n, random_state, values_set(dag.names, do, n, dag.kinds))
         if dag.columns is None:

@@ -56,7 +56,10 @@ def encode(
         if fault is not None:
             return fault
     if order is None:
-        levels = _ordered(counts)
+        try:  # numbers by size, all others as text
+            levels = tuple(sorted(counts))
+        except TypeError:
+            levels = tuple(sorted(counts, key=str))
     else:
         levels = tuple(label for label in map(label_of, order) if label in counts)
     kind = kind_of_levels(len(levels), is_ordered)
@@ -115,14 +118,6 @@ def _counted(values: Sequence[Any]) -> Counter[Any]:
         if not is_absent(value):
             counts[label_of(value)] += number
     return counts
-
-
-def _ordered(counts: Counter[Any]) -> tuple[Any, ...]:
-    """Sort labels: numbers by size, all others as text."""
-    try:
-        return tuple(sorted(counts))
-    except TypeError:
-        return tuple(sorted(counts, key=str))
 
 
 Column = Encoded | BadColumn

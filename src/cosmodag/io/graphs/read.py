@@ -53,7 +53,12 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
         If the file cannot be read as a directed graph.
     """
     if format is None and Path(path).is_dir():
-        return _graph_of_folder(Path(path))
+        if not (Path(path) / _GRAPH_OF_FIT).is_file():
+            raise DataError(
+                f"'{path}' holds no {_GRAPH_OF_FIT}: give the folder that 'cosmodag fit' wrote to, "
+                "or a file."
+            )
+        return read_graph(Path(path) / _GRAPH_OF_FIT)
     if format is None and Path(path).suffix.lower() == ".safetensors":
         return _graph_of_model(Path(path))
     with given_file(path) as (file, source):
@@ -70,15 +75,6 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     if format is None and chosen == "edges" and not is_edge_list(text):
         chosen = "adjacency"
     return TEXTS[chosen][0](text, source)
-
-
-def _graph_of_folder(folder: Path) -> Graph:
-    if not (folder / _GRAPH_OF_FIT).is_file():
-        raise DataError(
-            f"'{folder}' holds no {_GRAPH_OF_FIT}: give the folder that 'cosmodag fit' wrote to, "
-            "or a file."
-        )
-    return read_graph(folder / _GRAPH_OF_FIT)
 
 
 def _graph_of_model(path: Path) -> Graph:

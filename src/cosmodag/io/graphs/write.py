@@ -103,9 +103,7 @@ def check_names_for_format(names: Sequence[str], format: GraphFormat) -> None:
 def _marked_graph(graph: GraphLike, format: str) -> _MarkedGraph:
     """Find the equivalence class (``"cpdag"``) or partial ancestral graph (``"pag"``) of a graph.
 
-    That of a fitted model respects knowledge and interventions. The class of any other graph holds
-    all graphs with the same conditional independences; its partial ancestral graph is not known,
-    since it depends on data.
+    That of a fitted model respects knowledge and interventions.
     """
     if isinstance(graph, _MarkedGraph):
         return graph
@@ -124,11 +122,7 @@ def _marked_graph(graph: GraphLike, format: str) -> _MarkedGraph:
 
 
 def _write_marked(graph: _MarkedGraph, path: str | os.PathLike[str]) -> None:
-    """Write an equivalence class or a partial ancestral graph, in the format of the extension.
-
-    It is ``.txt`` (Tetrad's graph text), ``.dot`` (Graphviz) or ``.graphml``, where attributes of
-    an edge hold the marks at its two ends, or whether it has a direction.
-    """
+    """Write an equivalence class or a partial ancestral graph, in the format of the extension."""
     import networkx as nx
 
     path = Path(path)

@@ -165,6 +165,9 @@ def _parse(
     """Read the records by pandas, after the header if there is one."""
     import pandas as pd
 
+    # Correctly rounded floats; since 3.1 pandas needs no option for them, and warns about it.
+    version = tuple(int(part) for part in pd.__version__.split(".")[:2])
+    exact: dict[str, Any] = {} if version >= (3, 1) else {"float_precision": "round_trip"}
     with opened_text(path, source, encoding) as handle, warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)
         if skip:
@@ -177,7 +180,7 @@ def _parse(
                 low_memory=False,
                 skipinitialspace=separator != WHITESPACE,
                 decimal="," if decimal == "," else ".",
-                **_exact_floats(pd.__version__),
+                **exact,
             )
             return frame
         except pd.errors.EmptyDataError:
@@ -192,12 +195,6 @@ def _unreadable(source: str, width: int) -> DataError:
         f"{source} cannot be read as a table of {width} columns: check its quotes, separators and "
         "line ends."
     )
-
-
-def _exact_floats(pandas_version: str) -> dict[str, Any]:
-    """Options for correctly rounded floats; since 3.1 pandas needs none, and warns about them."""
-    major, minor = (int(part) for part in pandas_version.split(".")[:2])
-    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
