@@ -168,7 +168,7 @@ def given_table(model: FittedGraph, X: Any, interventions: Any) -> Prepared:
     with ignoring(CosmodagWarning):
         X, interventions = take_column(X, interventions)
         in_time = None if dag.window is None else InTime.like(dag.window, X)
-        given = prepare(model, _encoded(dag, X), interventions, in_time=in_time)
+        given = prepare(model, _encode_like_fit(dag, X), interventions, in_time=in_time)
     is_named = dag.columns is not None and given.is_named
     if len(given.names) != dag.d or (is_named and given.names != dag.texts):
         raise DataError(
@@ -178,7 +178,7 @@ def given_table(model: FittedGraph, X: Any, interventions: Any) -> Prepared:
     return given
 
 
-def _encoded(dag: FittedDAG, X: Any) -> Any:
+def _encode_like_fit(dag: FittedDAG, X: Any) -> Any:
     """Encode a frame with the levels of a fit; any other table is returned unchanged."""
     if isinstance(X, np.ndarray | list | tuple) or not any(kind.is_levels for kind in dag.kinds):
         return X

@@ -121,12 +121,12 @@ def powers_of(values: Floats) -> Powers:
     centred = values - values.mean()
     clipped = centred / max(float(centred.std()), np.finfo(float).tiny)
     clipped = np.clip(clipped, -_CLIPPED_AT, _CLIPPED_AT)
-    first = _rest(clipped)
-    square, second = _rest(clipped**2), _rest(clipped**2, first)
-    return Powers(first, square, second, _rest(clipped**3, first, second))
+    first = _residual(clipped)
+    square, second = _residual(clipped**2), _residual(clipped**2, first)
+    return Powers(first, square, second, _residual(clipped**3, first, second))
 
 
-def _rest(values: Floats, *explained: Floats) -> Floats:
+def _residual(values: Floats, *explained: Floats) -> Floats:
     """Residual after regression on a constant and orthogonal columns: unit length, or zero."""
     rest = values - values.mean()
     length = float(np.linalg.norm(rest))

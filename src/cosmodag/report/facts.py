@@ -72,7 +72,7 @@ def page_data(
     """
     run = run or {}
     names = [str(name) for name in model.names_]
-    arcs, bases = _arcs(model, evidence)
+    arcs, bases = _arc_columns(model, evidence)
     findings = _findings(model, evidence, run)
     warned = sum(finding["severity"] == "warning" for finding in findings)
     groups, group = groups_of(model, run.get("groups"))
@@ -107,13 +107,13 @@ def page_data(
         "stability": None if evidence.edge_probabilities is None else evidence.stability,
         **evidence.answers.facts(),
         "sections": sections_of(model),
-        "reproduce": _reproduce(model, run),
+        "reproduce": _reproduction(model, run),
     }
     data: dict[str, Any] = plain(facts)
     return data
 
 
-def _arcs(
+def _arc_columns(
     model: "StructureLearner", evidence: Evidence
 ) -> tuple[dict[str, Any], list[dict[str, str]]]:
     edges, basis = model.edges_, model.arrow_basis_
@@ -162,7 +162,7 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
     }
 
 
-def _reproduce(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]:
+def _reproduction(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]:
     used = run.get("versions") or versions()
     parameters = model.get_params(deep=False)
     facts = [

@@ -54,7 +54,7 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     room = np.where(np.arange(len(levels)) < d, 1.0, min(_BEND, _SHARE * most / max(crowd, 1)))
     x = np.zeros(len(levels))
     for row in rows:
-        x[row] = _spaced(np.zeros(len(row)), room[row])
+        x[row] = _without_overlaps(np.zeros(len(row)), room[row])
     above, below = sparse.csr_array(whole.T), whole
     for sweep in range(_SWEEPS):
         downwards = sweep % 2 == 0
@@ -62,7 +62,7 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
             part = (above if downwards else below)[row]
             counts = np.diff(part.indptr)
             wanted = np.where(counts > 0, (part @ x) / np.maximum(counts, 1), x[row])
-            x[row] = _spaced(wanted, room[row])
+            x[row] = _without_overlaps(wanted, room[row])
     x = x[:d]
     return Layout(x - (x.min(initial=0.0) + x.max(initial=0.0)) / 2, layer)
 
@@ -139,7 +139,9 @@ def _pull_sources_down(
         layer[node] = place
 
 
-def _spaced(wanted: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
+def _without_overlaps(
+    wanted: NDArray[np.float64], room: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Positions closest to the wanted ones that keep the order and do not overlap."""
     if not len(wanted):
         return wanted

@@ -51,13 +51,13 @@ def story_of(
         ("Warnings", warned if warnings else ""),
     ]
     return {
-        "found": _found(model, rows),
+        "found": _count_of_arcs(model, rows),
         "surest": _surest(model, evidence),
         "points": [(title, text) for title, text in points if text],
     }
 
 
-def _found(model: "StructureLearner", rows: int | None) -> str:
+def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
     arcs, d = model.edges_.nnz, model.n_features_in_
     source = "" if rows is None else f" from {rows:,} rows"
     if not arcs:
@@ -121,13 +121,15 @@ def _hidden(evidence: Evidence) -> str:
     ends = [sorted(edge[2:]) for edge in pag["edges"]]
     both = sum(pair == [_ARROW, _ARROW] for pair in ends)
     causes = sum(pair == [_ARROW, _TAIL] for pair in ends)
-    shown = f"{counted(causes, 'edge')} of {len(ends):,} {_is(causes)} a cause all the same"
-    also = f", and {counted(both, 'pair')} {_is(both)} joined by a hidden cause" if both else ""
+    shown = f"{counted(causes, 'edge')} of {len(ends):,} {_verb_for(causes)} a cause all the same"
+    also = (
+        f", and {counted(both, 'pair')} {_verb_for(both)} joined by a hidden cause" if both else ""
+    )
     view = "choose “hidden causes allowed” above the graph."
     return f"{_HIDDEN} If they are allowed for, {shown}{also}: {view}"
 
 
-def _is(number: int) -> str:
+def _verb_for(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
@@ -195,7 +197,7 @@ def troubles_of(model: "StructureLearner") -> list[str]:
     return found
 
 
-def _first_few(names: list[str], between: str) -> str:
+def _join_first(names: list[str], between: str) -> str:
     return between.join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
 
 
@@ -215,7 +217,7 @@ def _interventions(model: "StructureLearner") -> str | None:
     if sets is None or hasattr(model, "regimes_"):
         return None
     names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
-    shown = _first_few(names, ", ")
+    shown = _join_first(names, ", ")
     return f"Set by intervention in some rows, which their equations leave out: {shown}."
 
 
@@ -278,7 +280,7 @@ def _starts(report: list[dict[str, Any]] | None) -> str | None:
     # The last search decided; earlier ones may have used another score.
     chosen = [start for start in scored if start.get("chosen")][-1:] or scored[:1]
     names = list(dict.fromkeys(str(start["start"]) for start in scored))
-    shown = _first_few(names, "; ")
+    shown = _join_first(names, "; ")
     gained = float(chosen[0]["after"]) - float(chosen[0]["before"])
     moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
     rose = f", whose score rose by {gained:.4g}{moves}" if gained > 0 else ""

@@ -184,20 +184,20 @@ class Effects:
         """Give all total effects; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effects_`."""
         dag, names = self.dag, self.dag.names
         if dag.is_linear and dag.d > MOST_REGRESSED:
-            products = _products(dag).tocsc()
+            products = _sums_over_paths(dag).tocsc()
             # Column by column: pandas 3.0 takes the zeros of a whole sparse matrix for gaps.
             array: Any = pd.arrays.SparseArray
             made = pd.DataFrame({y: array.from_spmatrix(products[:, [y]]) for y in range(dag.d)})
             made.index = made.columns = pd.Index(names)
             return made
         if self.covariance is None:
-            found = _simulated(dag, self.view)
+            found = _simulated_effects(dag, self.view)
         else:
-            found = _regressed(self.view, self.covariance)
+            found = _regression_effects(self.view, self.covariance)
         return pd.DataFrame(found, index=names, columns=names)
 
 
-def _regressed(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
+def _regression_effects(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
     found = np.eye(len(view.dag.parents))
     for x in range(len(found)):
         options = view.options(x)
@@ -207,7 +207,7 @@ def _regressed(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
     return found
 
 
-def _simulated(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
+def _simulated_effects(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
     found = np.array([contrasts(dag, x, compared_values(dag, x, None))[0] for x in range(dag.d)])
     causes = view.dag.causes()
     named = np.array([not kind_of(dag, v).is_number for v in range(dag.d)])
@@ -216,7 +216,7 @@ def _simulated(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
     return found
 
 
-def _products(dag: FittedDAG) -> sparse.csr_array:
+def _sums_over_paths(dag: FittedDAG) -> sparse.csr_array:
     """Sum the products of weights over all directed paths, for very many variables."""
     scales = dag.preparation.scales
     edges = dag.edges

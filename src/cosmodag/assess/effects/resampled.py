@@ -104,7 +104,7 @@ def refit_resamples(
     with ignoring(CosmodagWarning):  # the fit to the whole table has issued them already
         given = training_table(model) if X is None else given_table(model, X, interventions)
         with Watch(n, f"resamples of {type(model).__name__}", None, verbose) as watch:
-            fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _take_dag)
+            fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _keep_dag)
             found = dict(fits)
     if not found:
         raise DataError(f"None of {n} resamples was fitted: all diverged, or were stopped.")
@@ -118,7 +118,7 @@ def refit_resamples(
     )
 
 
-def _take_dag(place: int, dag: FittedDAG) -> tuple[int, FittedDAG]:
+def _keep_dag(place: int, dag: FittedDAG) -> tuple[int, FittedDAG]:
     """Keep a fit; of linear ones only the graph, since their rows follow from the seed."""
     if dag.is_linear:
         small = sparse.csr_array(dag.edges)

@@ -85,7 +85,7 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
     """Arcs that are curved, and straight ones whose noise variance depends on the tail."""
     is_straight = np.abs(tests.curved) <= _BEYOND
     return [
-        *_finding(
+        *_finding_about_arcs(
             "curved",
             tests,
             np.abs(tests.curved),
@@ -94,7 +94,7 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
             "of its residuals does not identify directions: transform the columns (logarithms, "
             "roots), or use BlockSearch, or CosmoMLP where causes act jointly.",
         ),
-        *_finding(
+        *_finding_about_arcs(
             "uneven_noise",
             tests,
             np.abs(tests.uneven) * is_straight,
@@ -106,7 +106,7 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
     ]
 
 
-def _finding(
+def _finding_about_arcs(
     kind: str, tests: ArcTests, sizes: Floats, names: Sequence[str], sentence: str
 ) -> list[Finding]:
     """Name the arcs beyond 3.5 standard errors, if they are more and stronger than by chance.

@@ -189,14 +189,14 @@ def after_fit(
     list of Finding
         ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
-    found = _unexplained(X, names, arcs, order, known, given, should_stop)
+    found = _misfit_of_arcs(X, names, arcs, order, known, given, should_stop)
     is_reported = {finding.name for finding in found} & {"curved", "uneven_noise"}
     if doubt is None or (is_reported and doubt.name in ("curved", "uneven_noise")):
         return found
     return [doubt, *found]
 
 
-def _unexplained(
+def _misfit_of_arcs(
     X: NDArray[Any],
     names: Sequence[str],
     arcs: NDArray[np.bool_],

@@ -71,11 +71,11 @@ def diagnose(
     findings += inferred_kinds(table.kinds or (), columns)
     X = without_gaps(table.X)
     findings += before_fit(X, columns, kinds=table.kinds)
-    X, columns, arcs = _numbers(X, columns, arcs, table.kinds)
+    X, columns, arcs = _numeric_columns(X, columns, arcs, table.kinds)
     if len(columns) < 2:
         return by_severity(findings)
     if not any(finding.severity == "error" for finding in findings):
-        shape = arcs if arcs is not None else _searched(X)
+        shape = arcs if arcs is not None else _search_graph(X)
         if shape is not None:
             findings += after_fit(X, columns, shape, topological_order(shape), known=findings)
     return by_severity(findings + on_request(X, columns, findings, arcs))
@@ -101,7 +101,7 @@ def on_request(
     and ``r2_sortability``.
     """
     found: list[Finding] = []
-    X, columns, arcs = _numbers(X, columns, arcs, kinds)
+    X, columns, arcs = _numeric_columns(X, columns, arcs, kinds)
     if not columns:
         return found
     with np.errstate(over="ignore"):
@@ -139,7 +139,7 @@ def on_request(
     return found
 
 
-def _numbers(
+def _numeric_columns(
     X: NDArray[Any],
     columns: Sequence[str],
     arcs: NDArray[np.bool_] | None,
@@ -153,7 +153,7 @@ def _numbers(
     return X[:, places], [columns[v] for v in places], part
 
 
-def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
+def _search_graph(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Find the best graph of an order search; None with too many columns or too few rows."""
     varying = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
     if not 1 < len(varying) <= _MOST_SEARCHED or len(X) <= X.shape[1]:

@@ -89,14 +89,14 @@ def find_hidden_causes(
     given = _Given(correlations, rows, default_penalty(rows, d), should_stop)
     parents: Parents = [np.flatnonzero(column).tolist() for column in arcs.T]
     best = _State(correlations, parents, order.tolist(), 0.0)
-    if not _promising(given, best):
+    if not _promising_groups(given, best):
         return None
     # The graph may have been learnt with another score, and superfluous arcs favour hidden causes:
     # the fair comparison is the best graph without hidden causes under this score.
-    best, base = _rival(given, best.order)
+    best, base = _best_without_hidden_causes(given, best.order)
     found = None
     for _ in range(_MOST):
-        raised = _raised(given, best, base)
+        raised = _with_best_hidden_cause(given, best, base)
         if raised is None or (found is not None and raised.gain < best.gain + _SETTLED):
             break
         best = found = raised
@@ -105,7 +105,7 @@ def find_hidden_causes(
     if found is None:
         return None
     own = [variable for variable in found.order if variable < d]
-    rival, again = _rival(given, own)
+    rival, again = _best_without_hidden_causes(given, own)
     return HiddenCauses(
         tuple(_effects(found, hidden, d) for hidden in range(d, len(found.parents))),
         found.gain - max(0.0, again - base),
@@ -114,25 +114,25 @@ def find_hidden_causes(
     )
 
 
-def _rival(given: _Given, order: list[int]) -> tuple[_State, float]:
+def _best_without_hidden_causes(given: _Given, order: list[int]) -> tuple[_State, float]:
     """Search the best graph without hidden causes near an order; return it with its score."""
     correlations, rows, penalty, _ = given
     d = len(correlations)
-    parents, order = _searched(given, correlations.copy(), order, np.ones((d, d), np.bool_))
+    parents, order = _search_order(given, correlations.copy(), order, np.ones((d, d), np.bool_))
     base = float(Equations(correlations, parents, rows, penalty).scores.sum())
     return _State(correlations, parents, order, 0.0), base
 
 
-def _raised(given: _Given, state: _State, base: float) -> _State | None:
+def _with_best_hidden_cause(given: _Given, state: _State, base: float) -> _State | None:
     """Add the hidden cause of largest gain: one round per seed group, more for the best ones."""
     tried: list[tuple[_State, Iterator[_State]]] = []
     # The promising groups, extended by further columns, each set of columns once.
-    groups = extended(_promising(given, state), _equations(given, state))
+    groups = extended(_promising_groups(given, state), _equations(given, state))
     seeds = {tuple(sorted(group.members.tolist())): group for group in groups}
     for seed in seeds.values():
         if given.should_stop():
             break
-        rounds = _grown(given, state, seed, base)
+        rounds = _structural_em(given, state, seed, base)
         first = next(rounds, None)
         if first is not None:
             tried.append((first, rounds))
@@ -149,7 +149,7 @@ def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
     return tuple(child for child in range(d) if hidden in state.parents[child])
 
 
-def _promising(given: _Given, state: _State) -> list[Groups]:
+def _promising_groups(given: _Given, state: _State) -> list[Groups]:
     """List groups of four columns that another hidden cause may explain, best first."""
     members = dense_groups(state.parents)
     if not len(members):
@@ -165,18 +165,18 @@ def _equations(given: _Given, state: _State) -> Equations:
     return Equations(state.moments, state.parents, given.rows, given.penalty)
 
 
-def _grown(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[_State]:
+def _structural_em(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[_State]:
     """Add one hidden cause to a group; alternate search, expectation and fit while they gain."""
     correlations, rows, penalty, _ = given
     d, size = len(correlations), len(state.parents) + 1
-    model = _with_cause(state, seed, d)
+    model = _start_with_cause(state, seed, d)
     order = [size - 1, *state.order]
     may_be = np.ones((size, size), np.bool_)
     may_be[:, d:] = False  # hidden variables have no causes
     best = -np.inf
     for _ in range(_ROUNDS):
         moments = model.expected(correlations)
-        parents, order = _searched(given, moments, order, may_be)
+        parents, order = _search_order(given, moments, order, may_be)
         for _ in range(_ITERATIONS):
             model = Model(*Equations(moments, parents).fitted, d)
             moments = model.expected(correlations)
@@ -191,7 +191,7 @@ def _grown(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[
         yield reached
 
 
-def _with_cause(state: _State, seed: Groups, observed: int) -> Model:
+def _start_with_cause(state: _State, seed: Groups, observed: int) -> Model:
     """Start with a new hidden cause of a group in place of the arcs among its members.
 
     The other arcs are fitted by least squares.
@@ -210,7 +210,7 @@ def _with_cause(state: _State, seed: Groups, observed: int) -> Model:
     return Model(weights, noise, observed)
 
 
-def _searched(
+def _search_order(
     given: _Given, moments: Floats, order: list[int], may_be: NDArray[np.bool_]
 ) -> tuple[list[list[int]], list[int]]:
     size = len(moments)

@@ -46,7 +46,7 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
     own = [names[column] for column in columns]
     chance = _CHANCE / len(columns)
     roots = unit_root_statistics(used)
-    left, means = _regressed_on_memory(used)
+    left, means = _regress_on_memory(used)
     spreads = _levels_of_spread(np.array_split(left, _PARTS))
     lengths = periods(used, chance)
     is_season = np.isfinite(lengths)
@@ -110,7 +110,7 @@ def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
     found = np.empty(X.shape[1])
     for v in range(X.shape[1]):
         level = X[_MEMORY : _MEMORY + n, v]
-        regressors = np.column_stack([level, _memory_of(changes[:, v]), np.ones(n)])
+        regressors = np.column_stack([level, _lagged_values(changes[:, v]), np.ones(n)])
         response = changes[_MEMORY:, v]
         inverse = np.linalg.pinv(regressors.T @ regressors)
         weights = inverse @ (regressors.T @ response)
@@ -121,7 +121,7 @@ def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _regressed_on_memory(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _regress_on_memory(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Regress each column on its own last values, with a constant for each part of the series.
 
     Returns what is left, and the p-value of the F test that all constants are equal.
@@ -133,9 +133,9 @@ def _regressed_on_memory(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
     free = n - _MEMORY - _PARTS
     left, p_values = np.empty((n, X.shape[1])), np.ones(X.shape[1])
     for v in range(X.shape[1]):
-        before = _memory_of(X[:, v])
-        left[:, v] = _left_of(np.column_stack([before, constants]), X[_MEMORY:, v])
-        common = _left_of(np.column_stack([before, np.ones(n)]), X[_MEMORY:, v])
+        before = _lagged_values(X[:, v])
+        left[:, v] = _residuals_of(np.column_stack([before, constants]), X[_MEMORY:, v])
+        common = _residuals_of(np.column_stack([before, np.ones(n)]), X[_MEMORY:, v])
         most, least = float(common @ common), float(left[:, v] @ left[:, v])
         if least > 0:
             ratio = (most - least) / (_PARTS - 1) / (least / free)
@@ -143,12 +143,14 @@ def _regressed_on_memory(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
     return left, p_values
 
 
-def _memory_of(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lagged_values(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n − 3, 3): the three values before each value, the last one first."""
     return np.column_stack([x[_MEMORY - lag : len(x) - lag] for lag in range(1, _MEMORY + 1)])
 
 
-def _left_of(regressors: NDArray[np.float64], response: NDArray[np.float64]) -> NDArray[np.float64]:
+def _residuals_of(
+    regressors: NDArray[np.float64], response: NDArray[np.float64]
+) -> NDArray[np.float64]:
     weights = np.linalg.lstsq(regressors, response, rcond=None)[0]
     return np.asarray(response - regressors @ weights)
 

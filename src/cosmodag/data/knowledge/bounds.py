@@ -115,7 +115,7 @@ def longest_chains(before: Mask) -> NDArray[np.float32]:
     for v in order:
         key = after[v].tobytes()
         if key not in known:
-            last = _last_of(order[after[v][order]], after)
+            last = _maximal_elements(order[after[v][order]], after)
             chains = gaps[last] + 1
             chains[np.arange(len(last)), last] = 1
             known[key] = chains.max(axis=0, initial=-np.inf)
@@ -123,7 +123,7 @@ def longest_chains(before: Mask) -> NDArray[np.float32]:
     return np.ascontiguousarray(gaps.T)
 
 
-def _last_of(earlier: NDArray[np.intp], after: Mask) -> list[int]:
+def _maximal_elements(earlier: NDArray[np.intp], after: Mask) -> list[int]:
     """Maximal elements of some variables; the longest chain ends with one of them."""
     inner = np.zeros(len(after), np.bool_)
     last = []

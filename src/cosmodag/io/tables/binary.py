@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def _refusals(source: str, what: str, needs: str) -> Iterator[None]:
+def _refusing_damage(source: str, what: str, needs: str) -> Iterator[None]:
     """Turn the many exceptions of a library for a damaged file into one sentence."""
     try:
         yield
@@ -34,7 +34,7 @@ def _refusals(source: str, what: str, needs: str) -> Iterator[None]:
 
 def read_parquet(path: Path, source: str) -> "pd.DataFrame":
     """Read a Parquet file."""
-    with _refusals(source, "Parquet file", "pyarrow (pip install pyarrow)"):
+    with _refusing_damage(source, "Parquet file", "pyarrow (pip install pyarrow)"):
         import pandas as pd
         from pyarrow.parquet import read_metadata
 
@@ -46,7 +46,7 @@ def read_parquet(path: Path, source: str) -> "pd.DataFrame":
 
 def read_feather(path: Path, source: str) -> "pd.DataFrame":
     """Read a Feather (Arrow IPC) file."""
-    with _refusals(source, "Feather file", "pyarrow (pip install pyarrow)"):
+    with _refusing_damage(source, "Feather file", "pyarrow (pip install pyarrow)"):
         import pandas as pd
 
         return pd.read_feather(path)
@@ -54,7 +54,7 @@ def read_feather(path: Path, source: str) -> "pd.DataFrame":
 
 def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
     """Read the first sheet of an Excel workbook."""
-    with _refusals(source, "Excel workbook", "openpyxl (pip install 'cosmodag[excel]')"):
+    with _refusing_damage(source, "Excel workbook", "openpyxl (pip install 'cosmodag[excel]')"):
         import openpyxl
         import pandas as pd
 
@@ -106,13 +106,13 @@ def _extent(sheet: Any) -> tuple[int, str, int]:
 
 def read_json(path: Path, source: str) -> "pd.DataFrame":
     """Read a list of records, or an object with one list per column."""
-    with _refusals(source, "JSON table (a list of records)", ""):
+    with _refusing_damage(source, "JSON table (a list of records)", ""):
         return _frame(json.loads(read_text(path, source)), source)
 
 
 def read_json_lines(path: Path, source: str) -> "pd.DataFrame":
     """Read one JSON record per line."""
-    with _refusals(source, "JSON table (a record per line)", ""):
+    with _refusing_damage(source, "JSON table (a record per line)", ""):
         lines = read_text(path, source).splitlines()
         return _frame([json.loads(line) for line in lines if line.strip()], source)
 
@@ -133,7 +133,7 @@ def _frame(data: Any, source: str) -> "pd.DataFrame":
 
 def read_anndata(path: Path, source: str) -> "pd.DataFrame":
     """Read the matrix of an AnnData file, with its variables as columns."""
-    with _refusals(source, "AnnData file", "anndata (pip install 'cosmodag[anndata]')"):
+    with _refusing_damage(source, "AnnData file", "anndata (pip install 'cosmodag[anndata]')"):
         import anndata
 
         frame: pd.DataFrame = anndata.read_h5ad(path).to_df()

@@ -92,11 +92,11 @@ def parse_tetrad(text: str, source: str) -> Graph:
     for line in lines[end + 1 :]:
         if not line.strip():
             break  # attributes of the graph may follow
-        arcs.append(_arc(line, source))
+        arcs.append(_tetrad_arc(line, source))
     return graph_from_names([name for name in listed if name], arcs, source)
 
 
-def _arc(line: str, source: str) -> tuple[str, str, float]:
+def _tetrad_arc(line: str, source: str) -> tuple[str, str, float]:
     found = _EDGE.match(line)
     if found is None:
         raise DataError(f"{source} has the edge {line.strip()[:60]!r}: write 'a --> b'.")
