@@ -187,6 +187,22 @@ def test_an_order_by_units_is_used_where_it_leads_clearly_higher(seed, is_better
     assert sum(entry["chosen"] for entry in joined.report) == 1
 
 
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_among_many_variables_an_order_by_units_must_begin_high(monkeypatch, is_reversed):
+    monkeypatch.setattr("cosmodag.refinement.variance_choice.LARGE", 5)
+    table, order = uneven(0)
+    found = refine_linear(
+        table,
+        {"learnt": order[::-1] if is_reversed else order},
+        score="gaussian",
+        random=generator(),
+        scale_free=True,
+        by_units=("learnt",),
+        restarts=0,
+    )
+    assert ("learnt" in [entry["start"] for entry in found.report]) != is_reversed
+
+
 def test_a_search_stopped_among_equal_variances_keeps_what_it_had():
     """Orders by units start no search of unequal variances, but one that was cut short does."""
     data = simulate.load("n60_d40_ER4_gauss", seed=3)

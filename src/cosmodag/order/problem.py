@@ -113,6 +113,8 @@ def new_state(
     With a ``width`` of 0 records have no blockers: enough to choose parents on one order.
     """
     d = problem.variables
+    if len(problem.near):  # only the candidates of x can mention x
+        width = min(width, int(np.diff(problem.near[: d + 1]).max()))
     pool = max(FIRST_POOL, 200 * d)
     shared = np.zeros((4, d), np.int64)
     shared[1] = -1

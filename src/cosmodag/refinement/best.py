@@ -38,7 +38,7 @@ def best_of(
     names = list(orders)
     if method == "order":
         # Rounded, since equal scores differ in their last digits by the units of the columns.
-        names.sort(key=lambda name: -round(job.finish("prune", score, "", orders[name]).total, 6))
+        names.sort(key=lambda name: -round(job.start_total(score, orders[name]), 6))
     results: list[Result] = []
     d = job.moments.variables
     are_two_cheap = d < LARGE or is_wide(d, float(job.moments.rows.max()))

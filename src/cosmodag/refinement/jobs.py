@@ -75,6 +75,10 @@ class Job:
                 )
         return self.known[key]
 
+    def start_total(self, score: str, order: NDArray[np.int64]) -> float:
+        """Score of an order as it is, pruned."""
+        return SCORES[score].total(self.moments, self.pruned(order), self.penalty)
+
     def restarts_by(self, score: str) -> int:
         """Restarts of a search by a score, at most."""
         return self._default(score) if self.restarts is None else self.restarts
@@ -88,8 +92,7 @@ class Job:
         """Prune, or search from, one start; restarts begin from the result of its search."""
         begin, is_polished = time.perf_counter(), False
         if method == "prune" or self.should_stop():
-            graph = self.pruned(order)
-            total = SCORES[score].total(self.moments, graph, self.penalty)
+            graph, total = self.pruned(order), self.start_total(score, order)
             in_tiles = isinstance(self.moments, Columns)
             before_it, moves = total, 0
             early = method != "prune" or (in_tiles and self.should_stop())

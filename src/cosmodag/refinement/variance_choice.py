@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order.large import LARGE
 from cosmodag.order.moments import Moments
 from cosmodag.order.starts.orders import HUBS_FIRST, RANDOM, SCALE_FREE
 from cosmodag.refinement.best import ALL_UP_TO, best_of
@@ -80,8 +81,15 @@ def gaussian_best(
     Which of several graphs of one score is found thus does not depend on units, but a better graph
     that only an order by units leads to is not lost: of 10 tables (d = 30, degree 4, noise
     deviations from .5 to 2) there was one, 54 higher, until restarts moved up to fifteen variables.
+    Among thousands of variables only rivals that begin as high as the best of the other orders are
+    searched: on standardised tables they begin lower, took 116 of 124 s at d = 5,000, and won on
+    none of 7 tables. Of 50 variables a rival that began lower won on one of 64, by 37.
     """
     best, report = best_of(job, method, "gaussian", orders)
+    if method == "order" and job.moments.variables >= LARGE:
+        begun = report[0]["before"]  # of the order of best score
+        totals = {name: job.start_total("gaussian", order) for name, order in rivals.items()}
+        rivals = {name: order for name, order in rivals.items() if totals[name] >= begun}
     if not rivals:
         return best, report
     rival, entries = best_of(job, method, "gaussian", rivals, restarts=False)

@@ -98,6 +98,7 @@ def search_large(
         searched = climb.order
         if restarts and not climb.ended_early:
             climb.restart(restarts, on_progress)
+        climb.local = None  # its memory is needed
     # Restarts compare orders on the lists: among all columns the order before may be better.
     orders = [climb.order, *([searched] if climb.improved else []), first]
     graphs = [*map(choose, orders[:-1]), begun]
@@ -149,11 +150,11 @@ class _LargeSearch:
     ) -> None:
         """Search and extend the lists in turns, until no move helps.
 
-        After the first round those variables are tried whose path or listeners the new lists
+        After the first round those variables are tried whose path or blockers the new lists
         change, and once that is over, all of them. With ``equal`` given only variables with more
         variance left than that of the others are tried, and those that moves change.
         """
-        records: list[bytes] = []
+        records: list[int] = []
         are_all_tried = equal is not None
         for _ in range(ROUNDS):
             if self.should_stop():
@@ -203,13 +204,13 @@ class _LargeSearch:
         self.lists.problem.settings[4] = common_precision(moments, self.residuals)
 
 
-def _records(local: LocalSearch) -> list[bytes]:
-    """Path and listeners of each variable."""
+def _records(local: LocalSearch) -> list[int]:
+    """Hash of the path and blockers of each variable."""
     notes, found = local.state.notes, []
     for record in local.state.shared[1]:
         first = record + HEADER
         last = first + notes[record + 2] + notes[record + 3]
-        found.append(np.sort(notes[first:last]).tobytes())
+        found.append(hash(np.sort(notes[first:last]).tobytes()))
     return found
 
 
