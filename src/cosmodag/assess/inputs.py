@@ -24,6 +24,8 @@ from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
+_FEWEST_ROWS = 20
+
 
 def place_of(names: Sequence[Any], name: Any) -> int:
     """Find a variable by its name; a name that is not there is refused, with near ones.
@@ -136,9 +138,6 @@ def label_of_value(dag: FittedDAG, v: int, value: float) -> float | str:
     if kind.is_levels and value in range(len(kind.levels)):
         return str(kind.levels[int(value)])
     return value
-
-
-_FEWEST_ROWS = 20
 
 
 def training_table(model: FittedGraph) -> Prepared:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from cosmodag.selection import Choice
     from cosmodag.stability import BootstrapResult
 
+# Options that --auto accepts; it decides everything else.
+_ACCEPTED = ("knowledge", "kinds", "missing", "max_time", "random_state")
+
 
 @contextmanager
 def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
@@ -143,10 +146,6 @@ def write_results(
         write_report(files["report"], model, evidence, run)
         write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return {what: folder / path.name for what, path in files.items()}, arcs
-
-
-# Options that --auto accepts; it decides everything else.
-_ACCEPTED = ("knowledge", "kinds", "missing", "max_time", "random_state")
 
 
 def chosen(

@@ -12,6 +12,9 @@ from cosmodag.errors import DataError
 if TYPE_CHECKING:
     from cosmodag.graph.texts import GraphFormat
 
+# The usual threshold for optimised weights, in papers and in `cosmodag.metrics`.
+_RAW_CUT = 0.3
+
 
 def convert(
     given: Annotated[
@@ -61,10 +64,6 @@ def convert(
 
 def _word(format: Format | None) -> "GraphFormat | None":
     return None if format is None else cast("GraphFormat", format.value)
-
-
-# The usual threshold for optimised weights, in papers and in `cosmodag.metrics`.
-_RAW_CUT = 0.3
 
 
 def evaluate(

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
+# Rows after a pulse for which the changes of a time series are printed.
+_HORIZON = 10
+
+_MOST_PATHS = 10
+
 
 def is_fit(path: Path) -> bool:
     """Whether a path is the folder of a fit, or the model in it."""
@@ -84,11 +89,6 @@ def report(
         print_json({"report": page, "arcs": int(model.edges_.nnz)})
     else:
         print_result(f"written to {page}")
-
-
-# Rows after a pulse for which the changes of a time series are printed.
-_HORIZON = 10
-_MOST_PATHS = 10
 
 
 def effect(

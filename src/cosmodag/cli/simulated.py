@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _DEMO = "n1000_d30_ER4_gauss"
 _INK = "#334155"
 
+TableFormat = Literal["csv", "parquet"]
+
 
 def demo(
     output: OutputOption = Path("cosmodag-demo"),
@@ -75,9 +77,6 @@ def demo(
     print_result(
         f"learnt in {seconds:.1f} s; results in {output}/, report in {output / 'report.html'}"
     )
-
-
-TableFormat = Literal["csv", "parquet"]
 
 
 def simulate(

@@ -14,6 +14,8 @@ from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 
+_SEARCH = Method("order-search")
+
 
 def diagnose(
     table: common.TableArgument,
@@ -90,9 +92,6 @@ def diagnose(
     print_result(
         ", ".join(f"{counts[kind]} {kind}(s)" for kind in ("error", "warning", "notice")) + "."
     )
-
-
-_SEARCH = Method("order-search")
 
 
 def pag(

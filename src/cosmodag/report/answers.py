@@ -53,13 +53,7 @@ class Answers:
 
     @classmethod
     def read(cls, facts: Any, variables: int) -> "Answers":
-        """Take the content of ``answers.json``.
-
-        Raises
-        ------
-        ValueError, TypeError, KeyError, AttributeError, OverflowError
-            If the content was changed, or belongs to another number of variables.
-        """
+        """Take the content of ``answers.json``; any error means that it was changed."""
         effects, pag, verdict = (facts[name] for name in ("effects", "pag", "verdict"))
         if effects is not None:
             columns = [effects[name] for name in _COLUMNS]

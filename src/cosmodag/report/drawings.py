@@ -20,6 +20,31 @@ if TYPE_CHECKING:
 
 _ACROSS, _DOWN = 110, 90
 
+_MOST = 60  # largest number of variables for a legible picture
+
+_DASHES = {
+    "equal variances": "6 4",
+    "non-Gaussianity": "10 3",
+    SCALE: "4 2",
+    FREE: "2 3",
+    WEAK: "8 3",
+}
+
+# Colours that readers with any kind of colour vision can tell apart (Okabe and Ito).
+COLOURS = {
+    SHAPE: "#0072B2",
+    WEAK: "#56B4E9",
+    TIME: "#332288",
+    KNOWLEDGE: "#AA4488",
+    INTERVENTIONS: "#009E73",
+    "non-Gaussianity": "#B87A00",
+    "equal variances": "#D55E00",
+    SCALE: "#8C5A3C",
+    FREE: "#767676",
+}
+
+_ROW = 62
+
 
 def write_cytoscape(
     path: str | os.PathLike[str], model: "FittedGraph", arcs: "pd.DataFrame | None" = None
@@ -57,29 +82,6 @@ def write_cytoscape(
         "elements": elements,
     }
     write_text(path, json.dumps(document, ensure_ascii=False) + "\n")
-
-
-_MOST = 60  # largest number of variables for a legible picture
-_DASHES = {
-    "equal variances": "6 4",
-    "non-Gaussianity": "10 3",
-    SCALE: "4 2",
-    FREE: "2 3",
-    WEAK: "8 3",
-}
-# Colours that readers with any kind of colour vision can tell apart (Okabe and Ito).
-COLOURS = {
-    SHAPE: "#0072B2",
-    WEAK: "#56B4E9",
-    TIME: "#332288",
-    KNOWLEDGE: "#AA4488",
-    INTERVENTIONS: "#009E73",
-    "non-Gaussianity": "#B87A00",
-    "equal variances": "#D55E00",
-    SCALE: "#8C5A3C",
-    FREE: "#767676",
-}
-_ROW = 62
 
 
 def thumbnail(model: "FittedGraph") -> str:

@@ -212,13 +212,9 @@ def groups_of(
 def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
     """Compute the fitted response of the strongest arcs, with the other parents at their means.
 
-    Causes vary over the middle 96% of values sampled from the fitted model.
-
-    Returns
-    -------
-    list of dict
-        ``arc``, its number in ``edges_``, and the points ``x`` and ``y``; empty for learners whose
-        arcs are numbers, and for tables with categories, of which `block_section` shows effects.
+    Causes vary over the middle 96% of values sampled from the fitted model. Each curve has ``arc``,
+    its number in ``edges_``, and the points ``x`` and ``y``. There is none for learners whose arcs
+    are numbers, and for tables with categories, of which `block_section` shows effects.
     """
     response = getattr(model, "response", None)
     if response is None or isinstance(model.fitted_.equations, EquationsByKind):

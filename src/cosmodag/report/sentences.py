@@ -28,17 +28,28 @@ _HIDDEN = (
     "variables, and an arc between them then shows an association, not a cause."
 )
 
+_NOISE_IN_WORDS = {
+    "gaussian": "Gaussian, with its own variance for each variable",
+    "equal-variance": "of equal variance for all variables",
+    "non-gaussian": "not Gaussian",
+}
+
+_REFINED = {
+    "prune": "The learnt order was kept; arcs that agree with it were chosen by evidence.",
+    "order": "Orders near the learnt one and from other starts were searched; the order with the "
+    "best score was kept, and its arcs were chosen by evidence.",
+}
+
+_SHOWN = 12  # names in a list, of starts or of variables
+
 
 def story_of(
     model: "StructureLearner", evidence: Evidence, rows: int | None, warnings: int
 ) -> dict[str, Any]:
     """Write the first card; ``warnings`` is the number of warnings of the diagnosis.
 
-    Returns
-    -------
-    dict
-        ``found``: one sentence; ``surest``: arcs of ``edges_``, the surest first; ``points``: pairs
-        of title and text.
+    ``found`` is one sentence, ``surest`` are arcs of ``edges_``, the surest first, and ``points``
+    pairs of title and text.
     """
     verdict = evidence.answers.verdict
     said = counted(warnings, "warning")
@@ -131,19 +142,6 @@ def _hidden(evidence: Evidence) -> str:
 
 def _verb_for(number: int) -> str:
     return "is" if number == 1 else "are"
-
-
-_NOISE_IN_WORDS = {
-    "gaussian": "Gaussian, with its own variance for each variable",
-    "equal-variance": "of equal variance for all variables",
-    "non-gaussian": "not Gaussian",
-}
-_REFINED = {
-    "prune": "The learnt order was kept; arcs that agree with it were chosen by evidence.",
-    "order": "Orders near the learnt one and from other starts were searched; the order with the "
-    "best score was kept, and its arcs were chosen by evidence.",
-}
-_SHOWN = 12  # names in a list, of starts or of variables
 
 
 def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str, str]]:

@@ -28,6 +28,12 @@ NOISES: dict[str, NoiseFamily] = {
     "poisson": lambda rng, shape: rng.poisson(size=shape).astype(np.float64),
 }
 
+HIDDEN_UNITS = 100
+
+# Added to the diagonal of a Gaussian process's covariance so that rounding cannot make it singular:
+# a perturbation of standard deviation 1e-3, compared with noise of scale 1.
+JITTER = 1e-6
+
 
 def draw_noise(
     noise: str, samples: int, scales: ArrayLike, nodes: int, rng: np.random.Generator
@@ -129,12 +135,6 @@ def _checked_scales(scales: ArrayLike, nodes: int) -> Matrix:
             f"The noise scales must be one positive number or {nodes}, one for each variable."
         )
     return np.broadcast_to(array, (nodes,))
-
-
-HIDDEN_UNITS = 100
-# Added to the diagonal of a Gaussian process's covariance so that rounding cannot make it singular:
-# a perturbation of standard deviation 1e-3, compared with noise of scale 1.
-JITTER = 1e-6
 
 
 def sample_nonlinear(

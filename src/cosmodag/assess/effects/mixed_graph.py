@@ -15,6 +15,11 @@ from scipy import sparse
 
 from cosmodag.fit.fitted_dag import FittedDAG
 
+MOST_OPTIONS = 1_000
+"""Sets of parents that are tried at most; a clique of k open edges has 2^k."""
+
+_DECIDING_NOISE = ("equal-variance", "non-gaussian")
+
 
 @dataclass(frozen=True, eq=False)
 class MixedGraph:
@@ -178,12 +183,6 @@ def _reached(
         found |= new
         waiting += new
     return found
-
-
-MOST_OPTIONS = 1_000
-"""Sets of parents that are tried at most; a clique of k open edges has 2^k."""
-
-_DECIDING_NOISE = ("equal-variance", "non-gaussian")
 
 
 class Option(NamedTuple):

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, repeat
 from typing import Any
 
@@ -167,18 +166,10 @@ class Effects:
     def _bases(self, x: int, paths: list[list[int]]) -> tuple[str, ...]:
         """List the bases of the directions of arcs on the paths, and into the cause."""
         on_paths = {arc for path in paths for arc in pairwise(path)}
-        named = {
-            basis
-            for (u, v), basis in self._basis_of.items()
-            if (u, v) in on_paths or (on_paths and v == x)
-        }
-        return tuple(sorted(named))
-
-    @cached_property
-    def _basis_of(self) -> dict[tuple[int, int], str]:
         edges = self.dag.edges
-        ends = zip(edges.row.tolist(), edges.col.tolist(), strict=True)
-        return dict(zip(ends, self.dag.arrow_basis, strict=True))
+        ends = zip(edges.row.tolist(), edges.col.tolist(), self.dag.arrow_basis, strict=True)
+        named = {basis for u, v, basis in ends if (u, v) in on_paths or (on_paths and v == x)}
+        return tuple(sorted(named))
 
     def matrix(self) -> pd.DataFrame:
         """Give all total effects; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effects_`."""

@@ -12,6 +12,8 @@ from cosmodag.fit.fitted_dag import FittedDAG
 MOST_PATHS = 50
 """Paths that an answer lists at most; there may be exponentially many."""
 
+_NOTHING = Slope(0.0, 0.0)
+
 
 def optimal_set(dag: MixedGraph, x: int, y: int) -> frozenset[int]:
     """Find the adjustment set of smallest asymptotic variance for the effect of x on y.
@@ -73,9 +75,6 @@ def adjustment_set(
         raise DataError(f"No directed path leads from {cause!r} to {effect!r}: the effect is zero.")
     found = optimal_set(view.dag, x, y) if kind == "optimal" else view.dag.parents[x]
     return tuple(dag.names[place] for place in sorted(found))
-
-
-_NOTHING = Slope(0.0, 0.0)
 
 
 class Possible(NamedTuple):

@@ -18,6 +18,9 @@ from cosmodag.order.moments import Moments
 # Share of a regressor's variance that must be left by the others.
 _REDUNDANT = 1e-10
 
+DRAWS = 10_000
+"""Rows that expectations are taken over."""
+
 
 @dataclass(frozen=True)
 class Slope:
@@ -90,10 +93,6 @@ class Covariance:
             return Slope(value, np.nan)
         variance = unexplained * inverse[0, 0] / (self.rows - len(usable) - 1)
         return Slope(value, float(np.sqrt(variance) * scales[y] / scales[x]))
-
-
-DRAWS = 10_000
-"""Rows that expectations are taken over."""
 
 
 def contrasts(

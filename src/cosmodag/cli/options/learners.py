@@ -41,6 +41,15 @@ _WITH_OPTION = {
     "random_state",
 }
 
+# Built from the registry, which stays the only list of learners.
+Method = StrEnum(  # type: ignore[misc]
+    "Method",
+    [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
+)
+
+ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
+"""Entries of the registry by command-line names."""
+
 
 def option_of(name: str) -> str:
     """Return the spelling of a parameter's option."""
@@ -138,15 +147,6 @@ def _first_sentence(body: str) -> str:
     text = re.sub(r":\w+:`~?(?:cosmodag\.)?([^`]+)`", r"\1", text)
     text = text.replace("``", "").replace("`", "").replace("\\|", "|")
     return re.split(r"(?<=[.:])\s+(?=[A-Z])|(?<=\.)\s+", text)[0].rstrip(":")
-
-
-# Built from the registry, which stays the only list of learners.
-Method = StrEnum(  # type: ignore[misc]
-    "Method",
-    [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
-)
-ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
-"""Entries of the registry by command-line names."""
 
 
 def make_learner(

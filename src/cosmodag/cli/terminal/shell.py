@@ -27,6 +27,38 @@ from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
 _EVERY = 2.0
 _LOOK = 0.25
 
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+
+# Some versions of Typer bundle click, others import it; in both, BadParameter is public and its
+# base class is the class of all usage errors.
+_UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
+
+_ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
+
+# Options of other programs, and the option of this one that does the same.
+_SYNONYMS = {
+    "--na": "--missing",
+    "--nan": "--missing",
+    "--impute": "--missing impute",
+    "--dropna": "--missing drop",
+    "--algorithm": "--method",
+    "--learner": "--method",
+    "--model": "--method",
+    "--out": "--output",
+    "--outdir": "--output",
+    "--random-state": "--seed",
+    "--exclude": "--drop",
+    "--ignore": "--drop",
+    "--include": "--columns",
+    "--usecols": "--columns",
+    "--timeout": "--max-time",
+    "--standardize": "--scale standardize",
+    "--resamples": "--bootstrap",
+    "--targets": "--interventions",
+    "--gpu": "--device gpu",
+}
+
 
 @contextmanager
 def compile_lines() -> Iterator[None]:
@@ -61,39 +93,6 @@ def _write(tally: Tally, over: threading.Event) -> None:
         if seconds >= _EVERY:
             say(f"{tally} programs")
             seconds = 0.0
-
-
-EXIT_FAILED = 1
-EXIT_USAGE = 2
-
-# Some versions of Typer bundle click, others import it; in both, BadParameter is public and its
-# base class is the class of all usage errors.
-_UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
-
-_ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
-
-# Options of other programs, and the option of this one that does the same.
-_SYNONYMS = {
-    "--na": "--missing",
-    "--nan": "--missing",
-    "--impute": "--missing impute",
-    "--dropna": "--missing drop",
-    "--algorithm": "--method",
-    "--learner": "--method",
-    "--model": "--method",
-    "--out": "--output",
-    "--outdir": "--output",
-    "--random-state": "--seed",
-    "--exclude": "--drop",
-    "--ignore": "--drop",
-    "--include": "--columns",
-    "--usecols": "--columns",
-    "--timeout": "--max-time",
-    "--standardize": "--scale standardize",
-    "--resamples": "--bootstrap",
-    "--targets": "--interventions",
-    "--gpu": "--device gpu",
-}
 
 
 def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None:

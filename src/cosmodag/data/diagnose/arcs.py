@@ -19,6 +19,9 @@ _BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.0005
 # Standard errors within which the reverse of a curved arc counts as free of dependence.
 _FREE = 2.0
 
+# Share of circles among the marks above which the graph says little about causes.
+_MANY = 0.5
+
 
 def examine_arcs(
     X: Floats,
@@ -127,21 +130,12 @@ def _finding_about_arcs(
     return about(kind, columns, text, found.mean())
 
 
-# Share of circles among the marks above which the graph says little about causes.
-_MANY = 0.5
-
-
 def of_pag(graph: PartialAncestralGraph) -> list[Finding]:
     """Report ↔ edges, and marks that the table leaves open.
 
-    Returns
-    -------
-    list of Finding
-        ``hidden_pairs``, a warning, where two variables seem to have a hidden common cause;
-        ``open_marks``, a notice, where more than half of all marks are circles.
+    ``hidden_pairs`` is a warning where two variables seem to have a hidden common cause,
+    ``open_marks`` a notice where more than half of all marks are circles.
 
-    Examples
-    --------
     >>> graph = PartialAncestralGraph(("dose", "level"), [[0, 2], [2, 0]])
     >>> [finding.sentence for finding in of_pag(graph)]  # doctest: +NORMALIZE_WHITESPACE
     ['dose ↔ level: neither causes the other, a common cause is not in the table. Measure it if you

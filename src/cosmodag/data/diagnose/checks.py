@@ -41,6 +41,21 @@ MOST_CORRELATED = 500
 _SAMPLED_ROWS = 5_000
 _WITH_OWN_EQUATION = ("binary", "categorical", "count")
 
+MOST_TESTED = 1_000
+"""Largest number of columns for which arcs are tested."""
+
+_FEWEST_ROWS = 50
+_MOST_ROWS = 20_000
+
+# Columns and rows with which hidden causes are searched for: one factor may explain four columns.
+_FEWEST_COLUMNS, _MOST_SEARCHED, _FEWEST_SEARCHED = 4, 60, 100
+
+# Gains, in units of log-likelihood, above which hidden causes are reported, called likely, and
+# called very likely; benchmarks/trust.md shows how often each is right.
+_REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
+
+_SINGULAR = 1e-7
+
 
 def before_fit(
     X: NDArray[Any],
@@ -132,19 +147,6 @@ def before_fit(
         few = (number[distinct] > 0) & (number[distinct] <= FEW_VALUES)
         findings += several_populations(standard[:, ~few], standard[:, few])
     return findings
-
-
-MOST_TESTED = 1_000
-"""Largest number of columns for which arcs are tested."""
-
-_FEWEST_ROWS = 50
-_MOST_ROWS = 20_000
-# Columns and rows with which hidden causes are searched for: one factor may explain four columns.
-_FEWEST_COLUMNS, _MOST_SEARCHED, _FEWEST_SEARCHED = 4, 60, 100
-# Gains, in units of log-likelihood, above which hidden causes are reported, called likely, and
-# called very likely; benchmarks/trust.md shows how often each is right.
-_REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
-_SINGULAR = 1e-7
 
 
 def after_fit(

@@ -34,6 +34,11 @@ _SPARE_ROWS = 200
 # correlations resolve.
 _CLEARLY = 1e-3
 
+_MOST_SHOWN = 6
+
+# Increasing integers whose range is at most this many times the number of rows are row numbers.
+_SPARSE = 3.0
+
 
 def equal_columns(X: NDArray[Any], columns: list[int]) -> list[list[int]]:
     """Group the columns that are equal in every row; unique columns are left out."""
@@ -164,11 +169,6 @@ def _is_clearly_free(standard: NDArray[np.float64]) -> bool:
     except np.linalg.LinAlgError:
         return False
     return bool(np.diagonal(factor).min() > _CLEARLY)
-
-
-_MOST_SHOWN = 6
-# Increasing integers whose range is at most this many times the number of rows are row numbers.
-_SPARSE = 3.0
 
 
 def inferred_kinds(

@@ -13,6 +13,13 @@ Parents = Sequence[Sequence[int]]
 
 _LEAST_NOISE = 1e-6
 
+# Upper limit on groups to examine: a denser graph says little about hidden causes.
+MOST_GROUPS = 3_000
+
+_ITERATIONS = 25
+_LARGEST = 12
+_LEAST_UNIQUE = 1e-3
+
 
 @dataclass(frozen=True, eq=False)
 class Equations:
@@ -113,13 +120,6 @@ class Model:
         marginal = precision[:d, :d] - precision[:d, d:] @ slopes
         log_determinant = -np.log(self.noise).sum() - np.linalg.slogdet(hidden)[1]
         return float(rows / 2 * (log_determinant - (marginal * correlations).sum() + d))
-
-
-# Upper limit on groups to examine: a denser graph says little about hidden causes.
-MOST_GROUPS = 3_000
-_ITERATIONS = 25
-_LARGEST = 12
-_LEAST_UNIQUE = 1e-3
 
 
 class Groups(NamedTuple):

@@ -39,6 +39,10 @@ SMALL = 1e-150
 _BLOCK = 1 << 22
 _SAMPLE = 4096
 
+# Scores with a smaller relative difference are tied: variances of standardised columns differ only
+# by rounding errors.
+TIED = 1e-5
+
 
 def summary_of(X: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
     """Compute the standard deviation, the range and the robust distance of each column: (d,) each.
@@ -142,11 +146,6 @@ def outliers(distances: Floats, names: Sequence[str]) -> list[Finding]:
         "dominate a squared-error fit: check {columns}, or take logarithms."
     )
     return about("outliers", chosen(names, distances > FAR), sentence, most)
-
-
-# Scores with a smaller relative difference are tied: variances of standardised columns differ only
-# by rounding errors.
-TIED = 1e-5
 
 
 def varsortability(X: ArrayLike, graph: ArrayLike) -> float:

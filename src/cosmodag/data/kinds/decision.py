@@ -17,6 +17,20 @@ from cosmodag.io.tables.frames import Table
 _OF_NUMBERS = ("continuous", "count")
 _LEVELS = (list, tuple, ColumnKind)
 
+FEW_VALUES = 10
+"""Columns with at most this many distinct values are called few-valued."""
+
+FEWEST_ROWS = 20
+"""With fewer rows, any column has few values and may be sorted by chance."""
+
+_HEAD = 256
+
+# Standard deviation below which steps of one are coarse, and distance of the mean from zero, in
+# standard deviations, below which the bound at zero makes relations non-linear.
+_COARSE, _NEAR_ZERO = 5.0, 2.0
+
+_CONTINUOUS = ColumnKind("continuous", reason="numbers")
+
 
 def check_kinds(given: Any) -> None:
     """Refuse a description of kinds that cannot be used.
@@ -181,19 +195,6 @@ def renumbered(
             )
         return np.asarray(column, np.float64)
     return encode_as(name, labels, kind).numbers
-
-
-FEW_VALUES = 10
-"""Columns with at most this many distinct values are called few-valued."""
-
-FEWEST_ROWS = 20
-"""With fewer rows, any column has few values and may be sorted by chance."""
-
-_HEAD = 256
-# Standard deviation below which steps of one are coarse, and distance of the mean from zero, in
-# standard deviations, below which the bound at zero makes relations non-linear.
-_COARSE, _NEAR_ZERO = 5.0, 2.0
-_CONTINUOUS = ColumnKind("continuous", reason="numbers")
 
 
 def with_kinds(table: Table, given: Any = "auto") -> Table:

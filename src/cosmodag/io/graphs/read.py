@@ -25,6 +25,10 @@ _ENDS = (("cause", "effect"), ("source", "target"), ("from", "to"), ("parent", "
 
 _GRAPH_OF_FIT = "graph.graphml"
 
+GraphLike = Any
+"""A `Graph`, a fitted model, a ``networkx.DiGraph``, a DoWhy model, a square matrix, a table of
+arcs (``model.arcs_``), or the path of a file or of a folder that ``cosmodag fit`` wrote."""
+
 
 def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) -> Graph:
     """Read a directed graph from a file, or from the folder of a fit.
@@ -91,11 +95,6 @@ def _graph_of_model(path: Path) -> Graph:
         if isinstance(error, DataError):
             raise
         raise DataError(f"'{path}' is not a saved model, or it is damaged.") from error
-
-
-GraphLike = Any
-"""A `Graph`, a fitted model, a ``networkx.DiGraph``, a DoWhy model, a square matrix, a table of
-arcs (``model.arcs_``), or the path of a file or of a folder that ``cosmodag fit`` wrote."""
 
 
 def as_graph(graph: GraphLike) -> Graph:

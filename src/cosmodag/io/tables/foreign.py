@@ -13,6 +13,9 @@ from cosmodag.io.kinds import ColumnKind
 if TYPE_CHECKING:
     import pandas as pd
 
+# Levels that were divided and multiplied by the units of a fit in float32.
+_ROUNDING = 1e-5
+
 
 def native_frame(data: Any, source: str) -> Any:
     """Turn an AnnData or xarray object into a pandas data frame; return anything else unchanged."""
@@ -47,10 +50,6 @@ def _frame_of_array(data: Any, source: str) -> Any:
     columns = data.dims[1]
     names = data[columns].values if columns in data.coords else numbered_names(data.shape[1])
     return pd.DataFrame(data.values, columns=[str(name) for name in names])
-
-
-# Levels that were divided and multiplied by the units of a fit in float32.
-_ROUNDING = 1e-5
 
 
 def like_table(

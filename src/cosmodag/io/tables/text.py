@@ -29,6 +29,9 @@ WHITESPACE = r"\s+"
 # A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
 _SEPARATORS = (";", "\t", ",", "|")
 
+Decimal = Literal["auto", ".", ","]
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
 
 def records_of(lines: Iterable[str]) -> Iterator[str]:
     """Yield the text of each record that is not blank; quoted fields may contain line ends.
@@ -117,11 +120,6 @@ def refuse_ragged(path: Path, source: str, separator: str, width: int | None, en
                 )
             line = reader.line_num + 1
     return width or 0
-
-
-Decimal = Literal["auto", ".", ","]
-
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_text_table(
