@@ -5,7 +5,7 @@ import platform
 import re
 from dataclasses import asdict
 from importlib import metadata
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -29,15 +29,6 @@ def doctor(json: JsonOption = False) -> None:
     cache folder for compiled code is writable. Tools for developing cosmodag are listed by --json
     only.
     """
-    found = _examine()
-    if json:
-        print_json(found)
-    else:
-        _show(found)
-
-
-def _examine() -> dict[str, Any]:
-    """Collect what ``--json`` prints."""
     from cosmodag.solve.machine.memory import main_memory
     from cosmodag.solve.machine.threads import cores
 
@@ -45,7 +36,7 @@ def _examine() -> dict[str, Any]:
     devices, device_problem = _devices()
     cache, memory = cache_folder(), main_memory()
     nearest = next(path for path in (cache, *cache.parents) if path.exists())
-    return {
+    found = {
         "cosmodag": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -59,23 +50,21 @@ def _examine() -> dict[str, Any]:
         "cache": str(cache),
         "cache_writable": nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK),
     }
-
-
-def _show(found: dict[str, Any]) -> None:
-    memory = "unknown" if found["memory_gib"] is None else f"{found['memory_gib']} GiB"
+    if json:
+        print_json(found)
+        return
     writable = "writable" if found["cache_writable"] else "NOT writable"
     machine = [
         *((name, found[name]) for name in ("cosmodag", "python", "platform")),
-        ("devices", ", ".join(found["devices"]) or f"none ({found['device_problem']})"),
+        ("devices", ", ".join(devices) or f"none ({device_problem})"),
         ("cores", found["cores"]),
-        ("memory available", memory),
+        ("memory available", "unknown" if memory is None else f"{found['memory_gib']} GiB"),
         ("backend at 30 variables", found["backend"] or "none"),
-        ("cache", f"{found['cache']} ({writable})"),
+        ("cache", f"{cache} ({writable})"),
     ]
     print_table(["", "machine"], machine)
     print_result("")
-    shown = {"base": found["packages"]}
-    shown |= {e: found["extras"][e] for e in sorted(found["extras"].keys() - _OF_DEVELOPERS)}
+    shown = {"base": packages, **{e: extras[e] for e in sorted(extras.keys() - _OF_DEVELOPERS)}}
     cells = [
         (part, name, version or "not installed")
         for part, versions in shown.items()
@@ -143,32 +132,27 @@ def methods(
     Set a parameter by its own option if it has one, otherwise by --set NAME=VALUE, as in
     'cosmodag fit data.csv --set lambda1=1e-3 --set hidden=10,10'.
     """
-    chosen = list(Method) if name is None else [name]
+    chosen = {method: ENTRIES[method] for method in (Method if name is None else [name])}
     if json:
-        print_json([_facts(method) for method in chosen])
+        facts = [
+            {
+                "method": method.value,
+                "class": f"cosmodag.{entry.name}",
+                "summary": entry.summary,
+                "parameters": [asdict(parameter) for parameter in parameters_of(entry)],
+            }
+            for method, entry in chosen.items()
+        ]
+        print_json(facts)
     elif name is None:
-        summaries = [(method.value, ENTRIES[method].summary) for method in chosen]
+        summaries = [(method.value, entry.summary) for method, entry in chosen.items()]
         print_table(["method", "what it is"], summaries)
         print_result("'cosmodag methods NAME' lists the parameters of a learner.")
     else:
-        _print_parameters(name)
-
-
-def _print_parameters(method: Method) -> None:
-    entry = ENTRIES[method]
-    rows = [
-        (each.name, each.type, each.default, each.option or "--set", each.meaning)
-        for each in parameters_of(entry)
-    ]
-    title = f"{method.value} (cosmodag.{entry.name}): {entry.summary}"
-    print_table(["parameter", "type", "default", "option", "meaning"], rows, title=title)
-
-
-def _facts(method: Method) -> dict[str, object]:
-    entry = ENTRIES[method]
-    return {
-        "method": method.value,
-        "class": f"cosmodag.{entry.name}",
-        "summary": entry.summary,
-        "parameters": [asdict(parameter) for parameter in parameters_of(entry)],
-    }
+        entry = chosen[name]
+        rows = [
+            (each.name, each.type, each.default, each.option or "--set", each.meaning)
+            for each in parameters_of(entry)
+        ]
+        title = f"{name.value} (cosmodag.{entry.name}): {entry.summary}"
+        print_table(["parameter", "type", "default", "option", "meaning"], rows, title=title)

@@ -21,7 +21,6 @@ from cosmodag.learners.registry import LEARNERS
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
-    from cosmodag.selection import Choice
 
 _COSMO = Method("cosmo")
 _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
@@ -156,7 +155,12 @@ def fit(
         print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})
     elif not quiet:
         fit_steps.print_arcs(arcs, top, sure.doubts if sure else ())
-        _print_reasons(choice, facts)
+        if reason := choice or facts["noise_reason"]:
+            print_result(str(reason))
+        if "regimes" in facts:
+            fit_steps.print_targets(facts["regimes"])
+        if "interventions" in facts:
+            print_result(facts["interventions"]["assumption"])
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
             f"{total:.1f} s; "
@@ -194,18 +198,6 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
             "undirected": len(model.cpdag_.undirected),
         },
     }
-
-
-def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
-    """Print the choices and assumptions, one sentence each."""
-    if choice is not None:
-        print_result(str(choice))
-    elif facts["noise_reason"]:
-        print_result(facts["noise_reason"])
-    if "regimes" in facts:
-        fit_steps.print_targets(facts["regimes"])
-    if "interventions" in facts:
-        print_result(facts["interventions"]["assumption"])
 
 
 def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:

@@ -104,31 +104,24 @@ def _extent(sheet: Any) -> tuple[int, str, int]:
     return rows, last, entries
 
 
-def read_json(path: Path, source: str) -> "pd.DataFrame":
-    """Read a list of records, or an object with one list per column."""
-    with _refusing_damage(source, "JSON table (a list of records)", ""):
-        return _frame(json.loads(read_text(path, source)), source)
+def read_json(path: Path, source: str, by_line: bool = False) -> "pd.DataFrame":
+    """Read a list of records, an object with one list per column, or one record per line."""
+    content = "a record per line" if by_line else "a list of records"
+    with _refusing_damage(source, f"JSON table ({content})", ""):
+        import pandas as pd
 
-
-def read_json_lines(path: Path, source: str) -> "pd.DataFrame":
-    """Read one JSON record per line."""
-    with _refusing_damage(source, "JSON table (a record per line)", ""):
-        lines = read_text(path, source).splitlines()
-        return _frame([json.loads(line) for line in lines if line.strip()], source)
-
-
-def _frame(data: Any, source: str) -> "pd.DataFrame":
-    import pandas as pd
-
-    if not isinstance(data, list | dict):
-        raise DataError(f"{source} holds no table: write a JSON list of records.")
-    parts = list(data.values()) if isinstance(data, dict) else data
-    keys = {key for part in parts if isinstance(part, dict) for key in part}
-    lengths = [len(part) if isinstance(part, list | dict) else 1 for part in parts]
-    check_filled(len(parts), max([len(keys), *lengths]), sum(lengths), source)
-    frame = pd.DataFrame(data)
-    frame.columns = [str(name) for name in frame.columns]
-    return frame
+        text = read_text(path, source)
+        lines = text.splitlines() if by_line else []
+        data = [json.loads(line) for line in lines if line.strip()] if by_line else json.loads(text)
+        if not isinstance(data, list | dict):
+            raise DataError(f"{source} holds no table: write a JSON list of records.")
+        parts = list(data.values()) if isinstance(data, dict) else data
+        keys = {key for part in parts if isinstance(part, dict) for key in part}
+        lengths = [len(part) if isinstance(part, list | dict) else 1 for part in parts]
+        check_filled(len(parts), max([len(keys), *lengths]), sum(lengths), source)
+        frame = pd.DataFrame(data)
+        frame.columns = [str(name) for name in frame.columns]
+        return frame
 
 
 def read_anndata(path: Path, source: str) -> "pd.DataFrame":

@@ -168,7 +168,7 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
             ".parquet": binary.read_parquet,
             ".feather": binary.read_feather,
             ".json": binary.read_json,
-            ".jsonl": binary.read_json_lines,
+            ".jsonl": partial(binary.read_json, by_line=True),
             ".h5ad": binary.read_anndata,
             ".npy": binary.read_npy,
         }
