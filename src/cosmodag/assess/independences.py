@@ -1,7 +1,6 @@
 """Independences that a graph implies, and tests of them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -79,71 +78,62 @@ def holm(p_values: Floats) -> Floats:
     return corrected
 
 
-@dataclass(frozen=True, eq=False)
-class PartialCorrelation:
-    """Partial correlations: exact for linear relations with normal noise.
+def partial_correlation(
+    moments: Moments, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Test by partial correlations: exact for linear relations with normal noise.
 
     With interventions the rows in which the variable was set do not count for it.
     """
-
-    moments: Moments
-
-    def __call__(
-        self, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
-    ) -> tuple[Floats, Floats]:
-        """Test one variable against several others."""
-        group = self.moments.group[v]
-        stored, rows = self.moments.correlations[group], float(self.moments.rows[group])
-        variances = np.diag(stored) * self.moments.unit
-        given = given[variances[given] > 0]
-        ends = np.append(others, v)
-        among = stored[np.ix_(given, given)] * self.moments.unit
-        with_ends = stored[np.ix_(given, ends)] * self.moments.unit
-        explained = linalg.pinvh(among) @ with_ends
-        left = variances[ends] - np.einsum("ij,ij->j", with_ends, explained)
-        common = stored[others, v] * self.moments.unit - with_ends[:, :-1].T @ explained[:, -1]
-        usable = (left[:-1] > _LEFT) & (left[-1] > _LEFT)
-        freedom = rows - len(given) - 2
-        if freedom < 1:
-            usable[:] = False
-        r = np.zeros(len(others))
-        r[usable] = common[usable] / np.sqrt(left[:-1][usable] * left[-1])
-        r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
-        t = r * np.sqrt(max(freedom, 1.0) / (1 - r**2))
-        p = 2 * stdtr(max(freedom, 1.0), -np.abs(t))
-        return t, np.where(usable, p, np.nan)
+    group = moments.group[v]
+    stored, rows = moments.correlations[group], float(moments.rows[group])
+    variances = np.diag(stored) * moments.unit
+    given = given[variances[given] > 0]
+    ends = np.append(others, v)
+    among = stored[np.ix_(given, given)] * moments.unit
+    with_ends = stored[np.ix_(given, ends)] * moments.unit
+    explained = linalg.pinvh(among) @ with_ends
+    left = variances[ends] - np.einsum("ij,ij->j", with_ends, explained)
+    common = stored[others, v] * moments.unit - with_ends[:, :-1].T @ explained[:, -1]
+    usable = (left[:-1] > _LEFT) & (left[-1] > _LEFT)
+    freedom = rows - len(given) - 2
+    if freedom < 1:
+        usable[:] = False
+    r = np.zeros(len(others))
+    r[usable] = common[usable] / np.sqrt(left[:-1][usable] * left[-1])
+    r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
+    t = r * np.sqrt(max(freedom, 1.0) / (1 - r**2))
+    p = 2 * stdtr(max(freedom, 1.0), -np.abs(t))
+    return t, np.where(usable, p, np.nan)
 
 
-@dataclass(frozen=True, eq=False)
-class ResidualProducts:
-    """Products of residuals: the generalised covariance measure (Shah and Peters 2020).
+def residual_products(
+    X: Floats,
+    counted: NDArray[np.bool_] | None,
+    curved: bool,
+    v: int,
+    others: NDArray[np.intp],
+    given: NDArray[np.intp],
+) -> tuple[Floats, Floats]:
+    """Test by products of residuals: the generalised covariance measure (Shah and Peters 2020).
 
     Both variables are regressed on what is given, and the mean product of what is left is compared
     with its own spread. That holds for noise of any shape, also where it depends on a parent.
+    `X` (n, d) is standardised, `counted` marks the rows that count for each variable (None: all).
+    If `curved`, the regressions are ridge regressions on random cosines beside the columns.
     """
-
-    X: Floats  # (n, d), standardised
-    # (n, d) bool: rows that count for each variable; None for all
-    counted: NDArray[np.bool_] | None = None
-    # Whether regressions are curved: ridge regressions on random cosines beside the columns
-    curved: bool = False
-
-    def __call__(
-        self, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
-    ) -> tuple[Floats, Floats]:
-        """Test one variable against several others."""
-        rows = slice(None) if self.counted is None else self.counted[:, v]
-        X = self.X[rows]
-        ends = X[:, np.append(others, v)]
-        left = ends - ends.mean(axis=0)
-        if len(given):
-            left = _residuals(_features(X[:, given], self.curved), left)
-        products = left[:, :-1] * left[:, -1:]
-        spread = products.std(axis=0)
-        usable = spread > _LEFT
-        z = np.zeros(len(others))
-        z[usable] = np.sqrt(len(X)) * products.mean(axis=0)[usable] / spread[usable]
-        return z, np.where(usable, 2 * ndtr(-np.abs(z)), np.nan)
+    rows = slice(None) if counted is None else counted[:, v]
+    X = X[rows]
+    ends = X[:, np.append(others, v)]
+    left = ends - ends.mean(axis=0)
+    if len(given):
+        left = _residuals(_features(X[:, given], curved), left)
+    products = left[:, :-1] * left[:, -1:]
+    spread = products.std(axis=0)
+    usable = spread > _LEFT
+    z = np.zeros(len(others))
+    z[usable] = np.sqrt(len(X)) * products.mean(axis=0)[usable] / spread[usable]
+    return z, np.where(usable, 2 * ndtr(-np.abs(z)), np.nan)
 
 
 def _features(given: Floats, curved: bool) -> Floats:

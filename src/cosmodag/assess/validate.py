@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 
 from cosmodag.assess.independences import (
     TESTS,
-    PartialCorrelation,
-    ResidualProducts,
     Test,
     failing_share,
     holm,
+    partial_correlation,
+    residual_products,
     run_tests,
 )
 from cosmodag.assess.inputs import place_of, rows_to_test
@@ -60,7 +61,7 @@ def validate(
         linear = "residuals" if dag.noise == "non-gaussian" else "partial-correlation"
         test = linear if dag.is_linear else "curved"
     if is_same and test == "partial-correlation":
-        check: Test = PartialCorrelation(dag.moments)
+        check: Test = partial(partial_correlation, dag.moments)
     else:
         check = _test_named(test, values, given.known)
     found = _validation(
@@ -155,10 +156,10 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
 
 def _test_named(name: str, values: NDArray[np.float64], known: Known) -> Test:
     if name == "partial-correlation":
-        return PartialCorrelation(known.moments(values))
+        return partial(partial_correlation, known.moments(values))
     counted = known.counted
     rows = None if counted is None else counted > 0
-    return ResidualProducts(standardised(values), rows, curved=name == "curved")
+    return partial(residual_products, standardised(values), rows, name == "curved")
 
 
 def _validation(

@@ -12,7 +12,7 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Annotated, NoReturn
 
@@ -33,7 +33,7 @@ from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED
 __all__ = ["app", "main", "program"]
 
 # In the order of the help page.
-_COMMANDS = (
+_COMMANDS: list[Callable[..., None]] = [
     demo,
     fit,
     diagnose,
@@ -42,11 +42,8 @@ _COMMANDS = (
     report,
     effect,
     validate,
-    evaluate,
-    convert,
-    methods,
-    doctor,
-)
+]
+_COMMANDS += [evaluate, convert, methods, doctor]
 
 app = typer.Typer(
     name="cosmodag",

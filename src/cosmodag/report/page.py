@@ -15,29 +15,10 @@ from cosmodag.report.facts import page_data
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
+# In the order in which they are joined.
 _OWN = (
-    "tools",
-    "state",
-    "walks",
-    "edges",
-    "colours",
-    "view",
-    "layers",
-    "arrange",
-    "look",
-    "graph",
-    "pointer",
-    "panel",
-    "effects",
-    "legend",
-    "link",
-    "controls",
-    "svg",
-    "table",
-    "matrix",
-    "plots",
-    "sections",
-    "page",
+    "tools state walks edges colours view layers arrange look graph pointer panel effects "
+    "legend link controls svg table matrix plots sections page"
 )
 
 
@@ -116,7 +97,7 @@ def _asset(name: str) -> str:
 @cache
 def _own_script() -> str:
     """Join the page's own scripts into one strict-mode function without global names."""
-    parts = "\n".join(_asset(f"js/{name}.js") for name in _OWN)
+    parts = "\n".join(_asset(f"js/{name}.js") for name in _OWN.split())
     return f'(function () {{\n"use strict";\n{parts}\n}})();'
 
 

@@ -25,21 +25,10 @@ if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
 # Parameters with an option of ``cosmodag fit``; others are given by --set.
-_WITH_OPTION = {
-    "knowledge",
-    "kinds",
-    "refine",
-    "noise",
-    "threshold",
-    "scale",
-    "lags",
-    "epochs",
-    "trainings",
-    "restarts",
-    "device",
-    "max_time",
-    "random_state",
-}
+_WITH_OPTION = (
+    "knowledge kinds refine noise threshold scale lags epochs trainings restarts device "
+    "max_time random_state"
+)
 
 # Built from the registry, which stays the only list of learners.
 Method = StrEnum(  # type: ignore[misc]
@@ -100,7 +89,7 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
             texts[name].type,
             default,
             meanings[name],
-            option_of(name) if name in _WITH_OPTION else None,
+            option_of(name) if name in _WITH_OPTION.split() else None,
         )
         for name, default in fields.items()
     ]
