@@ -148,7 +148,8 @@ def beside_previous(previous: Path, cases: list[str], repetitions: int) -> str:
     once_columns = ["once per fit, CPU ms, previous", "now"]
     return (
         f"\n## Beside the previous release\n\nMedians of {repetitions} pairs of processes that "
-        "take turns; ratios are those of the pairs. Refinement is not in them.\n\n"
+        "take turns; ratios are those of the pairs. Refinement and the search for hidden causes "
+        "after a fit are not in them.\n\n"
         + table([*columns, f"CPU ratio ≤ {MOST:.2f}", *once_columns], rows)
     )
 
