@@ -33,17 +33,8 @@ from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED
 __all__ = ["app", "main", "program"]
 
 # In the order of the help page.
-_COMMANDS: list[Callable[..., None]] = [
-    demo,
-    fit,
-    diagnose,
-    pag,
-    simulate,
-    report,
-    effect,
-    validate,
-]
-_COMMANDS += [evaluate, convert, methods, doctor]
+_COMMANDS: list[Callable[..., None]] = [demo, fit, diagnose, pag, simulate, report]
+_COMMANDS += [effect, validate, evaluate, convert, methods, doctor]
 
 app = typer.Typer(
     name="cosmodag",
