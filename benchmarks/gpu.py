@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cosmodag.metrics.ranking import ranking_scores
+from cosmodag.metrics.scores import ranking_scores
 from cosmodag.solve.kernels.gpu.large import LARGE, start
 from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Batch, Problem

@@ -24,7 +24,7 @@ from scipy import sparse
 
 from cosmodag import simulate
 from cosmodag.graph.dags import topological_order
-from cosmodag.metrics.counts import count, hamming_scores
+from cosmodag.metrics.scores import count, hamming_scores
 from cosmodag.order import choose_parents
 from cosmodag.order.moments import Moments
 from cosmodag.order.tiles.pruning import prune_in_tiles

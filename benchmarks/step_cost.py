@@ -46,9 +46,9 @@ def fit(learner: str, X: object, epochs: int) -> tuple[float, float]:
 def main() -> None:
     """Time one case after a fit that compiles."""
     with suppress(ImportError):
-        from cosmodag.data.diagnose import after
+        from cosmodag.data.diagnose import checks
 
-        after._hidden_causes = lambda *_: []
+        checks._hidden_causes = lambda *_: []
     warnings.simplefilter("ignore")
     learner, name, short, long = CASES[sys.argv[1]]
     X = simulate.load(name, seed=0).X

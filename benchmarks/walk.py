@@ -33,7 +33,7 @@ BEFORE = {"Cosmo().fit": 61, "CosmoMLP().fit": 50, "OrderSearch().fit": 39}
 WATCHED = {
     "table checked": ("io/tables/frames.py", "_all_finite"),
     "table prepared": ("fit/prepare.py", "prepare_table"),
-    "diagnosis": ("data/diagnose/before.py", "before_fit"),
+    "diagnosis": ("data/diagnose/checks.py", "before_fit"),
     "deviations": ("fit/preparation.py", "deviations_of"),
     "settings": ("learners/trained/base.py", "settings_for"),
     "moments": ("order/moments.py", "of"),

@@ -10,8 +10,8 @@ import pytest
 import cosmodag
 from cosmodag import CosmoMLP, Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import Effects, refit_resamples
-from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.panel import effects_panel
+from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.errors import DataError
 from cosmodag.fit.dag.equations import FittedEquations
 

@@ -4,8 +4,8 @@ import numpy as np
 from class_members import dags, members
 from hypothesis import given, settings
 
-from cosmodag.assess.effects.adjustment import directed_paths, optimal_set
 from cosmodag.assess.effects.mixed_graph import MixedGraph
+from cosmodag.assess.effects.possible import directed_paths, optimal_set
 from cosmodag.graph.equivalence import essential_graph
 
 

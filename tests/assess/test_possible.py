@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosmodag import EmptyGraph, EqualVariance, OrderSearch, R2Sort, RandomSort, VarianceSort
-from cosmodag.assess.effects.class_view import ClassView
-from cosmodag.assess.effects.covariance import Covariance
-from cosmodag.assess.effects.mixed_graph import MixedGraph
+from cosmodag.assess.effects.mixed_graph import ClassView, MixedGraph
 from cosmodag.assess.effects.possible import direct_effects, total_effects
+from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.graph.equivalence import essential_graph
 
 
@@ -51,7 +50,7 @@ def test_effects_are_those_of_all_graphs_of_the_class(drawn, seed):
 
 
 def test_a_clique_of_many_open_edges_is_bounded(monkeypatch):
-    import cosmodag.assess.effects.class_view as module
+    import cosmodag.assess.effects.mixed_graph as module
 
     monkeypatch.setattr(module, "MOST_OPTIONS", 8)
     d = 6

@@ -1,6 +1,7 @@
 """Tests of a graph: right ones stand, wrong ones fall, and what is said of it."""
 
 import json
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -10,15 +11,15 @@ from scipy import stats
 
 from cosmodag import Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import validate_graph
-from cosmodag.assess.validation.comparisons import narrowed, shuffled_shares
-from cosmodag.assess.validation.independences import (
-    PartialCorrelation,
-    ResidualProducts,
+from cosmodag.assess.independences import (
     holm,
     implied,
+    partial_correlation,
+    residual_products,
     run_tests,
 )
-from cosmodag.data.diagnose.columns.scale import standardised
+from cosmodag.assess.validation import narrowed, shuffled_shares
+from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments
 
@@ -71,8 +72,8 @@ def test_p_values_are_uniform_where_independence_holds():
     for _ in range(200):
         X = random.normal(size=(60, 3)) @ [[1, 1, 1], [0, 1, 0], [0, 0, 1]]
         for check in (
-            PartialCorrelation(Moments.of(X)),
-            ResidualProducts(standardised(X)),
+            partial(partial_correlation, Moments.of(X)),
+            partial(residual_products, standardised(X), None, False),
         ):
             p.append(check(2, np.array([1]), np.array([0]))[1][0])
     for kind in (p[::2], p[1::2]):
@@ -83,7 +84,7 @@ def test_each_unjoined_pair_is_tested_once():
     arcs, X = draw(3)
     pairs = {frozenset((v, int(u))) for v, others, _ in implied(arcs, np.arange(D)) for u in others}
     assert len(pairs) == D * (D - 1) // 2 - arcs.sum()
-    tested = run_tests(arcs, np.arange(D), PartialCorrelation(Moments.of(X)))
+    tested = run_tests(arcs, np.arange(D), partial(partial_correlation, Moments.of(X)))
     assert len(tested.p_values) == len(pairs)
 
 
@@ -94,7 +95,7 @@ def test_partial_correlations_are_those_of_residuals():
     left = centred - given @ np.linalg.lstsq(given, centred, rcond=None)[0]
     r = np.corrcoef(left[:, 5], left[:, 3])[0, 1]
     t = r * np.sqrt((50 - 4) / (1 - r**2))
-    found, p = PartialCorrelation(Moments.of(X))(5, np.array([3]), np.array([0, 1]))
+    found, p = partial(partial_correlation, Moments.of(X))(5, np.array([3]), np.array([0, 1]))
     assert found[0] == pytest.approx(t)
     assert p[0] == pytest.approx(2 * stats.t.sf(abs(t), 46))
 
@@ -121,7 +122,7 @@ def test_the_correction_is_that_of_holm():
 
 def test_a_right_graph_is_better_than_its_shuffles():
     arcs, X = draw(6)
-    check = PartialCorrelation(Moments.of(X))
+    check = partial(partial_correlation, Moments.of(X))
     shares = shuffled_shares(arcs, np.arange(D), check, 30, np.random.default_rng(0), np.inf)
     assert (shares > validate_graph(arcs, X, shuffles=0).failing_share).all()
     found = validate_graph(arcs, X, shuffles=30)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from cosmodag.cli.terminal import compiling
+from cosmodag.cli.terminal import shell
 
 
 @pytest.fixture(autouse=True)
 def no_lines_about_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write no lines about programs that the first test compiles."""
-    monkeypatch.setattr(compiling, "_EVERY", float("inf"))
+    monkeypatch.setattr(shell, "_EVERY", float("inf"))

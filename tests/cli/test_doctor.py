@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from cosmodag import __version__
-from cosmodag.cli import doctor as doctor_module
-from cosmodag.cli import main
+from cosmodag.cli import about, main
 from cosmodag.solve.kernels import backends_for
 from cosmodag.solve.machine import memory, threads
 
@@ -87,7 +86,7 @@ def test_the_cache_is_examined_without_making_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     cache = tmp_path / "not" / "there"
-    monkeypatch.setattr(doctor_module, "cache_folder", lambda: cache)
+    monkeypatch.setattr(about, "cache_folder", lambda: cache)
     main(["doctor", "--json"])
     assert json.loads(capsys.readouterr().out)["cache_writable"] is True
     assert not (tmp_path / "not").exists()
@@ -98,7 +97,7 @@ def test_a_file_where_the_cache_should_be_is_not_writable(
 ) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    monkeypatch.setattr(doctor_module, "cache_folder", lambda: file / "cache")
+    monkeypatch.setattr(about, "cache_folder", lambda: file / "cache")
     main(["doctor"])
     assert "NOT writable" in capsys.readouterr().out
 

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from cosmodag.cli import main
-from cosmodag.cli.options.learners import read_settings
-from cosmodag.cli.options.parameters import parameters_of
+from cosmodag.cli.options.learners import parameters_of, read_settings
 from cosmodag.errors import DataError
 from cosmodag.learners.registry import LEARNERS
 

@@ -17,8 +17,8 @@ from cosmodag.bench.report import write_report
 from cosmodag.bench.store import Row, Store
 from cosmodag.errors import CosmodagError, DataError, StoreError
 from cosmodag.io.files import read_model, write_model
-from cosmodag.report.choices import choices_of
 from cosmodag.report.saved import _run
+from cosmodag.report.sentences import choices_of
 from learner_catalogue import CATALOGUE, chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")

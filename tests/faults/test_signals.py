@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import cosmodag.cli.fits.results as results
+import cosmodag.cli.fit_steps as results
 import cosmodag.order.turning as turning
 import cosmodag.refinement.jobs as jobs
 import cosmodag.report as report
@@ -204,7 +204,7 @@ def test_a_run_that_takes_long_to_finish_says_so(fit, tmp_path, monkeypatch):
     monkeypatch.setattr(signals, "_PROMPTS", 600)
     monkeypatch.setattr(signals, "_interrupt_main_thread", lambda: None)
     monkeypatch.setattr(signals, "say", say)
-    monkeypatch.setattr("cosmodag.cli.fit.write_results", finish_slowly)
+    monkeypatch.setattr("cosmodag.cli.fit_steps.write_results", finish_slowly)
     raises_signal(monkeypatch, training, "_note", signal.SIGINT, call=2)
     assert fit("--epochs", "100000") == 130
     assert len(lines) == 1

@@ -9,14 +9,8 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.io import Graph
-from cosmodag.io.graphs.convert import (
-    from_networkx,
-    to_causallearn,
-    to_dowhy,
-    to_lingam,
-    to_networkx,
-    to_pgmpy,
-)
+from cosmodag.io.graphs.convert import to_causallearn, to_dowhy, to_lingam, to_networkx, to_pgmpy
+from cosmodag.io.graphs.digraph import from_networkx
 
 GRAPH = Graph(["rain", "wet ground", "slip", "alone"],
               [[0, 2.0, 0, 0], [0, 0, -0.5, 0], [0, 0, 0, 0], [0, 0, 0, 0]])  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from cosmodag.errors import DataError
 from cosmodag.io import as_table, read_table
 from cosmodag.io.kinds import ColumnKind
-from cosmodag.io.tables.like import like_table
+from cosmodag.io.tables.foreign import like_table
 
 SIZES = ["small", "large", "medium", "small", "large", "small"]
 

@@ -5,7 +5,7 @@ import signal
 import numpy as np
 import pytest
 
-import cosmodag.data.diagnose.graph.hidden.search as hidden
+import cosmodag.data.diagnose.hidden_causes as hidden
 from cosmodag import EmptyGraph, OrderSearch, VarianceSort
 from cosmodag.errors import CosmodagWarning, InterruptedWarning
 from cosmodag.graph.dags import is_dag
@@ -48,14 +48,14 @@ def effects_of_one_cause() -> np.ndarray:
 
 def trials_of(monkeypatch, before=lambda: None) -> list[None]:
     """Count the trials of the search for hidden causes, with something done before each."""
-    trials, grown = [], hidden._grown
+    trials, grown = [], hidden._structural_em
 
     def counted(*args):
         trials.append(None)
         before()
         return grown(*args)
 
-    monkeypatch.setattr(hidden, "_grown", counted)
+    monkeypatch.setattr(hidden, "_structural_em", counted)
     return trials
 
 

@@ -10,7 +10,7 @@ from cosmodag import Cosmo, OrderSearch, load, refine, simulate
 from cosmodag.errors import CosmodagWarning, ModelWarning
 from cosmodag.graph.equivalence import class_distance
 from cosmodag.refinement.variances import Variances
-from cosmodag.report.choices import choices_of
+from cosmodag.report.sentences import choices_of
 
 
 def fitted(X, **options):

@@ -15,7 +15,7 @@ from cosmodag.errors import DataError
 from cosmodag.report import Evidence
 from cosmodag.report.answers import Answers
 from cosmodag.report.facts import groups_of, page_data
-from cosmodag.report.story import story_of
+from cosmodag.report.sentences import story_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

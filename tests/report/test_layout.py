@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cosmodag.report.drawings.layout import layered_layout
+from cosmodag.report.layout import layered_layout
 
 
 @given(st.integers(1, 40), st.integers(0, 120), st.integers(0, 1000))

@@ -18,8 +18,7 @@ from cosmodag.simulate import (
     sample_linear,
     sample_nonlinear,
 )
-from cosmodag.simulate.mechanisms import propagate
-from cosmodag.simulate.nonlinear import NONLINEAR
+from cosmodag.simulate.mechanisms import NONLINEAR, propagate
 
 CONTINUOUS: dict[str, Any] = {
     "gauss": stats.norm(),

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import typer
 
-from cosmodag.cli.terminal import compiling
+from cosmodag.cli.terminal import shell
 from cosmodag.cli.terminal.shell import register, run
 from cosmodag.compilation import progress
 from cosmodag.later import jax, jitted
@@ -92,7 +92,7 @@ def command_that(act: Callable[[], None], *arguments: str) -> int:
 def test_a_command_writes_lines_to_a_file_or_a_pipe(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    said, say = threading.Event(), compiling.say
+    said, say = threading.Event(), shell.say
 
     def heard(line: str) -> None:
         say(line)
@@ -103,9 +103,9 @@ def test_a_command_writes_lines_to_a_file_or_a_pipe(
         assert said.wait(60)
         progress.end("search", {"search", "grow", "shrink"})
 
-    monkeypatch.setattr(compiling, "_EVERY", 0.02)
-    monkeypatch.setattr(compiling, "_LOOK", 0.01)
-    monkeypatch.setattr(compiling, "say", heard)
+    monkeypatch.setattr(shell, "_EVERY", 0.02)
+    monkeypatch.setattr(shell, "_LOOK", 0.01)
+    monkeypatch.setattr(shell, "say", heard)
     assert command_that(act) == 0
     out, err = capfd.readouterr()
     assert out == ""

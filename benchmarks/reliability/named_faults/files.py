@@ -38,7 +38,7 @@ FAULTS = (
     ),
     Fault(
         "decimal commas make columns",
-        "io/tables/records.py",
+        "io/tables/text.py",
         '_SEPARATORS = (";", "\\t", ",", "|")',
         '_SEPARATORS = (",", "\\t", ";", "|")',
         (f"{TABLES}::test_commas_between_semicolons_are_decimal_marks_or_parts_of_names",),
@@ -92,7 +92,7 @@ FAULTS = (
     ),
     Fault(
         "names are markup in the thumbnail",
-        "report/drawings/thumbnail.py",
+        "report/drawings.py",
         'f"{escape(label)}</text>"',
         'f"{label}</text>"',
         ("report/test_plots.py::test_a_notebook_shows_the_graph",),
@@ -128,7 +128,7 @@ FAULTS = (
     ),
     Fault(
         "fit --bootstrap forgets interventions",
-        "cli/fits/steps.py",
+        "cli/fit_steps.py",
         "            **fit_arguments,\n            random_state",
         "            random_state",
         ("cli/test_fit_inputs.py::test_a_bootstrap_is_told_of_interventions",),
@@ -136,9 +136,9 @@ FAULTS = (
     ),
     Fault(
         "evaluate cuts finished graphs at .3",
-        "cli/evaluate.py",
-        "return 0.0 if is_dag(weights) else _RAW_CUT",
-        "return _RAW_CUT",
+        "cli/graphs.py",
+        "cut = 0.0 if is_dag(graph.weights) else _RAW_CUT",
+        "cut = _RAW_CUT",
         ("cli/test_evaluate_command.py::test_a_finished_graph_is_no_distance_from_itself",),
     ),
     Fault(

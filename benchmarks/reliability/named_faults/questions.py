@@ -23,7 +23,7 @@ FAULTS = (
     ),
     Fault(
         "an adjustment set holds what the cause influences",
-        "assess/effects/adjustment.py",
+        "assess/effects/possible.py",
         "return frozenset(found - behind - {x})",
         "return frozenset(found - {x})",
         (f"{MIXED}::test_the_optimal_set_satisfies_the_adjustment_criterion",),
@@ -51,23 +51,23 @@ FAULTS = (
     ),
     Fault(
         "p-values are not corrected for their number",
-        "assess/validation/independences.py",
+        "assess/independences.py",
         "p_values[rank] * np.arange(m, 0, -1)",
         "p_values[rank]",
         (f"{VALIDATE}::test_the_correction_is_that_of_holm",),
     ),
     Fault(
         "a variable is tested against its descendants",
-        "assess/validation/independences.py",
+        "assess/independences.py",
         "others = earlier[~arcs[earlier, v]]",
         "others = np.flatnonzero(~arcs[:, v] & (np.arange(len(order)) != v))",
         (f"{VALIDATE}::test_each_unjoined_pair_is_tested_once",),
     ),
     Fault(
         "rows in which a variable was set count for its tests",
-        "assess/validation/validate.py",
-        "return PartialCorrelation(known.moments(values))",
-        "return PartialCorrelation(NOTHING.moments(values))",
+        "assess/validate.py",
+        "return partial(partial_correlation, known.moments(values))",
+        "return partial(partial_correlation, NOTHING.moments(values))",
         (f"{VALIDATE}::test_rows_in_which_a_variable_was_set_do_not_count_for_it",),
     ),
     Fault(

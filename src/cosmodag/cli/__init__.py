@@ -1,4 +1,4 @@
-"""The command line: one file per command; each command imports heavy modules only when it runs.
+"""The command line; each command imports heavy modules only when it runs.
 
 Examples
 --------
@@ -12,28 +12,29 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
 
 from cosmodag._version import __version__
+from cosmodag.cli.about import doctor, methods
 from cosmodag.cli.bench import app as bench
+from cosmodag.cli.fit import fit
+from cosmodag.cli.graphs import convert, evaluate
+from cosmodag.cli.saved_fits import effect, report, validate
+from cosmodag.cli.simulated import demo, simulate
+from cosmodag.cli.tables import diagnose, pag
 from cosmodag.cli.terminal.output import prepare_streams, print_result
-from cosmodag.cli.terminal.shell import (
-    EXIT_INTERRUPTED,
-    EXIT_TERMINATED,
-    EXIT_USAGE,
-    register,
-    run,
-)
+from cosmodag.cli.terminal.shell import EXIT_USAGE, register, run
+from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED
 
 __all__ = ["app", "main", "program"]
 
-# Each is a module with a function of its name, listed in the order of the help page.
-_COMMANDS = "demo fit diagnose pag simulate report effect validate evaluate convert methods doctor"
+# In the order of the help page.
+_COMMANDS: list[Callable[..., None]] = [demo, fit, diagnose, pag, simulate, report]
+_COMMANDS += [effect, validate, evaluate, convert, methods, doctor]
 
 app = typer.Typer(
     name="cosmodag",
@@ -66,8 +67,8 @@ def _start(
         raise typer.Exit(EXIT_USAGE)
 
 
-for _name in _COMMANDS.split():
-    register(app, _name, getattr(import_module(f"cosmodag.cli.{_name}"), _name))
+for _command in _COMMANDS:
+    register(app, _command.__name__, _command)
 app.add_typer(bench, name="bench")
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cosmodag.cli.fits import steps
-from cosmodag.cli.fits.results import check_names_for, output_folder, write_results
+from cosmodag.cli import fit_steps
 from cosmodag.cli.options import common
 from cosmodag.cli.options.inputs import AskedKinds, input_facts, read_rows
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
@@ -17,13 +16,11 @@ from cosmodag.cli.terminal.output import noted_warnings, print_json, print_resul
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
+from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
-    from cosmodag.selection import Choice
-
-__all__ = ["fit"]
 
 _COSMO = Method("cosmo")
 _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
@@ -98,7 +95,7 @@ def fit(
         data, fit_arguments = read_rows(table, labels | {"time": time, "series": series}, **reading)
     if regimes is not None:
         fit_arguments["find_targets"] = find_targets
-    check_names_for(format or [], list(lagged_names(data.names, lags or 0)))
+    fit_steps.check_names_for(format or [], list(lagged_names(data.names, lags or 0)))
     options = {
         "knowledge": known,
         "kinds": asked.among(data.names),
@@ -126,14 +123,14 @@ def fit(
     if dry_run and auto:
         raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
     if dry_run:
-        _print_cost(model, steps.windows_for(model, data, fit_arguments), json)
+        _print_cost(model, fit_steps.windows_for(model, data, fit_arguments), json)
         return
-    with output_folder(output, quiet), noted_warnings(noted, quiet):
+    with fit_steps.output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
-        choice = steps.chosen(data, fit_arguments, options, settings, quiet) if auto else None
-        model = steps.fitted(model, data, fit_arguments) if choice is None else choice.model
+        choice = fit_steps.chosen(data, fit_arguments, options, settings, quiet) if auto else None
+        model = fit_steps.fitted(model, data, fit_arguments) if choice is None else choice.model
         seconds = monotonic() - begin
-        sure, interrupted = steps.bootstrapped(
+        sure, interrupted = fit_steps.bootstrapped(
             model, data, fit_arguments, bootstrap, max_time, quiet
         )
         total = monotonic() - begin
@@ -146,15 +143,24 @@ def fit(
         "warnings": noted,
         "seconds": round(seconds, 3),
         **_facts_of(model),
-        **steps.window_facts(model, time, series),
+        "lags": 0,
+        "time": None,
+        "series": None,
     }
-    files, arcs = write_results(output, model, data, facts, format or [], sure)
+    if (window := model.fitted_.window) is not None:
+        facts |= {"lags": window.lags, "time": time, "series": series, "variables": window.d}
+    files, arcs = fit_steps.write_results(output, model, data, facts, format or [], sure)
     if json:
         listed = arcs.to_dict("records")
         print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})
     elif not quiet:
-        steps.print_arcs(arcs, top, sure.doubts if sure else ())
-        _print_reasons(choice, facts)
+        fit_steps.print_arcs(arcs, top, sure.doubts if sure else ())
+        if reason := choice or facts["noise_reason"]:
+            print_result(str(reason))
+        if "regimes" in facts:
+            fit_steps.print_targets(facts["regimes"])
+        if "interventions" in facts:
+            print_result(facts["interventions"]["assumption"])
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
             f"{total:.1f} s; "
@@ -170,7 +176,7 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
         "format": _FORMAT,
         "rows": len(model.residuals_),
         "variables": model.n_features_in_,
-        "method": steps.command_of(model),
+        "method": LEARNERS[type(model).__name__].command,
         "missing": getattr(model, "missing_report_", None),
         "kinds": {
             str(name): kind.facts()
@@ -192,18 +198,6 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
             "undirected": len(model.cpdag_.undirected),
         },
     }
-
-
-def _print_reasons(choice: "Choice | None", facts: dict[str, Any]) -> None:
-    """Print the choices and assumptions, one sentence each."""
-    if choice is not None:
-        print_result(str(choice))
-    elif facts["noise_reason"]:
-        print_result(facts["noise_reason"])
-    if "regimes" in facts:
-        steps.print_targets(facts["regimes"])
-    if "interventions" in facts:
-        print_result(facts["interventions"]["assumption"])
 
 
 def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:

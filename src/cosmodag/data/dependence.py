@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArcTests", "Floats", "Powers", "arc_tests", "pair_tests", "powers_of"]
-
 Floats = NDArray[np.float64]
 
 # Values are clipped at this many deviations: heavy tails would invalidate the standard errors.
@@ -74,8 +72,6 @@ def arc_tests(
     variable was not set, where `counted` is not 0. The tests are sorted by head; arcs into columns
     that their parents determine are left out, and those that are left when `should_stop` says so.
 
-    Examples
-    --------
     >>> x, noise = np.random.default_rng(0).normal(size=(2, 500))
     >>> X, left = np.column_stack([x, x + noise]), np.column_stack([x, noise])
     >>> found = arc_tests(X, left, np.array([0]), np.array([1]))
@@ -125,12 +121,12 @@ def powers_of(values: Floats) -> Powers:
     centred = values - values.mean()
     clipped = centred / max(float(centred.std()), np.finfo(float).tiny)
     clipped = np.clip(clipped, -_CLIPPED_AT, _CLIPPED_AT)
-    first = _rest(clipped)
-    square, second = _rest(clipped**2), _rest(clipped**2, first)
-    return Powers(first, square, second, _rest(clipped**3, first, second))
+    first = _residual(clipped)
+    square, second = _residual(clipped**2), _residual(clipped**2, first)
+    return Powers(first, square, second, _residual(clipped**3, first, second))
 
 
-def _rest(values: Floats, *explained: Floats) -> Floats:
+def _residual(values: Floats, *explained: Floats) -> Floats:
     """Residual after regression on a constant and orthogonal columns: unit length, or zero."""
     rest = values - values.mean()
     length = float(np.linalg.norm(rest))

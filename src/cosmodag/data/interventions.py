@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError, DataWarning, name_list
 from cosmodag.io.columns.refused import is_absent
 
-__all__ = ["ASSUMPTION", "never_free", "row_entries", "take_column", "take_columns", "targets_of"]
-
 ASSUMPTION = (
     "Interventions are assumed to be perfect: they set the named variables and affect nothing "
     "else directly. If they also acted on other variables, or did not determine the measured "
@@ -64,8 +62,6 @@ def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[n
     (None, an empty string or list), the name or number of the column that was set, or several of
     them in a list or in one string separated by semicolons.
 
-    Examples
-    --------
     >>> targets_of(["", "b", "a;b"], ["a", "b"], 3).astype(int).tolist()
     [[0, 0], [0, 1], [1, 1]]
     """

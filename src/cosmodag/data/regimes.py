@@ -11,8 +11,6 @@ from cosmodag.data.interventions import row_entries
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns.refused import is_absent
 
-__all__ = ["CHANGES", "OBSERVATIONAL", "Regimes", "label_texts", "regimes_of"]
-
 OBSERVATIONAL = "observational"
 """Name of the regime of rows whose label is empty; as a label it means the same."""
 
@@ -30,24 +28,12 @@ FEWEST_ROWS = 10
 
 @dataclass(frozen=True, eq=False)
 class Regimes:
-    """Regimes of the rows of a table.
+    """Regimes of the rows of a table."""
 
-    Attributes
-    ----------
-    labels
-        (n,): the regime of each row, 0 to k − 1.
-    names
-        Names of the k regimes, in the order in which they occur.
-    stated
-        (k, d) bool: targets that the user named.
-    finds
-        Whether other variables than those may be targets.
-    """
-
-    labels: NDArray[np.intp]
-    names: tuple[str, ...]
-    stated: NDArray[np.bool_]
-    finds: bool = True
+    labels: NDArray[np.intp]  # (n,): the regime of each row, 0 to k − 1
+    names: tuple[str, ...]  # names of the k regimes, in the order in which they occur
+    stated: NDArray[np.bool_]  # (k, d) bool: targets that the user named
+    finds: bool = True  # whether other variables than those may be targets
 
     @property
     def reference(self) -> NDArray[np.bool_]:
@@ -72,8 +58,6 @@ class Regimes:
 def label_texts(labels: Any, rows: int) -> list[str]:
     """Labels of all rows as text; an empty one (None, NaN, ``""``) is `OBSERVATIONAL`.
 
-    Examples
-    --------
     >>> label_texts(["drug", None, 3], 3)
     ['drug', 'observational', '3']
     """
@@ -93,8 +77,6 @@ def regimes_of(
     `targets` (n, d) marks the variables that were named as targets; they must be the same in all
     rows of a regime. With `finds`, other variables may be targets too.
 
-    Examples
-    --------
     >>> found = regimes_of(["observational"] * 10 + ["drug"] * 10, ["a", "b"], None)
     >>> found.names, found.may_change.tolist()
     (('observational', 'drug'), [[False, False], [True, True]])

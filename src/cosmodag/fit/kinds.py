@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cosmodag.data.diagnose.columns.kinds import inferred_kinds, levels_as_numbers
+from cosmodag.data.diagnose.columns import inferred_kinds, levels_as_numbers
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.kinds import declared_names
 from cosmodag.errors import DataError

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, after_fit, warn_about
-from cosmodag.data.diagnose.after import MOST_TESTED
+from cosmodag.data.diagnose.checks import MOST_TESTED
 from cosmodag.data.diagnose.findings import stopped_early
-from cosmodag.data.diagnose.rows.series import residuals_follow
+from cosmodag.data.diagnose.series import residuals_follow
 from cosmodag.fit.dag.basis import FIRM
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.known import Known

@@ -2,14 +2,8 @@
 
 from cosmodag.io.datasets import Dataset, read_dataset
 from cosmodag.io.graphs import Graph, as_graph, dump_graph, graph_suffix, read_graph, write_graph
-from cosmodag.io.graphs.convert import (
-    from_networkx,
-    to_causallearn,
-    to_dowhy,
-    to_lingam,
-    to_networkx,
-    to_pgmpy,
-)
+from cosmodag.io.graphs.convert import to_causallearn, to_dowhy, to_lingam, to_networkx, to_pgmpy
+from cosmodag.io.graphs.digraph import from_networkx
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables import Table, as_table, read_table
 

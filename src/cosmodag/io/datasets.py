@@ -15,8 +15,6 @@ from cosmodag.io.graphs import GraphFormat, read_graph
 from cosmodag.io.tables.frames import Missing
 from cosmodag.io.tables.read import read_table
 
-__all__ = ["Dataset", "dense_if_small", "read_dataset"]
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset:

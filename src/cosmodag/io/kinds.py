@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["KINDS", "NOT_EXAMINED", "ColumnKind", "Kind", "kind_of_levels", "label_of"]
-
 Kind = Literal["continuous", "binary", "categorical", "ordinal", "count"]
 KINDS: tuple[Kind, ...] = ("continuous", "binary", "categorical", "ordinal", "count")
 
@@ -59,8 +57,6 @@ def kind_of_levels(levels: int, ordered: bool = False) -> Kind:
 def label_of(value: Any) -> Any:
     """Make a label that files can hold: text, a number or a Boolean; anything else as text.
 
-    Examples
-    --------
     >>> import datetime
     >>> label_of("north"), label_of(2.0), label_of(datetime.date(2024, 1, 2))
     ('north', 2, '2024-01-02')

@@ -6,8 +6,7 @@ All counts and rates are over the d² entries, diagonal included, as in the pape
 false positive. A ratio whose denominator is zero is ``nan``.
 """
 
-from cosmodag.metrics.adjustment import adjustment_distances
 from cosmodag.metrics.evaluation import evaluate
-from cosmodag.metrics.orders import order_divergence
+from cosmodag.metrics.scores import adjustment_distances, order_divergence
 
 __all__ = ["adjustment_distances", "evaluate", "order_divergence"]

@@ -9,14 +9,16 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.graph.equivalence import class_distance
-from cosmodag.metrics.adjustment import adjustment_distances
-from cosmodag.metrics.counts import Counts, count, hamming_scores, skeleton_scores
-from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, labelled
-from cosmodag.metrics.named_graphs import is_graph, matched
-from cosmodag.metrics.orders import order_divergence
-from cosmodag.metrics.ranking import ranking_scores
-
-__all__ = ["evaluate"]
+from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, is_graph, labelled, matched
+from cosmodag.metrics.scores import (
+    Counts,
+    adjustment_distances,
+    count,
+    hamming_scores,
+    order_divergence,
+    ranking_scores,
+    skeleton_scores,
+)
 
 Names = Sequence[Hashable] | None
 
@@ -112,7 +114,9 @@ def evaluate(
     if np.any(truth.diagonal()):
         raise DataError("The truth has a self-loop, which a DAG cannot have: remove it.")
     tails, heads = arcs_of(truth)
-    graph = _above(weights, threshold)
+    if not threshold >= 0:
+        raise DataError(f"The threshold {threshold} must be zero or more.")
+    graph = abs(weights) > threshold
     counts = count(tails, heads, graph)
     return {
         **ranking_scores(tails, heads, weights),
@@ -123,12 +127,6 @@ def evaluate(
         "true_edges": counts.true_edges,
         **(adjustment_distances(truth, graph) if sid else {}),
     }
-
-
-def _above(weights: Matrix, threshold: float) -> Matrix:
-    if not threshold >= 0:
-        raise DataError(f"The threshold {threshold} must be zero or more.")
-    return abs(weights) > threshold
 
 
 def _scores_of_dags(

@@ -1,7 +1,7 @@
 """Presentation of a fitted graph: HTML page, plots, pictures, and a file for Cytoscape."""
 
 from cosmodag.fit.view.arcs import standard_errors
-from cosmodag.report.drawings.cyjs import write_cytoscape
+from cosmodag.report.drawings import write_cytoscape
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.page import write_report
 from cosmodag.report.plots import plot_graph, plot_history, plot_matrix, plot_stability

@@ -12,8 +12,6 @@ from cosmodag.errors import CosmodagError
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
 
-__all__ = ["ANSWERS", "Answers", "plain"]
-
 ANSWERS = "answers.json"
 """File of a saved fit that holds the answers."""
 
@@ -25,26 +23,17 @@ _DIGITS = 5
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers in plain values that JSON can hold; None for those that were not computed.
+    """Answers in plain values that JSON can hold; None for those that were not computed."""
 
-    Attributes
-    ----------
-    effects
-        Total effects of one unit, as columns of equal length: ``from``, ``to``, ``estimate``,
-        ``low``, ``high``, ``least``, ``most``, ``identified``, ``adjustment`` (lists of places).
-        Pairs that are not listed have no effect.
-    pag
-        ``edges``, each (place, place, mark at the first, mark at the second) with 1 circle,
-        2 arrowhead, 3 tail; ``basis``.
-    verdict
-        ``sentence``, ``rejected``, ``tested``: do the rows contradict the graph?
-    effect_curves
-        Effects that are not one number; see :func:`cosmodag.assess.effects.panel.effect_curves`.
-    """
-
+    # Total effects of one unit, as columns of equal length: from, to, estimate, low, high, least,
+    # most, identified, adjustment (lists of places). Pairs that are not listed have no effect.
     effects: dict[str, list[Any]] | None = None
+    # edges, each (place, place, mark at the first, mark at the second) with 1 circle, 2 arrowhead,
+    # 3 tail; basis
     pag: dict[str, Any] | None = None
+    # sentence, rejected, tested: do the rows contradict the graph?
     verdict: dict[str, Any] | None = None
+    # Effects that are not one number; see :func:`cosmodag.assess.effects.panel.effect_curves`
     effect_curves: dict[str, Any] | None = None
 
     @classmethod
@@ -64,13 +53,7 @@ class Answers:
 
     @classmethod
     def read(cls, facts: Any, variables: int) -> "Answers":
-        """Take the content of ``answers.json``.
-
-        Raises
-        ------
-        ValueError, TypeError, KeyError, AttributeError, OverflowError
-            If the content was changed, or belongs to another number of variables.
-        """
+        """Take the content of ``answers.json``; any error means that it was changed."""
         effects, pag, verdict = (facts[name] for name in ("effects", "pag", "verdict"))
         if effects is not None:
             columns = [effects[name] for name in _COLUMNS]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.view.fitted import FittedGraph
 
-__all__ = ["Evidence", "checked_shares", "resamples_of"]
-
 _FULL_DIAGNOSIS = 300  # variables; the full diagnosis takes cubic time
 _OFTEN = 0.5
 _MOST_MISSED = 30
@@ -72,7 +70,13 @@ class Evidence:
         bootstrap : object, optional
             A :class:`cosmodag.stability.BootstrapResult`, or an object with its probabilities.
         """
-        prepared = _prepared(model, data)
+        # The model was fitted to another table: missing values were filled in, or rows are windows.
+        is_other = hasattr(model, "missing_report_") or model.fitted_.window is not None
+        has_rows, prepared = hasattr(model, "residuals_"), None
+        if data is not None and not (is_other and has_rows):
+            prepared = model.prepared(data)
+        elif has_rows:
+            prepared = model.training_data()
         errors = findings = None
         if prepared is not None:
             names = [str(name) for name in model.names_]
@@ -141,14 +145,6 @@ def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]
 def resamples_of(bootstrap: Any) -> int:
     """Return the number of resamples of a bootstrap."""
     return len(bootstrap.done) if hasattr(bootstrap, "done") else int(bootstrap.n)
-
-
-def _prepared(model: "FittedGraph", data: Any) -> NDArray[np.float64] | None:
-    # The model was fitted to another table: missing values were filled in, or rows are windows.
-    is_other = hasattr(model, "missing_report_") or model.fitted_.window is not None
-    if data is not None and not (is_other and hasattr(model, "residuals_")):
-        return model.prepared(data)
-    return model.training_data() if hasattr(model, "residuals_") else None
 
 
 def _missed(

@@ -11,17 +11,14 @@ from cosmodag.fit.dag.basis import BASES, contains_arcs
 from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised
 from cosmodag.report.answers import plain
-from cosmodag.report.choices import choices_of, troubles_of
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.origin import code_for, now, versions
 from cosmodag.report.sections import sections_of
-from cosmodag.report.story import bases_in_order, story_of
+from cosmodag.report.sentences import bases_in_order, choices_of, story_of, troubles_of
 
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.learners.base import StructureLearner
-
-__all__ = ["SCHEMA", "groups_of", "page_data", "response_curves"]
 
 SCHEMA = 3
 _MOST_RECORDS = 300
@@ -59,9 +56,9 @@ def page_data(
     -------
     dict
         ``schema``: 3. ``title``, ``learner``, ``file`` (start of the names of saved files): text.
-        ``story``: see :func:`cosmodag.report.story.story_of`. ``variables``: ``name``, ``order``
-        (numbers, causes first), ``scale`` (of the table's unit to that of the weights), ``group``
-        (a number into ``groups``, or None). ``linear``: whether effects are sums of products of
+        ``story``: see `story_of`. ``variables``: ``name``, ``order`` (numbers, causes first),
+        ``scale`` (of the table's unit to that of the weights), ``group`` (a number into
+        ``groups``, or None). ``linear``: whether effects are sums of products of
         weights. ``signed``: whether weights have signs. ``effects``, ``pag``, ``verdict``,
         ``effect_curves``: see :class:`cosmodag.report.answers.Answers`. ``sections``: see
         :class:`cosmodag.report.sections.Section`. ``arcs``: ``from``, ``to``, ``weight``,
@@ -75,16 +72,18 @@ def page_data(
     """
     run = run or {}
     names = [str(name) for name in model.names_]
-    arcs, bases = _arcs(model, evidence)
+    arcs, bases = _arc_columns(model, evidence)
     findings = _findings(model, evidence, run)
     warned = sum(finding["severity"] == "warning" for finding in findings)
     groups, group = groups_of(model, run.get("groups"))
     rows = run.get("rows") or (len(model.residuals_) if hasattr(model, "residuals_") else None)
     title = str(run.get("table") or run.get("data") or "A learnt graph")
+    # Saved pictures are named after the data: the last part of its path, without its ending.
+    stem = title.replace("\\", "/").rstrip("/").rpartition("/")[2].partition(".")[0]
     facts = {
         "schema": SCHEMA,
         "title": title,
-        "file": _file_name(title),
+        "file": re.sub(r"[^\w-]+", "-", stem).strip("-") or "graph",
         "learner": type(model).__name__,
         "story": story_of(model, evidence, rows, warned),
         "variables": {
@@ -108,13 +107,13 @@ def page_data(
         "stability": None if evidence.edge_probabilities is None else evidence.stability,
         **evidence.answers.facts(),
         "sections": sections_of(model),
-        "reproduce": _reproduce(model, run),
+        "reproduce": _reproduction(model, run),
     }
     data: dict[str, Any] = plain(facts)
     return data
 
 
-def _arcs(
+def _arc_columns(
     model: "StructureLearner", evidence: Evidence
 ) -> tuple[dict[str, Any], list[dict[str, str]]]:
     edges, basis = model.edges_, model.arrow_basis_
@@ -131,13 +130,6 @@ def _arcs(
         "p_direction": evidence.direction_probabilities,
     }
     return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
-
-
-def _file_name(title: str) -> str:
-    """Name saved pictures after the data: the last part of its path, without its ending."""
-    stem = title.replace("\\", "/").rstrip("/").rpartition("/")[2].partition(".")[0]
-    kept = re.sub(r"[^\w-]+", "-", stem).strip("-")
-    return kept or "graph"
 
 
 def _findings(
@@ -170,7 +162,7 @@ def _history(records: list[dict[str, float]]) -> dict[str, Any]:
     }
 
 
-def _reproduce(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]:
+def _reproduction(model: "StructureLearner", run: dict[str, Any]) -> dict[str, Any]:
     used = run.get("versions") or versions()
     parameters = model.get_params(deep=False)
     facts = [
@@ -196,8 +188,6 @@ def groups_of(
     ``groups`` maps variables to the names of their groups. By default these are the tiers of the
     model's knowledge.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from cosmodag import VarianceSort
     >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [1, 2, 3]
@@ -222,13 +212,9 @@ def groups_of(
 def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
     """Compute the fitted response of the strongest arcs, with the other parents at their means.
 
-    Causes vary over the middle 96% of values sampled from the fitted model.
-
-    Returns
-    -------
-    list of dict
-        ``arc``, its number in ``edges_``, and the points ``x`` and ``y``; empty for learners whose
-        arcs are numbers, and for tables with categories, of which `block_section` shows effects.
+    Causes vary over the middle 96% of values sampled from the fitted model. Each curve has ``arc``,
+    its number in ``edges_``, and the points ``x`` and ``y``. There is none for learners whose arcs
+    are numbers, and for tables with categories, of which `block_section` shows effects.
     """
     response = getattr(model, "response", None)
     if response is None or isinstance(model.fitted_.equations, EquationsByKind):

@@ -15,8 +15,6 @@ from cosmodag._version import __version__
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["code_for", "file_hash", "now", "table_hash", "versions"]
-
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "jax", "numba")
 
 
@@ -40,8 +38,6 @@ def file_hash(path: Path) -> str:
 def table_hash(X: NDArray[Any]) -> str:
     """SHA-256 of a table's numbers as float64, row by row.
 
-    Examples
-    --------
     >>> table_hash(np.zeros((2, 2)))[:8]
     '66687aad'
     """
@@ -51,8 +47,6 @@ def table_hash(X: NDArray[Any]) -> str:
 def code_for(model: "StructureLearner") -> str:
     r"""Python code that fits a learner with the same parameters.
 
-    Examples
-    --------
     >>> from cosmodag import VarianceSort
     >>> code_for(VarianceSort())
     'from cosmodag import VarianceSort\n\nmodel = VarianceSort().fit(table)'

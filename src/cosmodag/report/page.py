@@ -15,31 +15,10 @@ from cosmodag.report.facts import page_data
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["page_for", "write_report"]
-
+# In the order in which they are joined.
 _OWN = (
-    "tools",
-    "state",
-    "walks",
-    "edges",
-    "colours",
-    "view",
-    "layers",
-    "arrange",
-    "look",
-    "graph",
-    "pointer",
-    "panel",
-    "effects",
-    "legend",
-    "link",
-    "controls",
-    "svg",
-    "table",
-    "matrix",
-    "plots",
-    "sections",
-    "page",
+    "tools state walks edges colours view layers arrange look graph pointer panel effects "
+    "legend link controls svg table matrix plots sections page"
 )
 
 
@@ -70,8 +49,6 @@ def page_for(data: dict[str, Any]) -> str:
     A content security policy lists the hashes of the page's own scripts: no other script can run,
     and none can open a connection.
 
-    Examples
-    --------
     >>> page = page_for({"title": "</script><script>alert(1)</script>"})
     >>> "alert(1)</script>" in page
     False
@@ -94,8 +71,6 @@ def page_for(data: dict[str, Any]) -> str:
 def embedded(data: dict[str, Any]) -> str:
     r"""Encode JSON for a script element: no character of it can close or open an element.
 
-    Examples
-    --------
     >>> print(embedded({"name": "</script>"}))
     {"name":"\u003c/script\u003e"}
     """
@@ -122,7 +97,7 @@ def _asset(name: str) -> str:
 @cache
 def _own_script() -> str:
     """Join the page's own scripts into one strict-mode function without global names."""
-    parts = "\n".join(_asset(f"js/{name}.js") for name in _OWN)
+    parts = "\n".join(_asset(f"js/{name}.js") for name in _OWN.split())
     return f'(function () {{\n"use strict";\n{parts}\n}})();'
 
 

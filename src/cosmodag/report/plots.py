@@ -16,11 +16,11 @@ from cosmodag.fit.dag.basis import FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import write_bytes
-from cosmodag.io.graphs.any import GraphLike, as_graph, is_model
-from cosmodag.report.drawings.layout import layered_layout
-from cosmodag.report.drawings.thumbnail import COLOURS
+from cosmodag.io.graphs.read import GraphLike, as_graph, is_model
+from cosmodag.report.drawings import COLOURS
 from cosmodag.report.evidence import checked_shares, resamples_of
-from cosmodag.report.story import bases_in_order
+from cosmodag.report.layout import layered_layout
+from cosmodag.report.sentences import bases_in_order
 from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cosmodag.learners.base import StructureLearner
-
-__all__ = ["plot_graph", "plot_history", "plot_matrix", "plot_stability", "save_drawing"]
 
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 _LINES: dict[str, Any] = {
@@ -258,7 +256,12 @@ def _heat_map(
     ordered = values[np.ix_(model.order_, model.order_)]
     image = ax.imshow(ordered, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
     ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
-    _name_ticks(ax, [str(name) for name in model.causal_order_])
+    names = [str(name).replace("$", r"\$") for name in model.causal_order_]
+    if len(names) > _NAMED:
+        names = []
+    size = 8 if len(names) <= 30 else 6
+    ax.set_xticks(range(len(names)), names, rotation=90, fontsize=size)
+    ax.set_yticks(range(len(names)), names, fontsize=size)
     ax.set_xlabel("effect")
     ax.set_ylabel("cause")
     return ax
@@ -271,17 +274,6 @@ def _axes(ax: "Axes | None", width: float, height: float) -> "Axes":
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(min(width, 18.0), min(height, 14.0)), layout="constrained")[1]
-
-
-def _name_ticks(ax: "Axes", names: list[str]) -> None:
-    if len(names) > _NAMED:
-        ax.set_xticks([])
-        ax.set_yticks([])
-        return
-    labels = [name.replace("$", r"\$") for name in names]
-    size = 8 if len(names) <= 30 else 6
-    ax.set_xticks(range(len(names)), labels, rotation=90, fontsize=size)
-    ax.set_yticks(range(len(names)), labels, fontsize=size)
 
 
 def _line(

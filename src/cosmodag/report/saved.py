@@ -24,17 +24,6 @@ if TYPE_CHECKING:
 
     from cosmodag.learners.base import StructureLearner
 
-__all__ = [
-    "ANSWERS",
-    "EDGES",
-    "MODEL",
-    "RUN",
-    "edge_list",
-    "report_folder",
-    "run_facts",
-    "saved_answers",
-]
-
 RUN, EDGES = "run.json", "edges.csv"
 
 _NUMBER = (int, float)
@@ -86,12 +75,15 @@ def _folder_and_model(given: Path) -> tuple[Path | None, Path]:
 
 
 def _evidence(
-    run: dict[str, Any],
-    columns: dict[str, NDArray[np.float64]],
-    variables: int,
-    answers: Answers,
+    run: dict[str, Any], columns: dict[str, NDArray[np.float64]], variables: int, answers: Answers
 ) -> Evidence:
     stored = run.get("findings")
+    findings = None
+    if stored is not None:
+        findings = [Finding(**{**one, "columns": tuple(one["columns"])}) for one in stored]
+        texts = [text for one in findings for text in (one.name, one.severity, one.sentence)]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a finding must be a string")
     stability = run.get("stability") or {}
     missed = [(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])]
     doubts = stability.get("doubts", [])
@@ -100,7 +92,7 @@ def _evidence(
         raise ValueError("the resamples are those of another model")
     return Evidence(
         errors=columns.get("se"),
-        findings=None if stored is None else [_finding(one) for one in stored],
+        findings=findings,
         edge_probabilities=columns.get("p_edge"),
         direction_probabilities=columns.get("p_direction"),
         resamples=stability.get("resamples"),
@@ -176,14 +168,6 @@ def _run(path: Path) -> dict[str, Any]:
 
 def _changed(path: Path) -> DataError:
     return DataError(f"'{path}' does not hold what cosmodag wrote to it: fit again.")
-
-
-def _finding(stored: dict[str, Any]) -> Finding:
-    finding = Finding(**{**stored, "columns": tuple(stored["columns"])})
-    texts = (finding.name, finding.severity, finding.sentence)
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("a finding must be a string")
-    return finding
 
 
 def _columns(path: Path, model: "StructureLearner") -> dict[str, NDArray[np.float64]]:

@@ -16,41 +16,21 @@ from cosmodag.fit.view.arcs import largest_first, standardised
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
 
-__all__ = [
-    "SECTIONS",
-    "SUMMARY",
-    "Section",
-    "block_section",
-    "regime_section",
-    "sections_of",
-    "summary_rows",
-    "time_section",
-]
-
 
 @dataclass(frozen=True)
 class Section:
-    """A section with a heading, text, and optionally a table and curves.
+    """A section with a heading, text, and optionally a table and curves."""
 
-    Attributes
-    ----------
-    title, text
-        Heading and paragraph.
-    columns, rows
-        A table: names of the columns, and cells (text or numbers).
-    curves
-        Line plots, each with ``title``, ``label`` (of the horizontal axis), ``x`` and ``y``, and
-        ``low`` and ``high`` where they have a band.
-    folded
-        Whether only the heading is shown at first.
-    """
-
+    # Heading and paragraph
     title: str
     text: str = ""
+    # A table: names of the columns, and cells (text or numbers)
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[Any]] = ()
+    # Line plots, each with title, label (of the horizontal axis), x and y, and low and high where
+    # they have a band
     curves: Sequence[dict[str, Any]] = field(default_factory=list)
-    folded: bool = False
+    folded: bool = False  # whether only the heading is shown at first
 
 
 SECTIONS: "list[Callable[[FittedGraph], Section | None]]" = []

@@ -4,9 +4,14 @@ from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
 from cosmodag.simulate.interventional import Experiments, interventional
-from cosmodag.simulate.mechanisms import NOISES, population_covariance, sample_linear
+from cosmodag.simulate.mechanisms import (
+    NOISES,
+    NONLINEAR,
+    population_covariance,
+    sample_linear,
+    sample_nonlinear,
+)
 from cosmodag.simulate.named import DatasetName, load, parse_name
-from cosmodag.simulate.nonlinear import NONLINEAR, sample_nonlinear
 
 __all__ = [
     "DENSE_LIMIT",

@@ -12,15 +12,6 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 
-__all__ = [
-    "bipartite",
-    "erdos_renyi",
-    "generations",
-    "random_weights",
-    "scale_free",
-    "signed_uniform",
-]
-
 SparseMatrix = Any  # scipy ships no types; always a csr_array here
 
 
@@ -179,8 +170,6 @@ def generations(graph: SparseMatrix) -> list[NDArray[np.intp]]:
 
     The graph is sparse or dense. Concatenated layers are a topological order, causes first.
 
-    Examples
-    --------
     >>> [layer.tolist() for layer in generations(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))]
     [[0, 1], [2]]
     """

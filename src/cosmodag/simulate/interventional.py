@@ -11,11 +11,8 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import random_weights
-from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate
+from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate, sample_nonlinear
 from cosmodag.simulate.named import load, parse_name, streams_of
-from cosmodag.simulate.nonlinear import sample_nonlinear
-
-__all__ = ["Experiments", "interventional"]
 
 Targets = Sequence[tuple[int, ...]]
 
@@ -121,16 +118,17 @@ def _target_sets(
     targets: int | str | Sequence[Any], names: tuple[str, ...], rng: np.random.Generator
 ) -> Targets:
     d = len(names)
-    if isinstance(targets, str) and targets == "all":
+    if isinstance(targets, str):
+        if targets != "all":
+            raise DataError(
+                f"targets is {targets!r}: give 'all', a number, or a list of variables."
+            )
         return [(v,) for v in range(d)]
     if isinstance(targets, int):
         if not 0 <= targets <= d:
             raise DataError(f"targets is {targets}, but there are {d} variables.")
         return [(int(v),) for v in np.sort(rng.choice(d, targets, replace=False))]
-    if isinstance(targets, str):
-        raise DataError(f"targets is {targets!r}: give 'all', a number, or a list of variables.")
-    known: dict[Any, int] = {name: place for place, name in enumerate(names)}
-    known |= {place: place for place in range(d)}
+    known: dict[Any, int] = dict(zip((*names, *range(d)), (*range(d), *range(d)), strict=True))
     found = []
     for entry in targets:
         together = entry if isinstance(entry, tuple | list) else (entry,)

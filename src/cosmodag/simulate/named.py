@@ -15,10 +15,14 @@ from cosmodag.simulate.graphs import (
     random_weights,
     scale_free,
 )
-from cosmodag.simulate.mechanisms import NOISES, Matrix, propagate, sample_linear
-from cosmodag.simulate.nonlinear import NONLINEAR, sample_nonlinear
-
-__all__ = ["DatasetName", "load", "parse_name", "streams_of"]
+from cosmodag.simulate.mechanisms import (
+    NOISES,
+    NONLINEAR,
+    Matrix,
+    propagate,
+    sample_linear,
+    sample_nonlinear,
+)
 
 _COUNT = "[1-9][0-9]{0,11}"
 _PATTERN = re.compile(
@@ -127,7 +131,11 @@ def load(name: str, seed: int = 0) -> Dataset:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise DataError(f"The seed {seed!r} must be an integer that is not negative.")
     graph_rng, weight_rng, sample_rng = streams_of(seed)
-    graph = _draw_graph(parts, graph_rng)
+    if parts.kind == "SF":
+        graph = scale_free(parts.nodes, parts.degree, graph_rng)
+    else:
+        draw = erdos_renyi if parts.kind == "ER" else bipartite
+        graph = draw(parts.nodes, parts.degree * parts.nodes, graph_rng)
     is_linear = parts.mechanism in NOISES
     weights = random_weights(graph, weight_rng) if is_linear else None
     return Dataset(
@@ -143,13 +151,6 @@ def load(name: str, seed: int = 0) -> Dataset:
 def streams_of(seed: int) -> list[np.random.Generator]:
     """Return the generators of graph, weights and samples that `load` uses."""
     return [np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(3)]
-
-
-def _draw_graph(parts: DatasetName, rng: np.random.Generator) -> SparseMatrix:
-    if parts.kind == "SF":
-        return scale_free(parts.nodes, parts.degree, rng)
-    draw = erdos_renyi if parts.kind == "ER" else bipartite
-    return draw(parts.nodes, parts.degree * parts.nodes, rng)
 
 
 def _draw_table(

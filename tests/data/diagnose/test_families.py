@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosmodag.data.diagnose import before_fit, examine_arcs
-from cosmodag.data.diagnose.rows.populations import valley
-from cosmodag.data.diagnose.rows.sampling import lag_correlations
+from cosmodag.data.diagnose.rows import lag_correlations, valley
 
 ARC = np.array([[False, True], [False, False]])
 

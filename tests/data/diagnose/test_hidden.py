@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from cosmodag.data.diagnose import after_fit
-from cosmodag.data.diagnose.graph.hidden.equations import Equations, Model
-from cosmodag.data.diagnose.graph.hidden.groups import dense_groups, gains_of
-from cosmodag.data.diagnose.graph.hidden.search import find_hidden_causes
+from cosmodag.data.diagnose.hidden_causes import find_hidden_causes
+from cosmodag.data.diagnose.hidden_groups import Equations, Model, dense_groups, gains_of
 from cosmodag.refinement import refine_linear
 
 ROWS = 1000

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from cosmodag.data.diagnose import before_fit
-from cosmodag.data.diagnose.rows.series import (
+from cosmodag.data.diagnose.series import (
     _levels_of_spread,
     changing_series,
     periods,

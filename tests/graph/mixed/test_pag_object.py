@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from cosmodag.data.diagnose.graph.ancestral import of_pag
+from cosmodag.data.diagnose.arcs import of_pag
 from cosmodag.errors import DataError
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.graphs.write import write_graph

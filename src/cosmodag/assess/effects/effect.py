@@ -4,8 +4,6 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Effect"]
-
 
 @dataclass(frozen=True)
 class Effect:

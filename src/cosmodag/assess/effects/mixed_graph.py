@@ -5,26 +5,27 @@ The parents of one variable in the DAGs of the class can be listed locally, with
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["MixedGraph"]
+from cosmodag.fit.fitted_dag import FittedDAG
+
+MOST_OPTIONS = 1_000
+"""Sets of parents that are tried at most; a clique of k open edges has 2^k."""
+
+_DECIDING_NOISE = ("equal-variance", "non-gaussian")
 
 
 @dataclass(frozen=True, eq=False)
 class MixedGraph:
-    """Arrows and lines between variables 0, 1, …, closed under Meek's rules.
+    """Arrows and lines between variables 0, 1, …, closed under Meek's rules."""
 
-    Attributes
-    ----------
-    parents, children, siblings
-        For each variable, those joined to it by an arrow into it, an arrow out of it, and a line.
-    """
-
+    # For each variable, those joined to it by an arrow into it, an arrow out of it, and a line
     parents: list[set[int]]
     children: list[set[int]]
     siblings: list[set[int]]
@@ -35,8 +36,6 @@ class MixedGraph:
 
         :func:`cosmodag.graph.equivalence.essential_graph` returns such matrices.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> graph = MixedGraph.of(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]]))
         >>> graph.siblings[0], graph.children[1]
@@ -69,8 +68,6 @@ class MixedGraph:
         points to a member of S (Maathuis, Kalisch and Bühlmann 2009; with known arrows, Fang and
         He 2020).
 
-        Examples
-        --------
         In the chain 0 – 1 – 2, variable 1 cannot have both others as parents:
 
         >>> import numpy as np
@@ -96,8 +93,6 @@ class MixedGraph:
     def with_parents(self, x: int, chosen: Iterable[int]) -> "MixedGraph":
         """Direct all lines at x, so that its parents are `chosen`, and what follows from it.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> chain = MixedGraph.of(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
         >>> chain.with_parents(0, []).children
@@ -188,3 +183,49 @@ def _reached(
         found |= new
         waiting += new
     return found
+
+
+class Option(NamedTuple):
+    """One possible set of parents of a variable, and the graph that follows from it."""
+
+    parents: frozenset[int]
+    graph: MixedGraph
+
+
+@dataclass(frozen=True, eq=False)
+class ClassView:
+    """The DAG that was found, and the class of those that fit as well."""
+
+    dag: MixedGraph  # the fitted graph
+    # The class, narrowed by knowledge and interventions; the fitted graph itself where the
+    # assumption about the noise decides all directions
+    mixed: MixedGraph
+    _kept: dict[int, tuple[Option, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, fitted: FittedDAG) -> "ClassView":
+        """Read a fit."""
+        dag = MixedGraph.of(fitted.arcs)
+        if fitted.noise in _DECIDING_NOISE and not fitted.follows_units:
+            return cls(dag, dag)
+        return cls(dag, MixedGraph.of(fitted.equivalence_class()))
+
+    def options(self, x: int) -> tuple[Option, ...]:
+        """List the possible sets of parents of a variable; that of the DAG is the first."""
+        if x not in self._kept:
+            own = frozenset(self.dag.parents[x])
+            found = islice(self.mixed.possible_parents(x), MOST_OPTIONS)
+            sets = [own, *(one for one in found if one != own)]
+            self._kept[x] = tuple(Option(one, self.mixed.with_parents(x, one)) for one in sets)
+        return self._kept[x]
+
+    def is_open(self, x: int, y: int) -> bool:
+        """Whether the graphs of the class may differ in the effect of x on y.
+
+        They agree exactly if every path that may be causal begins with an arrow (Perković 2020).
+        """
+        return any(
+            y in option.graph.possible_descendants(s, avoiding=x)
+            for option in self.options(x)
+            for s in self.mixed.siblings[x] - option.parents
+        )

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, repeat
 from typing import Any
 
@@ -12,28 +11,30 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri
 
-from cosmodag.assess.effects.adjustment import directed_paths
-from cosmodag.assess.effects.class_view import ClassView
-from cosmodag.assess.effects.covariance import Covariance
 from cosmodag.assess.effects.effect import Effect
-from cosmodag.assess.effects.possible import Possible, possible_effects, total_effects
+from cosmodag.assess.effects.mixed_graph import ClassView
+from cosmodag.assess.effects.possible import (
+    Possible,
+    directed_paths,
+    possible_effects,
+    total_effects,
+)
 from cosmodag.assess.effects.resampled import ResampledFits
-from cosmodag.assess.effects.simulation import contrasts
-from cosmodag.assess.names import (
+from cosmodag.assess.effects.slopes import Covariance, contrasts
+from cosmodag.assess.inputs import (
     check_kinds,
     compared_values,
+    given_table,
     kind_of,
     label_of_value,
     places_of_pair,
+    training_table,
 )
-from cosmodag.assess.tables import given_table, training_table
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
-
-__all__ = ["Effects"]
 
 MOST_REGRESSED = 1_000
 """Variables up to which all effects are regressions of their own."""
@@ -165,37 +166,29 @@ class Effects:
     def _bases(self, x: int, paths: list[list[int]]) -> tuple[str, ...]:
         """List the bases of the directions of arcs on the paths, and into the cause."""
         on_paths = {arc for path in paths for arc in pairwise(path)}
-        named = {
-            basis
-            for (u, v), basis in self._basis_of.items()
-            if (u, v) in on_paths or (on_paths and v == x)
-        }
-        return tuple(sorted(named))
-
-    @cached_property
-    def _basis_of(self) -> dict[tuple[int, int], str]:
         edges = self.dag.edges
-        ends = zip(edges.row.tolist(), edges.col.tolist(), strict=True)
-        return dict(zip(ends, self.dag.arrow_basis, strict=True))
+        ends = zip(edges.row.tolist(), edges.col.tolist(), self.dag.arrow_basis, strict=True)
+        named = {basis for u, v, basis in ends if (u, v) in on_paths or (on_paths and v == x)}
+        return tuple(sorted(named))
 
     def matrix(self) -> pd.DataFrame:
         """Give all total effects; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effects_`."""
         dag, names = self.dag, self.dag.names
         if dag.is_linear and dag.d > MOST_REGRESSED:
-            products = _products(dag).tocsc()
+            products = _sums_over_paths(dag).tocsc()
             # Column by column: pandas 3.0 takes the zeros of a whole sparse matrix for gaps.
             array: Any = pd.arrays.SparseArray
             made = pd.DataFrame({y: array.from_spmatrix(products[:, [y]]) for y in range(dag.d)})
             made.index = made.columns = pd.Index(names)
             return made
         if self.covariance is None:
-            found = _simulated(dag, self.view)
+            found = _simulated_effects(dag, self.view)
         else:
-            found = _regressed(self.view, self.covariance)
+            found = _regression_effects(self.view, self.covariance)
         return pd.DataFrame(found, index=names, columns=names)
 
 
-def _regressed(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
+def _regression_effects(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
     found = np.eye(len(view.dag.parents))
     for x in range(len(found)):
         options = view.options(x)
@@ -205,7 +198,7 @@ def _regressed(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:
     return found
 
 
-def _simulated(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
+def _simulated_effects(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
     found = np.array([contrasts(dag, x, compared_values(dag, x, None))[0] for x in range(dag.d)])
     causes = view.dag.causes()
     named = np.array([not kind_of(dag, v).is_number for v in range(dag.d)])
@@ -214,7 +207,7 @@ def _simulated(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
     return found
 
 
-def _products(dag: FittedDAG) -> sparse.csr_array:
+def _sums_over_paths(dag: FittedDAG) -> sparse.csr_array:
     """Sum the products of weights over all directed paths, for very many variables."""
     scales = dag.preparation.scales
     edges = dag.edges

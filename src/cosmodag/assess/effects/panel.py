@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.assess.effects.class_view import ClassView
+from cosmodag.assess.effects.mixed_graph import ClassView
 from cosmodag.assess.effects.model_effects import Effects
 from cosmodag.assess.effects.resampled import ResampledFits
-from cosmodag.assess.effects.simulation import mean_curves
-from cosmodag.assess.names import kind_of
+from cosmodag.assess.effects.slopes import mean_curves
+from cosmodag.assess.inputs import kind_of
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph
-
-__all__ = ["effect_curves", "effects_panel"]
 
 # Variables up to which a page holds all pairs: about 3,500, half a megabyte.
 MOST_VARIABLES = 60
@@ -27,19 +25,16 @@ _HORIZON = 10
 _POINTS, _DRAWS = 13, 300
 _ENDS = (0.02, 0.98)
 _LEVEL = 0.95
+_FITS = "{} fits to resamples of the rows"
 
 
 def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
     """List the effects that are not zero in all graphs of the class.
 
-    Returns
-    -------
-    list of dict, or None
-        ``from`` and ``to``, places among the variables; ``estimate``, ``low``, ``high`` (NaN where
-        there is no interval), ``least`` and ``most`` over the class, ``identified``,
-        ``adjustment`` and ``paths`` (places, at most five), ``sentence``. Pairs that are not
-        listed have no effect. None for more than 60 variables, equations that are not linear, and
-        time series.
+    Each has ``from`` and ``to``, places among the variables; ``estimate``, ``low``, ``high`` (NaN
+    where there is no interval), ``least`` and ``most`` over the class, ``identified``,
+    ``adjustment`` and ``paths`` (places, at most five). Pairs that are not listed have no effect.
+    The result is None for more than 60 variables, equations that are not linear, and time series.
     """
     if model.fitted_.window is not None or model.fitted_.d > MOST_VARIABLES:
         return None
@@ -65,7 +60,6 @@ def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
                 "identified": one.identified,
                 "adjustment": [place[name] for name in one.adjustment],
                 "paths": [[place[name] for name in path] for path in one.paths[:_PATHS]],
-                "sentence": str(one),
             }
         )
     return found
@@ -75,17 +69,12 @@ def effect_curves(model: FittedGraph) -> dict[str, Any] | None:
     """Compute the effects of all pairs that a directed path joins.
 
     Models with lags, or with equations that are not linear, have curves, unless they have very many
-    variables.
-
-    Returns
-    -------
-    dict or None
-        ``over``: ``"time"`` for changes in the rows after a variable was raised once, or
-        ``"value"`` for E[y | do(x)]. ``variables``: number d of variables; with lags their places
-        repeat, as those of the window do. ``band``: what the bands rest on, in words, empty
-        without. ``pairs``: each with ``from``, ``to``, ``open`` (whether graphs that fit as well
-        differ), the points ``x`` and ``y``, the band ``low`` and ``high`` (None without), and
-        ``labels`` of the points where the cause is a category (None otherwise).
+    variables (None). ``over`` is ``"time"`` for changes in the rows after a variable was raised
+    once, or ``"value"`` for E[y | do(x)]; ``variables`` their number d (with lags their places
+    repeat, as those of the window do); ``band`` what the bands rest on, in words, empty without;
+    ``pairs`` has ``from``, ``to``, ``open`` (whether graphs that fit as well differ), the points
+    ``x`` and ``y``, the band ``low`` and ``high`` (None without), and ``labels`` of the points
+    where the cause is a category (None otherwise).
     """
     dag = model.fitted_
     if dag.window is not None:
@@ -108,7 +97,9 @@ def _over_time(model: FittedGraph) -> dict[str, Any]:
         has_band = bool(np.isfinite(low).all())
         band = (low, high) if has_band else None
         pairs.append(_pair(u, v, np.arange(_HORIZON + 1), estimate, band))
-    source = _band_text(fits) if fits is not None else "standard errors, as if the graph were known"
+    source = "standard errors, as if the graph were known"
+    if fits is not None:
+        source = _FITS.format(len(fits.dags))
     has_bands = any(pair["low"] is not None for pair in pairs)
     return {"over": "time", "variables": d, "band": source if has_bands else "", "pairs": pairs}
 
@@ -134,7 +125,7 @@ def _over_values(dag: FittedDAG, fits: ResampledFits | None) -> dict[str, Any]:
             band = None if bands is None else (bands[0, :, y], bands[1, :, y])
             is_open = view.is_open(x, y)
             pairs.append(_pair(x, y, grid, curves[:, y], band, is_open=is_open, labels=labels))
-    source = "" if fits is None else _band_text(fits)
+    source = "" if fits is None else _FITS.format(len(fits.dags))
     return {"over": "value", "variables": dag.d, "band": source, "pairs": pairs}
 
 
@@ -158,10 +149,6 @@ def _pair(
         "high": None if band is None else band[1].tolist(),
         "labels": labels,
     }
-
-
-def _band_text(fits: ResampledFits) -> str:
-    return f"{len(fits.dags)} fits to resamples of the rows"
 
 
 def _grid(

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from cosmodag.assess.effects.class_view import ClassView
-from cosmodag.assess.effects.covariance import Covariance
-from cosmodag.assess.tables import given_table, training_table
+from cosmodag.assess.effects.mixed_graph import ClassView
+from cosmodag.assess.effects.slopes import Covariance
+from cosmodag.assess.inputs import given_table, training_table
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_count, seeds_from
 from cosmodag.fit.fitted_dag import FittedDAG
@@ -20,8 +20,6 @@ from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import fit_resamples, rows_of
 from cosmodag.warning_filters import ignoring
-
-__all__ = ["ResampledFits", "refit_resamples"]
 
 _SAMPLE = "bootstrap"
 
@@ -105,7 +103,7 @@ def refit_resamples(
     with ignoring(CosmodagWarning):  # the fit to the whole table has issued them already
         given = training_table(model) if X is None else given_table(model, X, interventions)
         with Watch(n, f"resamples of {type(model).__name__}", None, verbose) as watch:
-            fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _take_dag)
+            fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _keep_dag)
             found = dict(fits)
     if not found:
         raise DataError(f"None of {n} resamples was fitted: all diverged, or were stopped.")
@@ -119,7 +117,7 @@ def refit_resamples(
     )
 
 
-def _take_dag(place: int, dag: FittedDAG) -> tuple[int, FittedDAG]:
+def _keep_dag(place: int, dag: FittedDAG) -> tuple[int, FittedDAG]:
     """Keep a fit; of linear ones only the graph, since their rows follow from the seed."""
     if dag.is_linear:
         small = sparse.csr_array(dag.edges)

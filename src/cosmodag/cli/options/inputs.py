@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-__all__ = ["AskedKinds", "input_facts", "read_data", "read_rows"]
-
 
 class AskedKinds:
     """What the options say of columns: the content of ``--kinds``, and names by kind.

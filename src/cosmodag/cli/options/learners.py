@@ -1,28 +1,140 @@
-"""Learners by their command-line names, constructed from options; completion of ``--set``."""
+"""Learners by their command-line names, their parameters, and completion of ``--set``.
 
+Parameters are parsed from the source of the learners, because importing a learner imports JAX,
+which takes seconds: too long for shell completion.
+"""
+
+import ast
+import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cosmodag.cli.options.parameters import option_of, parameters_of
 from cosmodag.errors import DataError
-from cosmodag.learners.registry import LEARNERS
+from cosmodag.learners.registry import LEARNERS, Described, LearnerEntry, described, filled_in
 
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
-__all__ = ["ENTRIES", "Method", "complete_setting", "make_learner", "read_settings"]
+# Parameters with an option of ``cosmodag fit``; others are given by --set.
+_WITH_OPTION = (
+    "knowledge kinds refine noise threshold scale lags epochs trainings restarts device "
+    "max_time random_state"
+)
 
 # Built from the registry, which stays the only list of learners.
 Method = StrEnum(  # type: ignore[misc]
     "Method",
     [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
 )
+
 ENTRIES = {entry.command: entry for entry in LEARNERS.values()}
 """Entries of the registry by command-line names."""
+
+
+def option_of(name: str) -> str:
+    """Return the spelling of a parameter's option."""
+    return "--seed" if name == "random_state" else f"--{name.replace('_', '-')}"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a learner: its type as in the docstring, its default as in the signature.
+
+    ``meaning`` is the first sentence of its description, ``option`` its option of ``cosmodag fit``,
+    or None if only ``--set`` sets it.
+    """
+
+    name: str
+    type: str
+    default: str
+    meaning: str
+    option: str | None
+
+
+def parameters_of(entry: LearnerEntry) -> list[Parameter]:
+    """List the parameters of a learner, in the order of its signature.
+
+    >>> from cosmodag.learners.registry import LEARNERS
+    >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])][:6]
+    ['threshold', 'knowledge', 'kinds', 'missing', 'scale', 'lags']
+    """
+    lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
+    fields: dict[str, str] = {}
+    texts: dict[str, Described] = {}
+    automatic: dict[str, float] = {}
+    for node in reversed(lineage):
+        texts |= described(inspect.cleandoc(ast.get_docstring(node) or ""), "Parameters")
+        for name, annotation, value in _declared(node):
+            if name == "automatic":  # values that ``"auto"`` stands for
+                automatic |= ast.literal_eval(value)
+            if "ClassVar" not in annotation and not name.startswith("_"):
+                # Of `choice` and `count` the default is the first argument.
+                default = value.args[0] if isinstance(value, ast.Call) else value
+                fields[name] = ast.unparse(default).replace("'", '"')
+    meanings = {
+        name: _first_sentence(filled_in(entry.text, automatic)) for name, entry in texts.items()
+    }
+    return [
+        Parameter(
+            name,
+            texts[name].type,
+            default,
+            meanings[name],
+            option_of(name) if name in _WITH_OPTION.split() else None,
+        )
+        for name, default in fields.items()
+    ]
+
+
+@cache
+def _source(module: str) -> ast.Module:
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"the source of {module} was not found")
+    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+
+
+def _lineage(module: str, name: str) -> Iterator[ast.ClassDef]:
+    """Yield the class of a learner, then its bases, as far as they are learners."""
+    tree = _source(module)
+    homes = {
+        alias.name: statement.module
+        for statement in tree.body
+        if isinstance(statement, ast.ImportFrom) and statement.module
+        for alias in statement.names
+    }
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            yield node
+            for base in (base.id for base in node.bases if isinstance(base, ast.Name)):
+                if homes.get(base, module).startswith("cosmodag.learners"):
+                    yield from _lineage(homes.get(base, module), base)
+
+
+def _declared(node: ast.ClassDef) -> Iterator[tuple[str, str, ast.expr]]:
+    """Yield name, annotation and value of what a class declares."""
+    for member in node.body:
+        if (
+            isinstance(member, ast.AnnAssign)
+            and isinstance(member.target, ast.Name)
+            and member.value is not None
+        ):
+            yield member.target.id, ast.unparse(member.annotation), member.value
+
+
+def _first_sentence(body: str) -> str:
+    text = re.sub(r"\s*\(:func:[^)]*\)", "", " ".join(body.split()))
+    text = re.sub(r":\w+:`~?(?:cosmodag\.)?([^`]+)`", r"\1", text)
+    text = text.replace("``", "").replace("`", "").replace("\\|", "|")
+    return re.split(r"(?<=[.:])\s+(?=[A-Z])|(?<=\.)\s+", text)[0].rstrip(":")
 
 
 def make_learner(
@@ -51,15 +163,12 @@ def make_learner(
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
     types = {parameter.name: parameter.type for parameter in parameters_of(ENTRIES[method])}
-    settings = {name: _as_type(value, types[name]) for name, value in settings.items()}
-    return learner(**{"random_state": 0, **given, **settings})
-
-
-def _as_type(value: Any, type_: str) -> Any:
-    """Turn a single number into a tuple, and None into ``"none"``, if the type requires it."""
-    if type_.startswith("tuple") and isinstance(value, int):
-        return (value,)
-    return "none" if value is None and '"none"' in type_ else value
+    for name, value in settings.items():
+        if types[name].startswith("tuple") and isinstance(value, int):
+            given[name] = (value,)
+        else:
+            given[name] = "none" if value is None and '"none"' in types[name] else value
+    return learner(**{"random_state": 0, **given})
 
 
 def read_settings(assignments: list[str]) -> dict[str, Any]:
@@ -103,13 +212,9 @@ def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[
     name, equals, begun = incomplete.partition("=")
     for parameter in parameters_of(ENTRIES[asked]):
         if equals and parameter.name == name.replace("-", "_"):
-            for word in _words(parameter.type):
+            words = re.findall(r'"([^"]+)"', parameter.type)
+            for word in [*words, "true", "false"] if parameter.type == "bool" else words:
                 if word.startswith(begun):
                     yield f"{name}={word}", ""
         elif not equals and parameter.option is None and parameter.name.startswith(incomplete):
             yield f"{parameter.name}=", parameter.meaning
-
-
-def _words(type_: str) -> list[str]:
-    words = re.findall(r'"([^"]+)"', type_)
-    return [*words, "true", "false"] if type_ == "bool" else words

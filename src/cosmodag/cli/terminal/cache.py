@@ -10,8 +10,6 @@ from pathlib import Path
 
 from cosmodag.errors import FallbackWarning
 
-__all__ = ["cache_folder", "keep_compiled_programs", "remove_damaged"]
-
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -37,11 +35,7 @@ def keep_compiled_programs() -> None:
     folder = cache_folder() / "jax"
     danger = _danger(folder)
     if danger is not None:
-        warnings.warn(
-            f"Compiled programs are not kept: {danger}.",
-            FallbackWarning,
-            stacklevel=2,
-        )
+        warnings.warn(f"Compiled programs are not kept: {danger}.", FallbackWarning, stacklevel=2)
         return
     os.environ["JAX_COMPILATION_CACHE_DIR"] = str(folder)
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")

@@ -16,16 +16,6 @@ from typing import Any
 
 from cosmodag.errors import CosmodagWarning
 
-__all__ = [
-    "noted_warnings",
-    "prepare_streams",
-    "print_json",
-    "print_result",
-    "print_table",
-    "say",
-]
-
-
 _SPELT = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '"', "≤": "<=", "≥": ">="}
 
 
@@ -102,8 +92,6 @@ def print_json(value: object) -> None:
     JSON has no NaN and no infinity: both become ``null``. NumPy scalars and arrays become numbers
     and lists, paths become strings.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> print_json({"auc": np.float32(0.5), "sid": float("nan")})
     {

@@ -8,6 +8,7 @@ import inspect
 import os
 import shlex
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -17,25 +18,14 @@ from typing import TextIO, cast
 import typer
 
 from cosmodag.cli.terminal.cache import remove_damaged
-from cosmodag.cli.terminal.compiling import compile_lines
 from cosmodag.cli.terminal.output import say
-from cosmodag.cli.terminal.signals import (
-    EXIT_INTERRUPTED,
-    EXIT_TERMINATED,
-    end_of_interrupt,
-    handled_signals,
-)
+from cosmodag.cli.terminal.signals import EXIT_TERMINATED, end_of_interrupt, handled_signals
+from cosmodag.compilation.progress import Tally, listening
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
 
-__all__ = [
-    "EXIT_FAILED",
-    "EXIT_INTERRUPTED",
-    "EXIT_TERMINATED",
-    "EXIT_USAGE",
-    "command_line",
-    "register",
-    "run",
-]
+# Seconds of compilation before a line, and between two looks.
+_EVERY = 2.0
+_LOOK = 0.25
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -70,6 +60,41 @@ _SYNONYMS = {
 }
 
 
+@contextmanager
+def compile_lines() -> Iterator[None]:
+    """Context of a command: a line after every two seconds of compilation.
+
+    On a terminal and in a notebook the bar of the fit shows it.
+    """
+    if sys.stderr.isatty() or "IPython" in sys.modules:
+        yield
+        return
+    over = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def begin(tally: Tally) -> None:
+        if not threads:
+            threads.append(threading.Thread(target=_write, args=(tally, over), daemon=True))
+            threads[0].start()
+
+    try:
+        with listening(begin):
+            yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def _write(tally: Tally, over: threading.Event) -> None:
+    seconds = 0.0
+    while not over.wait(_LOOK):
+        seconds += _LOOK * tally.is_busy
+        if seconds >= _EVERY:
+            say(f"{tally} programs")
+            seconds = 0.0
+
+
 def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None:
     """Add a command with error handling to the app; the text of its docstring is the help page."""
     prose = (inspect.getdoc(function) or "").split("\n\nParameters\n", maxsplit=1)[0]
@@ -98,8 +123,6 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
 def command_line() -> str:
     """Return the running command, quoted so that it can be run again.
 
-    Examples
-    --------
     >>> _ = _ARGUMENTS.set(("fit", "my table.csv"))
     >>> command_line()
     "cosmodag fit 'my table.csv'"
@@ -139,7 +162,11 @@ def _report(error: BaseException) -> int:
         case BrokenPipeError():
             pass  # the reader closed the pipe, as in `cosmodag doctor | head`
         case OSError():
-            say(f"error: {_describe_system_error(error)}")
+            reason = (error.strerror or str(error)).lower()
+            where = "the operating system refused to read or write"
+            if error.filename is not None:
+                where = f"cannot read or write '{os.fsdecode(error.filename)}'"
+            say(f"error: {where}: {reason}.")
     _abandon_unwritten_output()
     return code
 
@@ -153,14 +180,6 @@ def _describe_usage(error: Exception) -> str:
         message = f"No such option: {option}: use {_SYNONYMS[option]}"
     page = f"{context.command_path} --help" if context is not None else "cosmodag --help"
     return f"{message.rstrip('.')} (see '{page}')."
-
-
-def _describe_system_error(error: OSError) -> str:
-    """One sentence for an operating-system error such as a full disk or a missing permission."""
-    reason = (error.strerror or str(error)).lower()
-    if error.filename is None:
-        return f"the operating system refused to read or write: {reason}."
-    return f"cannot read or write '{os.fsdecode(error.filename)}': {reason}."
 
 
 def _abandon_unwritten_output() -> None:

@@ -17,14 +17,6 @@ from typing import NamedTuple
 
 from cosmodag.cli.terminal.output import say
 
-__all__ = [
-    "EXIT_INTERRUPTED",
-    "EXIT_TERMINATED",
-    "end_of_interrupt",
-    "handled_signals",
-    "slow_end",
-]
-
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
@@ -86,7 +78,7 @@ def handled_signals() -> Iterator[None]:
     _was_terminated.clear()
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
-        with _dropped_signals_repeated(), _answering_thread():
+        with _dropped_signals_repeated(), _signal_thread():
             yield
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -125,7 +117,7 @@ def _dropped_signals_repeated() -> Iterator[None]:
 
 
 @contextmanager
-def _answering_thread() -> Iterator[None]:
+def _signal_thread() -> Iterator[None]:
     """Run the thread that responds to signals while the context lasts."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -151,11 +143,13 @@ def _read_signals(reading: int, over: threading.Event) -> None:
                 continue
             signals += 1
             may_finish = signals == 1
-            answer = threading.Thread(target=_answer, args=(over, number, may_finish), daemon=True)
+            answer = threading.Thread(
+                target=_answer_signal, args=(over, number, may_finish), daemon=True
+            )
             answer.start()
 
 
-def _answer(over: threading.Event, number: int, may_finish: bool) -> None:
+def _answer_signal(over: threading.Event, number: int, may_finish: bool) -> None:
     """Wait for the command; end the process if it neither exits nor finishes a fit."""
     end = _ENDS[signal.Signals(number)]
     if over.wait(_PROMPT_AFTER):
@@ -172,7 +166,7 @@ def _answer(over: threading.Event, number: int, may_finish: bool) -> None:
         return
     say(end.sentence)
     # No import here: the main thread may hold the import lock.
-    if (unfinished := sys.modules.get("cosmodag.io.files.unfinished")) is not None:
+    if (unfinished := sys.modules.get("cosmodag.io.files.writing")) is not None:
         unfinished.discard_unfinished()
     os._exit(end.code)
 

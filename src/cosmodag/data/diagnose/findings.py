@@ -18,17 +18,6 @@ from cosmodag.errors import (
     name_list,
 )
 
-__all__ = [
-    "SEVERITIES",
-    "Finding",
-    "about",
-    "chosen",
-    "first_of",
-    "not_examined",
-    "stopped_early",
-    "warn_about",
-]
-
 Severity = Literal["error", "warning", "notice"]
 SEVERITIES = get_args(Severity)
 """Worst first."""
@@ -99,8 +88,6 @@ def about(
 def first_of(parts: Sequence[str], most: int, others: str = "more", between: str = ", ") -> str:
     """Join the first parts of a list, and count the others.
 
-    Examples
-    --------
     >>> first_of(["a", "b", "c"], 2, "more columns")
     'a, b and 1 more columns'
     """

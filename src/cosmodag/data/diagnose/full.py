@@ -6,25 +6,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.diagnose.after import after_fit
-from cosmodag.data.diagnose.before import before_fit
-from cosmodag.data.diagnose.columns.kinds import inferred_kinds
-from cosmodag.data.diagnose.columns.scale import LARGE, SMALL, standardised
-from cosmodag.data.diagnose.columns.sortability import (
+from cosmodag.data.diagnose.checks import after_fit, before_fit
+from cosmodag.data.diagnose.columns import inferred_kinds
+from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
+from cosmodag.data.diagnose.rows import missing_values, without_gaps
+from cosmodag.data.diagnose.scale import (
+    LARGE,
+    SMALL,
     explained_variance,
     r2_sortability,
+    standardised,
     varsortability,
 )
-from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
-from cosmodag.data.diagnose.rows.sampling import missing_values, without_gaps
 from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
-
-__all__ = ["DEPENDENT", "NEARLY_DEPENDENT", "SORTED", "diagnose", "on_request"]
 
 # Limits on 1 − R² of a column given the others: about the rounding error of a correlation matrix,
 # and for a high R².
@@ -72,11 +71,11 @@ def diagnose(
     findings += inferred_kinds(table.kinds or (), columns)
     X = without_gaps(table.X)
     findings += before_fit(X, columns, kinds=table.kinds)
-    X, columns, arcs = _numbers(X, columns, arcs, table.kinds)
+    X, columns, arcs = _numeric_columns(X, columns, arcs, table.kinds)
     if len(columns) < 2:
         return by_severity(findings)
     if not any(finding.severity == "error" for finding in findings):
-        shape = arcs if arcs is not None else _searched(X)
+        shape = arcs if arcs is not None else _search_graph(X)
         if shape is not None:
             findings += after_fit(X, columns, shape, topological_order(shape), known=findings)
     return by_severity(findings + on_request(X, columns, findings, arcs))
@@ -102,7 +101,7 @@ def on_request(
     and ``r2_sortability``.
     """
     found: list[Finding] = []
-    X, columns, arcs = _numbers(X, columns, arcs, kinds)
+    X, columns, arcs = _numeric_columns(X, columns, arcs, kinds)
     if not columns:
         return found
     with np.errstate(over="ignore"):
@@ -113,12 +112,25 @@ def on_request(
     # For columns of one scale, an order by variance would only show rounding errors.
     has_scale = "equal_scale" not in known
     if len(kept) > 1 and has_scale:
-        found.append(_variance_order(np.std(X[:, varying], axis=0, dtype=np.float64), kept))
+        deviations = np.std(X[:, varying], axis=0, dtype=np.float64)
+        ordered, low, high = _order_by(deviations, kept)
+        sentence = (
+            f"Sorted by standard deviation, which grows {high / low:.3g}-fold, the columns run "
+            f"from {ordered[0]!r} to {ordered[-1]!r}: a learnt order that agrees may come from "
+            "units."
+        )
+        found.append(Finding("variance_order", ordered, high / low, "notice", sentence))
     if len(X) > len(kept) > 1:  # with fewer rows, any column is explained by the others
         explained = explained_variance(X[:, varying].astype(np.float64, copy=False))
         if "collinear" not in known:
             found += _collinear(explained, kept)
-        found.append(_r2_order(explained, kept))
+        ordered, low, high = _order_by(explained, kept)
+        sentence = (
+            f"The share of a column that the others explain, R², runs from {low:.2f} for "
+            f"{ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, R² does not "
+            "depend on units, and sorting by it is a baseline to beat."
+        )
+        found.append(Finding("r2_order", ordered, high - low, "notice", sentence))
     if arcs is not None and arcs.any():
         if has_scale:
             found.append(_sorted_by_variance(varsortability(X, arcs)))
@@ -127,7 +139,7 @@ def on_request(
     return found
 
 
-def _numbers(
+def _numeric_columns(
     X: NDArray[Any],
     columns: Sequence[str],
     arcs: NDArray[np.bool_] | None,
@@ -141,7 +153,7 @@ def _numbers(
     return X[:, places], [columns[v] for v in places], part
 
 
-def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
+def _search_graph(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Find the best graph of an order search; None with too many columns or too few rows."""
     varying = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
     if not 1 < len(varying) <= _MOST_SEARCHED or len(X) <= X.shape[1]:
@@ -156,15 +168,10 @@ def _searched(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     return arcs
 
 
-def _variance_order(deviations: NDArray[np.float64], names: list[str]) -> Finding:
-    order = np.argsort(deviations, kind="stable")
-    ordered = tuple(names[index] for index in order)
-    ratio = float(deviations[order[-1]] / deviations[order[0]])
-    sentence = (
-        f"Sorted by standard deviation, which grows {ratio:.3g}-fold, the columns run from "
-        f"{ordered[0]!r} to {ordered[-1]!r}: a learnt order that agrees may come from units."
-    )
-    return Finding("variance_order", ordered, ratio, "notice", sentence)
+def _order_by(sizes: NDArray[np.float64], names: list[str]) -> tuple[tuple[str, ...], float, float]:
+    """Sort columns by a number each; give the smallest and the largest number too."""
+    order = np.argsort(sizes, kind="stable")
+    return tuple(names[v] for v in order), float(sizes[order[0]]), float(sizes[order[-1]])
 
 
 def _collinear(explained: NDArray[np.float64], names: list[str]) -> list[Finding]:
@@ -184,18 +191,6 @@ def _collinear(explained: NDArray[np.float64], names: list[str]) -> list[Finding
         most,
         "notice",
     )
-
-
-def _r2_order(explained: NDArray[np.float64], names: list[str]) -> Finding:
-    order = np.argsort(explained, kind="stable")
-    ordered = tuple(names[index] for index in order)
-    low, high = float(explained[order[0]]), float(explained[order[-1]])
-    sentence = (
-        f"The share of a column that the others explain, R², runs from {low:.2f} for "
-        f"{ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, R² does not "
-        "depend on units, and sorting by it is a baseline to beat."
-    )
-    return Finding("r2_order", ordered, high - low, "notice", sentence)
 
 
 def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:

@@ -1,15 +1,21 @@
-"""The kind of every column: as declared, or inferred from the number of its different values."""
+"""The kind of every column: declared by the user, that of a fit, or inferred from its values."""
 
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.kinds.declared import as_declared, by_place
-from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
+from cosmodag.errors import DataError, name_list
+from cosmodag.io.columns.names import nearest, numbered_names
+from cosmodag.io.columns.values import encode_as
+from cosmodag.io.kinds import KINDS, NOT_EXAMINED, ColumnKind, Kind, label_of
 from cosmodag.io.tables.frames import Table
 
-__all__ = ["FEWEST_ROWS", "FEW_VALUES", "are_counts", "value_counts", "with_kinds"]
+_OF_NUMBERS = ("continuous", "count")
+_LEVELS = (list, tuple, ColumnKind)
 
 FEW_VALUES = 10
 """Columns with at most this many distinct values are called few-valued."""
@@ -18,10 +24,177 @@ FEWEST_ROWS = 20
 """With fewer rows, any column has few values and may be sorted by chance."""
 
 _HEAD = 256
+
 # Standard deviation below which steps of one are coarse, and distance of the mean from zero, in
 # standard deviations, below which the bound at zero makes relations non-linear.
 _COARSE, _NEAR_ZERO = 5.0, 2.0
+
 _CONTINUOUS = ColumnKind("continuous", reason="numbers")
+
+
+def check_kinds(given: Any) -> None:
+    """Refuse a description of kinds that cannot be used.
+
+    It is ``"auto"``; a mapping from names of columns; or a sequence with an entry for each column.
+    An entry is a kind, the levels of an ordinal column from low to high, a `ColumnKind`, or, in a
+    sequence, ``"auto"`` or None.
+    """
+    if isinstance(given, str) and given != "auto":
+        raise DataError(
+            f"kinds is {given!r}: give 'auto', a mapping such as {{'region': 'categorical'}}, or "
+            "one kind for each column."
+        )
+    if isinstance(given, Mapping):
+        entries = [*given.values()]
+    elif given == "auto" or given is None:
+        entries = []
+    elif isinstance(given, Sequence):
+        entries = [entry for entry in given if entry not in (None, "auto")]
+    else:
+        raise DataError(f"kinds is {reprlib.repr(given)}: give 'auto', a mapping or a list.")
+    for entry in entries:
+        if entry not in KINDS if isinstance(entry, str) else not isinstance(entry, _LEVELS):
+            raise DataError(
+                f"kinds has the entry {reprlib.repr(entry)}: it must be one of {', '.join(KINDS)}, "
+                "or a list of levels from low to high."
+            )
+
+
+def declared_names(given: Any, data: Any) -> list[str]:
+    """Names of the columns that are declared to hold levels, for `cosmodag.io.as_table`."""
+    check_kinds(given)
+    own: Iterable[Any] = ()
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        sources = (getattr(data, known, None) for known in ("column_names", "columns", "names"))
+        own = next((names for names in sources if names is not None), numbered_names(len(given)))
+    entries = _by_name(given, own)
+    return [name for name, entry in entries.items() if entry not in _OF_NUMBERS]
+
+
+def _by_name(given: Any, names: Iterable[Any]) -> dict[str, Any]:
+    """Entries of `kinds` by the name of the column; a list has them in the order of `names`."""
+    if given is None or isinstance(given, str):
+        return {}
+    if isinstance(given, Mapping):
+        return {str(name): entry for name, entry in given.items()}
+    pairs = zip(map(str, names), given, strict=False)
+    return {name: entry for name, entry in pairs if entry not in (None, "auto")}
+
+
+def plain_kinds(given: Any) -> Any:
+    """Give a description of kinds as values that JSON can hold."""
+
+    def plain(entry: Any) -> Any:
+        if isinstance(entry, ColumnKind):
+            return list(entry.levels) if entry.kind == "ordinal" and entry.levels else entry.kind
+        return entry if isinstance(entry, str) or entry is None else list(entry)
+
+    if isinstance(given, Mapping):
+        return {str(name): plain(entry) for name, entry in given.items()}
+    return given if given is None or isinstance(given, str) else [plain(entry) for entry in given]
+
+
+def by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
+    """Entries of `kinds`, by the place of the column."""
+    check_kinds(given)
+    entries = _by_name(given, names)
+    if not (given is None or isinstance(given, str | Mapping) or len(given) == len(names)):
+        raise DataError(f"kinds has {len(given)} entries, but the table has {len(names)} columns.")
+    places = {name: place for place, name in enumerate(names)}
+    for name in entries:
+        if name not in places:
+            raise DataError(
+                f"kinds names the column {name!r}, which the table does not have: "
+                f"{nearest(name, names)}."
+            )
+    return {places[name]: entry for name, entry in entries.items()}
+
+
+def as_declared(
+    name: str, column: NDArray[Any], before: ColumnKind, declared: Any
+) -> tuple[NDArray[np.float64] | None, ColumnKind]:
+    """Return the new numbers of a column, or None if they stay, and its declared kind."""
+    if isinstance(declared, ColumnKind):
+        declared = declared.levels if declared.is_levels else declared.kind
+    if not isinstance(declared, str):
+        levels = tuple(label_of(level) for level in declared)
+        kind = ColumnKind("ordinal", levels, f"{len(levels)} levels as given")
+        return renumbered(name, column, before, kind), kind
+    known: Kind = next(kind for kind in KINDS if kind == declared)
+    if not before.is_levels:
+        return _numbers_as_declared(name, column, known)
+    count, fault = len(before.levels), ""
+    if known in _OF_NUMBERS:
+        fault = "but its values are labels."
+    elif known == "binary" and count > 2:
+        fault = f"but it has {count} levels."
+    elif known == "ordinal" and count > 2 and before.kind != "ordinal":
+        fault = (
+            "but not the order of its levels: give them from low to high, as in "
+            f"{name}: {list(before.levels)}."
+        )
+    if fault:
+        raise DataError(f"kinds declares {name!r} as {known}, {fault}")
+    return None, replace(before, kind=known, reason=f"as given, {count} levels")
+
+
+def _numbers_as_declared(
+    name: str, column: NDArray[Any], declared: Kind
+) -> tuple[NDArray[np.float64] | None, ColumnKind]:
+    present = column[~np.isnan(column)]
+    if declared == "categorical":
+        levels = tuple(label_of(value) for value in np.unique(present).astype(np.float64))
+        kind = ColumnKind("categorical", levels, f"as given, {len(levels)} levels")
+        return renumbered(name, column, NOT_EXAMINED, kind), kind
+    if declared == "binary" and len(np.unique(present)) > 2:
+        raise DataError(f"kinds declares {name!r} as binary, but it has more than two values.")
+    if declared == "count" and ((present < 0).any() or (present != np.round(present)).any()):
+        raise DataError(
+            f"kinds declares {name!r} as a count, but not all of its values are whole numbers "
+            "from zero upwards."
+        )
+    return None, ColumnKind(declared, reason="as given")
+
+
+def matched(table: Table, kinds: Sequence[ColumnKind]) -> NDArray[Any]:
+    """Encode new data with the levels of a fit, matched by label: (n, d).
+
+    Labels may have other numbers in the new table than in the fit. Numbers in a column whose levels
+    are text are numbers of levels. The fit has no `kinds` if all columns were numbers.
+    """
+    X = table.X
+    numbers = (NOT_EXAMINED,) * len(table.names)
+    own, fitted = table.kinds or numbers, kinds or numbers
+    for v, (name, mine, kind) in enumerate(zip(table.names, own, fitted, strict=True)):
+        if mine.is_levels and not kind.is_levels:
+            raise DataError(f"column {name!r} holds {mine.reason}, but was fitted on numbers.")
+        if not kind.is_levels or mine.levels == kind.levels:
+            continue
+        X = np.array(X, np.float64) if X is table.X else X
+        X[:, v] = renumbered(name, table.X[:, v], mine, kind)
+    return X
+
+
+def renumbered(
+    name: str, column: NDArray[Any], mine: ColumnKind, kind: ColumnKind
+) -> NDArray[np.float64]:
+    """Numbers of the levels of a kind, for a column of other levels or of numbers."""
+    labels: Sequence[Any] = column.tolist()
+    if mine.is_levels:
+        labels = [None if np.isnan(one) else mine.levels[int(one)] for one in column]
+    elif all(isinstance(level, str) for level in kind.levels):
+        if kind.is_number:  # predictions of lines lie between levels
+            return np.asarray(column, np.float64)
+        present = column[~np.isnan(column)]
+        outside = (present != np.round(present)) | (present < 0) | (present >= len(kind.levels))
+        if outside.any():
+            raise DataError(
+                f"column {name!r} has the number {present[outside][0]:g}, which is no level: give "
+                f"its labels ({name_list(kind.levels)}), or their numbers from 0 to "
+                f"{len(kind.levels) - 1}."
+            )
+        return np.asarray(column, np.float64)
+    return encode_as(name, labels, kind).numbers
 
 
 def with_kinds(table: Table, given: Any = "auto") -> Table:
@@ -35,8 +208,6 @@ def with_kinds(table: Table, given: Any = "auto") -> Table:
     Missing values are NaN. Columns whose kind has a reason are not examined again. `given` holds
     declared kinds, see `check_kinds`.
 
-    Examples
-    --------
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
     >>> X[:, 1] = X[:, 1] > 0
     >>> X[:, 2] = np.arange(50) % 4

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from cosmodag.io.kinds import ColumnKind
 
-__all__ = ["CURVE_COLUMNS", "Embedding"]
-
 CURVE_COLUMNS = 6
 """Columns of a variable whose effects may be curves: the variable and five polynomials of it. With
 four, additive Gaussian processes (d = 20, n = 1,000) lost .09 arcs per variable, with six .04."""
@@ -30,23 +28,14 @@ class Embedding:
     few of them. A count is log(1 + x), and has no curve: with polynomials of counts, the uneven
     noise of counts looked like curves, and class errors rose from .7 to 23 (d = 20, Poisson). A
     category is the indicators of all levels but the first.
-
-    Attributes
-    ----------
-    forms
-        (d,): number, levels or count.
-    widths
-        (d,): columns of each variable.
-    centres, scales
-        (d,): mean and standard deviation of numbers, and of log(1 + x) of counts.
-    low, high
-        (d,): ends of the polynomials; values of the first and the last level.
     """
 
-    forms: NDArray[np.int64]
-    widths: NDArray[np.int64]
+    forms: NDArray[np.int64]  # (d,): number, levels or count
+    widths: NDArray[np.int64]  # (d,): columns of each variable
+    # (d,): mean and standard deviation of numbers, and of log(1 + x) of counts
     centres: NDArray[np.float64]
     scales: NDArray[np.float64]
+    # (d,): ends of the polynomials; values of the first and the last level
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
@@ -59,8 +48,6 @@ class Embedding:
         Variables whose effects may be curves have at most `columns` columns, 1 for lines. Without
         `kinds`, all variables are continuous.
 
-        Examples
-        --------
         >>> X = np.column_stack([np.linspace(-1, 1, 90), np.arange(90) % 3])
         >>> kinds = [ColumnKind("continuous"), ColumnKind("categorical", ("a", "b", "c"))]
         >>> Embedding.of(X, kinds, 4).widths.tolist()

@@ -1,15 +1,18 @@
-"""Background knowledge as arrays: constraints on arcs and orders for solvers and searches."""
+"""Background knowledge as arrays, and contradictions in it.
 
-from collections.abc import Sequence
+Bounds constrain arcs and orders for solvers and searches. A contradiction is refused with a
+sentence that names the arcs.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import KnowledgeError
-
-__all__ = ["Bounds", "closure", "cycle_in", "longest_chains"]
 
 Mask = NDArray[np.bool_]
 
@@ -79,8 +82,6 @@ class Bounds:
 def closure(relation: Mask) -> Mask:
     """Transitive closure.
 
-    Examples
-    --------
     >>> closure(np.eye(3, k=1, dtype=bool)).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
@@ -102,8 +103,6 @@ def closure(relation: Mask) -> Mask:
 def longest_chains(before: Mask) -> NDArray[np.float32]:
     """Length of the longest chain from u to v in a transitively closed order; −∞ if none.
 
-    Examples
-    --------
     >>> longest_chains(closure(np.eye(3, k=1, dtype=bool))).tolist()
     [[-inf, 1.0, 2.0], [-inf, -inf, 1.0], [-inf, -inf, -inf]]
     """
@@ -116,7 +115,7 @@ def longest_chains(before: Mask) -> NDArray[np.float32]:
     for v in order:
         key = after[v].tobytes()
         if key not in known:
-            last = _last_of(order[after[v][order]], after)
+            last = _maximal_elements(order[after[v][order]], after)
             chains = gaps[last] + 1
             chains[np.arange(len(last)), last] = 1
             known[key] = chains.max(axis=0, initial=-np.inf)
@@ -124,7 +123,7 @@ def longest_chains(before: Mask) -> NDArray[np.float32]:
     return np.ascontiguousarray(gaps.T)
 
 
-def _last_of(earlier: NDArray[np.intp], after: Mask) -> list[int]:
+def _maximal_elements(earlier: NDArray[np.intp], after: Mask) -> list[int]:
     """Maximal elements of some variables; the longest chain ends with one of them."""
     inner = np.zeros(len(after), np.bool_)
     last = []
@@ -138,8 +137,6 @@ def _last_of(earlier: NDArray[np.intp], after: Mask) -> list[int]:
 def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
     """Find a cycle among arcs: its vertices, with the first repeated at the end; empty if none.
 
-    Examples
-    --------
     >>> cycle_in([(0, 1), (1, 2), (2, 1)])
     [1, 2, 1]
     """
@@ -152,3 +149,68 @@ def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
         return []
     found = nx.find_cycle(graph)
     return [*(tail for tail, _ in found), found[0][0]]
+
+
+def refuse_contradictions(known: Any, names: Sequence[Any]) -> None:
+    """Refuse `Knowledge` that no graph can satisfy; it names columns by their numbers."""
+    required = known.required_edges
+    tier_of: dict[int, int] = {}
+    for number, tier in enumerate(known.tiers):
+        for place in tier:
+            if tier_of.setdefault(place, number) != number:
+                raise KnowledgeError(
+                    f"{names[place]} is in tier {tier_of[place] + 1} and in tier {number + 1}: "
+                    "put it in one tier only."
+                )
+    _refuse_excluded(known, names)
+    cycle = cycle_in(required)
+    if cycle:
+        chain = " → ".join(str(names[place]) for place in cycle)
+        raise KnowledgeError(f"The required arcs {chain} form a cycle: remove one of them.")
+    for cause, effect in required:
+        if cause in tier_of and effect in tier_of and tier_of[cause] > tier_of[effect]:
+            raise KnowledgeError(
+                f"The arc {names[cause]} → {names[effect]} is required, but {names[cause]} is in "
+                f"tier {tier_of[cause] + 1} and {names[effect]} before it, in tier "
+                f"{tier_of[effect] + 1}: change the tiers, or do not require it."
+            )
+    if required:
+        _refuse_chains(required, tier_of, names)
+
+
+def _refuse_excluded(known: Any, names: Sequence[Any]) -> None:
+    """Refuse required arcs that another statement excludes."""
+    forbidden = set(known.forbidden_edges)
+    space = None if known.search_space is None else set(known.search_space)
+    for cause, effect in known.required_edges:
+        edge, tail, head = (cause, effect), names[cause], names[effect]
+        arc = f"The arc {tail} → {head} is required"
+        if edge in forbidden:
+            raise KnowledgeError(f"{arc} and forbidden: remove one of the two statements.")
+        if effect in known.exogenous:
+            raise KnowledgeError(f"{arc}, but {head} is exogenous and has no causes.")
+        if cause in known.sinks:
+            raise KnowledgeError(f"{arc}, but {tail} is a sink and has no effects.")
+        if space is not None and edge not in space and not {cause, effect} <= space:
+            raise KnowledgeError(f"{arc}, but it is not in the search space: add it there.")
+
+
+def _refuse_chains(
+    required: Sequence[tuple[int, int]], tier_of: Mapping[int, int], names: Sequence[Any]
+) -> None:
+    """Refuse required chains from a later tier to an earlier one through variables without tier."""
+    # An auxiliary vertex before each tier, reached from all earlier tiers, replaces all pairs.
+    gate = len(names)
+    edges = list(required)
+    for place, tier in tier_of.items():
+        edges += [(place, gate + tier), (gate + tier - 1, place)] if tier else [(place, gate)]
+    edges += [(gate + tier - 1, gate + tier) for tier in range(1, max(tier_of.values(), default=0))]
+    cycle = cycle_in(edges)
+    if not cycle:
+        return
+    arcs = [pair for pair in pairwise(cycle) if max(pair) < gate]
+    listed = ", ".join(f"{names[cause]} → {names[effect]}" for cause, effect in arcs)
+    raise KnowledgeError(
+        f"The required arcs {listed} lead from a later tier to an earlier one: change the tiers, "
+        "or do not require them."
+    )

@@ -11,8 +11,6 @@ from cosmodag.errors import KnowledgeError
 from cosmodag.io.files import check_file
 from cosmodag.io.files.documents import DOCUMENTS
 
-__all__ = ["read_knowledge"]
-
 _ARCS = {"forbidden": "forbidden_edges", "required": "required_edges", "allowed": "search_space"}
 _VARIABLES = {"exogenous": "exogenous", "sink": "sinks"}
 

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.knowledge.bounds import Bounds
-from cosmodag.data.knowledge.contradictions import refuse_contradictions
+from cosmodag.data.knowledge.bounds import Bounds, refuse_contradictions
 from cosmodag.errors import KnowledgeError, name_list
-
-__all__ = ["Edge", "Knowledge", "Name", "as_knowledge", "bounds_of"]
 
 Name = str | int
 Edge = tuple[Name, Name]

@@ -15,8 +15,6 @@ from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import numbered_names
 
-__all__ = ["LaggedTable", "as_times", "lagged"]
-
 # Steps of time, in usual ones, from which a row does not follow the row before: months differ by
 # less.
 GAP = 1.5
@@ -108,7 +106,7 @@ def lagged(
         )
     window = Window(columns, lags)
     whole, times = _sorted_series(len(table), series, time)
-    parts = whole if time is None else _without_gaps(whole, times)
+    parts = whole if time is None else _split_at_gaps(whole, times)
     windows = _windows(parts, lags)
     wide = table[windows].reshape(len(windows), -1)
     return LaggedTable(wide, windows[:, 0], window, len(parts) - len(whole))
@@ -140,7 +138,7 @@ def _sorted_series(
     return found, times
 
 
-def _without_gaps(
+def _split_at_gaps(
     series: list[NDArray[np.intp]], times: NDArray[np.float64]
 ) -> list[NDArray[np.intp]]:
     steps = np.concatenate([np.zeros(0), *(np.diff(times[rows]) for rows in series)])

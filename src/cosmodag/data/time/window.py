@@ -16,8 +16,6 @@ from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.knowledge.statement import Edge, Name
 from cosmodag.errors import DataError, KnowledgeError, name_list
 
-__all__ = ["Window", "lagged_names", "window_graph"]
-
 
 @dataclass(frozen=True)
 class Window:

@@ -248,7 +248,7 @@ class TimeSeriesView(Questions):
 def _held(dag: "FittedDAG", do: "Mapping[Any, Any] | None", n: int) -> dict[int, NDArray[Any]]:
     if do is None:
         return {}
-    from cosmodag.assess.names import values_set
+    from cosmodag.assess.inputs import values_set
 
     assert dag.window is not None
     return dict(values_set(list(dag.window.names), do, n, dag.kinds[: dag.window.d]))

@@ -15,7 +15,7 @@ from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
-from cosmodag.io.tables.like import labelled, like_table
+from cosmodag.io.tables.foreign import labelled, like_table
 
 if TYPE_CHECKING:
     import os
@@ -170,7 +170,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
             return self._predict_ahead(X, do, InTime.like(dag.window, X, series, time))
         if do is None:
             return like_table(dag.predict(X), X, dag.names, dag.kinds)
-        from cosmodag.assess.effects.simulation import predict_set
+        from cosmodag.assess.effects.slopes import predict_set
 
         return like_table(predict_set(dag, X, do), X, dag.names, dag.kinds)
 
@@ -217,7 +217,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         if do is None:
             drawn = dag.sample(n, random_state)
         else:
-            from cosmodag.assess.names import values_set
+            from cosmodag.assess.inputs import values_set
 
             drawn = dag.sample(n, random_state, values_set(dag.names, do, n, dag.kinds))
         if dag.columns is None:

@@ -164,7 +164,7 @@ class Questions(Shown):
         DataError
             Where no directed path leads from cause to effect, or the class leaves the effect open.
         """
-        from cosmodag.assess.effects.adjustment import adjustment_set
+        from cosmodag.assess.effects.possible import adjustment_set
 
         refuse_lags(self, "adjustment_set", "impulse_responses gives effects over time")
         return adjustment_set(self._dag, cause, effect, kind)
@@ -216,7 +216,7 @@ class Questions(Shown):
         Validation
             Its text is the verdict in plain words.
         """
-        from cosmodag.assess.validation.validate import validate
+        from cosmodag.assess.validate import validate
 
         check_is_fitted(self, "fitted_")
         return validate(

@@ -261,7 +261,7 @@ class Shown:
         """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
         from sklearn.utils import estimator_html_repr
 
-        from cosmodag.report.drawings.thumbnail import thumbnail
+        from cosmodag.report.drawings import thumbnail
 
         if not hasattr(self, "fitted_"):
             return str(estimator_html_repr(self))

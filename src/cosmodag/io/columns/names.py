@@ -7,16 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from cosmodag.errors import DataError, name_list
 
-__all__ = [
-    "check_names",
-    "choose_columns",
-    "header_names",
-    "is_number",
-    "made_up_names",
-    "nearest",
-    "numbered_names",
-]
-
 
 def choose_columns(
     names: Sequence[str],
@@ -30,8 +20,6 @@ def choose_columns(
     is a name, a pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these
     separated by commas; a name may itself contain commas.
 
-    Examples
-    --------
     >>> choose_columns(["id", "dose_a", "dose_b", "level, mg"], drop=["id,dose_*"])
     [3]
     >>> choose_columns(["id", "dose_a", "dose_b", "level, mg"], columns=["level, mg", "id"])
@@ -77,8 +65,6 @@ def _single_names(names: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
 def nearest(name: str, known: Sequence[str]) -> str:
     """Suggest known names that are similar to an unknown one.
 
-    Examples
-    --------
     >>> nearest("dos", ["dose", "level"])
     "the nearest is 'dose'"
     >>> nearest("age", ["dose", "level"])

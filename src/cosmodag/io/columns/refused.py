@@ -16,25 +16,12 @@ from cosmodag.io.kinds import label_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "BadColumn",
-    "bad_columns",
-    "columns_error",
-    "described",
-    "fault_of_labels",
-    "has_decimal_commas",
-    "is_absent",
-]
-
 # Patterns of values that are almost numbers, with a remedy for each.
 _REMEDIES = (
     (re.compile(r"[+-]?\d{1,3}([,'’\s]\d{3})+\.\d*"), "write numbers without thousands separators"),
     (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
     (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
-    (
-        re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I),
-        "leave the cell empty if a value is missing",
-    ),
+    (re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I), "leave the cell empty if a value is missing"),
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(
@@ -130,8 +117,6 @@ def columns_error(
 
     ``with_gaps`` are other columns, with missing values that would be refused next.
 
-    Examples
-    --------
     >>> bad = [BadColumn("id", "Jo", "text"), BadColumn("day", "2020-01-02", "date")]
     >>> str(columns_error(bad, "'t.csv'")).split(": ")[1]
     "'id' (the value 'Jo'), 'day' (dates such as '2020-01-02')"
@@ -144,7 +129,18 @@ def columns_error(
             f"--missing impute. Together: {ready} --missing impute."
         )
     if len(bad) == 1:
-        return _single_error(bad[0], source, ready)
+        one, remedy = bad[0], _remedy(bad[0].example)
+        if one.example is None:
+            text = f"{source} has no values in {one.name!r}: leave empty columns out ({ready})."
+        elif remedy:
+            text = f"column {one.name!r} of {source} has the value {_shown(one.example)}: {remedy}."
+        else:
+            text = (
+                f"column {one.name!r} of {source} holds neither numbers nor levels (it has "
+                f"{_what(one)}): leave it out ({ready}), turn it into numbers, or name it as a "
+                f"category (kinds=, --categorical {shlex.quote(one.name)})."
+            )
+        return DataError(text)
     shown = ", ".join(f"{one.name!r} ({_what(one)})" for one in bad[:_MOST_SHOWN])
     more = f" and {len(bad) - _MOST_SHOWN} more" if len(bad) > _MOST_SHOWN else ""
     remedies = dict.fromkeys(words for one in bad if (words := _remedy(one.example)))
@@ -155,23 +151,6 @@ def columns_error(
         f"{len(bad)} columns of {source} hold neither numbers nor levels: {shown}{more}: "
         + ", or ".join([f"leave them out ({ready})", *advice])
         + "."
-    )
-
-
-def _single_error(bad: BadColumn, source: str, ready: str) -> DataError:
-    if bad.example is None:
-        return DataError(
-            f"{source} has no values in {bad.name!r}: leave empty columns out ({ready})."
-        )
-    remedy = _remedy(bad.example)
-    if remedy:
-        return DataError(
-            f"column {bad.name!r} of {source} has the value {_shown(bad.example)}: {remedy}."
-        )
-    return DataError(
-        f"column {bad.name!r} of {source} holds neither numbers nor levels (it has {_what(bad)}): "
-        f"leave it out ({ready}), turn it into numbers, or name it as a category (kinds=, "
-        f"--categorical {shlex.quote(bad.name)})."
     )
 
 

@@ -7,8 +7,6 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["DOCUMENTS", "read_toml", "read_yaml"]
-
 # For each further part of a dotted key tomllib keeps a copy of all parts before it: 40 kB of text
 # took 1.5 GB.
 _MOST_PARTS = 64
@@ -25,8 +23,6 @@ def read_yaml(text: str) -> Any:
     Merge keys (``<<``) are refused, and so are references that stand for more than a million
     entries or for themselves: a few hundred bytes of them take gigabytes.
 
-    Examples
-    --------
     >>> read_yaml("size: [small, large]")
     {'size': ['small', 'large']}
     """
@@ -67,8 +63,6 @@ def _check_size(root: Any) -> None:
 def read_toml(text: str) -> dict[str, Any]:
     """Read TOML; raise ValueError for any other text, and for a key of more than 64 parts.
 
-    Examples
-    --------
     >>> read_toml('name = "mine"')
     {'name': 'mine'}
     """

@@ -13,8 +13,6 @@ from cosmodag.errors import DataError
 from cosmodag.io.files.reading import check_file
 from cosmodag.io.files.writing import write_bytes
 
-__all__ = ["read_model", "write_model"]
-
 _MODEL_FORMAT = "cosmodag-model-1"
 
 
@@ -23,8 +21,6 @@ def write_model(
 ) -> None:
     """Write arrays and facts (JSON types or NumPy scalars) atomically.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
     >>> write_model(path, {"weights": np.eye(2)}, {"learner": "Cosmo"})
@@ -40,11 +36,9 @@ def write_model(
 
 
 def _in_order(file: bytes) -> bytes:
-    """Sort the metadata, which safetensors writes in an order that changes from call to call.
-
-    A file starts with the length of its header (8 bytes) and the header: JSON, padded with spaces
-    to a multiple of 8.
-    """
+    """Sort the metadata, which safetensors writes in an order that changes from call to call."""
+    # A file starts with the length of its header (8 bytes) and the header: JSON, padded with spaces
+    # to a multiple of 8.
     end = 8 + int.from_bytes(file[:8], "little")
     header = json.loads(file[8:end])
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))

@@ -14,19 +14,6 @@ from typing import Any, TextIO
 
 from cosmodag.errors import DataError
 
-__all__ = [
-    "UTF_8",
-    "check_file",
-    "check_filled",
-    "check_unpacked",
-    "given_file",
-    "not_utf_8",
-    "opened_bytes",
-    "opened_text",
-    "other_format",
-    "read_text",
-]
-
 _STANDARD_INPUT = "-"
 # First bytes of files that are not UTF-8 text: their extension, their type, and a remedy.
 _NOT_TEXT = {

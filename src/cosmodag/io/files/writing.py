@@ -2,19 +2,98 @@
 
 A file is written under a temporary name in its final folder, flushed to the disk, and renamed. A
 rename within one folder is atomic, so a crash, a full disk or Ctrl-C leaves either the old file or
-the new one.
+the new one. Temporary files are registered, so that they can be deleted on exit.
 """
 
 import contextlib
 import os
 import secrets
-from collections.abc import Iterable
+import shutil
+import signal
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import FrameType
 
 from cosmodag.errors import DataError
-from cosmodag.io.files.unfinished import being_written
 
-__all__ = ["write_bytes", "write_text"]
+_unfinished: set[Path] = set()
+
+
+@contextlib.contextmanager
+def being_written(path: Path) -> Iterator[None]:
+    """Context in which a temporary file or folder is written; it is removed on exit."""
+    _unfinished.add(path)
+    try:
+        yield
+    finally:
+        _remove(path)
+        _unfinished.discard(path)
+
+
+def discard_unfinished() -> None:
+    """Remove all registered files, for a process that ends without its usual clean-up."""
+    for path in tuple(_unfinished):
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+@contextlib.contextmanager
+def replaced_together(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder whose files then replace those in another folder, all or none.
+
+    After a full disk or a Ctrl-C, all files of the earlier result are unchanged: old and new files
+    are never mixed.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with replaced_together(folder) as stage:
+    ...     written = (stage / "graph.txt").write_text("a -> b")
+    >>> [path.name for path in folder.iterdir()]
+    ['graph.txt']
+    """
+    stage = folder / f".cosmodag.{secrets.token_hex(6)}.part"
+    with being_written(stage):
+        stage.mkdir()
+        try:
+            yield stage
+        except OSError as error:  # name the final file in the error, not the temporary one
+            name = os.fsdecode(error.filename or "")
+            if Path(name).parent != stage:
+                raise
+            raise OSError(error.errno, error.strerror, str(folder / Path(name).name)) from error
+        files = sorted(stage.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        with _uninterrupted():
+            for path in files:
+                os.replace(path, folder / path.name)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Context of short work during which Ctrl-C and SIGTERM are deferred."""
+    if threading.current_thread() is not threading.main_thread():  # signals go to the main thread
+        yield
+        return
+    waiting: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        waiting.append(number)
+
+    numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(n))]
+    before = [signal.signal(number, note) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        for first in waiting[:1]:
+            signal.raise_signal(signal.Signals(first))
 
 
 def write_text(path: str | os.PathLike[str], text: str | Iterable[str]) -> None:
@@ -22,8 +101,6 @@ def write_text(path: str | os.PathLike[str], text: str | Iterable[str]) -> None:
 
     The folder must exist. Line ends are written unchanged on every system.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> write_text(folder / "note.txt", "causes first")

@@ -1,9 +1,8 @@
 """Graphs: as plain data, from anything that is a graph, and in the files of many programs."""
 
-from cosmodag.io.graphs.any import as_graph
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.formats import GraphFormat, graph_suffix
-from cosmodag.io.graphs.read import read_graph
+from cosmodag.io.graphs.read import as_graph, read_graph
 from cosmodag.io.graphs.write import dump_graph, write_graph
 
 __all__ = [

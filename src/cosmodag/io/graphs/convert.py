@@ -21,20 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
-from cosmodag.io.graphs.any import GraphLike, as_graph, is_model
-from cosmodag.io.graphs.digraph import Graph, from_networkx, networkx_of
+from cosmodag.io.graphs.digraph import Graph, networkx_of
+from cosmodag.io.graphs.read import GraphLike, as_graph, is_model
 
 if TYPE_CHECKING:
     import networkx as nx
-
-__all__ = [
-    "from_networkx",
-    "to_causallearn",
-    "to_dowhy",
-    "to_lingam",
-    "to_networkx",
-    "to_pgmpy",
-]
 
 
 def to_networkx(graph: GraphLike) -> "nx.DiGraph":

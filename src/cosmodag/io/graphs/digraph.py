@@ -16,8 +16,6 @@ from cosmodag.errors import DataError, name_list
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Graph", "from_networkx", "graph_from_names", "networkx_of", "number"]
-
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -175,13 +173,9 @@ def _check_names(names: tuple[str, ...]) -> None:
         raise DataError(
             f"more than one node is named {name_list(repeated)}: give every node a unique name."
         )
-    for name in names:
-        try:
-            name.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise DataError(
-                f"the node name {name!r} is not valid Unicode text: rename it."
-            ) from error
+    odd = next((name for name in names if name.encode("utf-8", "ignore").decode() != name), None)
+    if odd is not None:
+        raise DataError(f"the node name {odd!r} is not valid Unicode text: rename it.")
 
 
 def graph_from_names(

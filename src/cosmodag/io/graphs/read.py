@@ -1,15 +1,17 @@
-"""Graphs from files: formats of graphs, saved models, and folders that ``cosmodag fit`` wrote."""
+"""Graphs from anything that is one: models, networkx, matrices, tables of arcs, and files."""
 
 import os
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.files import read_model, read_text
 from cosmodag.io.files.reading import given_file
-from cosmodag.io.graphs.digraph import Graph
+from cosmodag.io.graphs.digraph import Graph, from_networkx, graph_from_names
 from cosmodag.io.graphs.formats import (
     TEXTS,
     GraphFormat,
@@ -19,9 +21,13 @@ from cosmodag.io.graphs.formats import (
 )
 from cosmodag.io.graphs.formats.csv_text import is_edge_list
 
-__all__ = ["read_graph"]
+_ENDS = (("cause", "effect"), ("source", "target"), ("from", "to"), ("parent", "child"))
 
 _GRAPH_OF_FIT = "graph.graphml"
+
+GraphLike = Any
+"""A `Graph`, a fitted model, a ``networkx.DiGraph``, a DoWhy model, a square matrix, a table of
+arcs (``model.arcs_``), or the path of a file or of a folder that ``cosmodag fit`` wrote."""
 
 
 def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) -> Graph:
@@ -51,7 +57,12 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
         If the file cannot be read as a directed graph.
     """
     if format is None and Path(path).is_dir():
-        return _graph_of_folder(Path(path))
+        if not (Path(path) / _GRAPH_OF_FIT).is_file():
+            raise DataError(
+                f"'{path}' holds no {_GRAPH_OF_FIT}: give the folder that 'cosmodag fit' wrote to, "
+                "or a file."
+            )
+        return read_graph(Path(path) / _GRAPH_OF_FIT)
     if format is None and Path(path).suffix.lower() == ".safetensors":
         return _graph_of_model(Path(path))
     with given_file(path) as (file, source):
@@ -70,15 +81,6 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     return TEXTS[chosen][0](text, source)
 
 
-def _graph_of_folder(folder: Path) -> Graph:
-    if not (folder / _GRAPH_OF_FIT).is_file():
-        raise DataError(
-            f"'{folder}' holds no {_GRAPH_OF_FIT}: give the folder that 'cosmodag fit' wrote to, "
-            "or a file."
-        )
-    return read_graph(folder / _GRAPH_OF_FIT)
-
-
 def _graph_of_model(path: Path) -> Graph:
     """Read names and weights of a saved model, without its learner."""
     arrays, facts = read_model(path)
@@ -93,3 +95,86 @@ def _graph_of_model(path: Path) -> Graph:
         if isinstance(error, DataError):
             raise
         raise DataError(f"'{path}' is not a saved model, or it is damaged.") from error
+
+
+def as_graph(graph: GraphLike) -> Graph:
+    """Turn anything that is a graph into a `Graph`.
+
+    Parameters
+    ----------
+    graph : object
+        A `Graph`; a fitted model; a ``networkx.DiGraph``, which those of pgmpy are, or a DoWhy
+        model that holds one; a square array, data frame or sparse matrix of weights, u → v at
+        [u, v]; a data frame of arcs such as ``model.arcs_``; or the path of a file that
+        `read_graph` reads, or of a folder that ``cosmodag fit`` wrote.
+
+    Returns
+    -------
+    Graph
+        Variables of a table without names are called ``x0, x1, …``.
+
+    Raises
+    ------
+    DataError
+        If it is none of these, or has edges without a direction.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> as_graph(nx.DiGraph([("rain", "wet")])).named_arcs()
+    [('rain', 'wet', 1.0)]
+    >>> as_graph([[0, 2.0], [0, 0]]).named_arcs()
+    [('x0', 'x1', 2.0)]
+    """
+    if isinstance(graph, Graph):
+        return graph
+    if isinstance(graph, str | os.PathLike):
+        return read_graph(graph)
+    if is_model(graph):
+        edges = graph.edges_  # a model that is not fitted raises ``NotFittedError`` here
+        return Graph(graph.fitted_.texts, sparse.csr_array(edges))
+    for held in (graph, getattr(graph, "graph", None)):
+        if hasattr(held, "is_directed"):
+            return from_networkx(held)
+    if hasattr(graph, "undirected") or hasattr(graph, "marks"):
+        raise DataError(
+            f"a {type(graph).__name__} may have edges without a direction: give the fitted model "
+            "or a directed graph, or write it with write_graph to a .txt, .dot or .graphml file."
+        )
+    if hasattr(graph, "columns"):
+        return _of_frame(graph)
+    if sparse.issparse(graph) or isinstance(graph, np.ndarray | list | tuple):
+        matrix = graph if sparse.issparse(graph) else np.asarray(graph)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise DataError(f"a matrix of weights is square, not of shape {matrix.shape}.")
+        return Graph(numbered_names(matrix.shape[0]), matrix)
+    raise DataError(
+        f"a {type(graph).__name__} is not a graph: give a fitted model, a networkx.DiGraph, a "
+        "square matrix of weights, a file, or the folder of a fit."
+    )
+
+
+def is_model(graph: GraphLike) -> bool:
+    """Whether an object is a learner, fitted or not."""
+    return hasattr(type(graph), "edges_") and hasattr(type(graph), "arrow_basis_")
+
+
+def _of_frame(frame: Any) -> Graph:
+    """Read a data frame: a list of arcs, or a square matrix with names along both axes."""
+    columns = [str(name) for name in frame.columns]
+    for cause, effect in _ENDS:
+        if cause in columns and effect in columns:
+            ends = [list(map(str, np.asarray(frame[end]))) for end in (cause, effect)]
+            weights = np.asarray(frame["weight"]) if "weight" in frame else np.ones(len(ends[0]))
+            arcs = list(zip(*ends, weights.tolist(), strict=True))
+            nodes = list(dict.fromkeys(name for *pair, _ in arcs for name in pair))
+            return graph_from_names(nodes, arcs, "the data frame")
+    rows = [str(name) for name in getattr(frame, "index", columns)]
+    numbers = [str(place) for place in range(len(rows))]
+    if len(rows) != len(columns) or rows not in (columns, numbers):
+        raise DataError(
+            "a data frame is a graph if its rows and columns have the same names in the same "
+            "order, or if its columns 'cause' and 'effect' list arcs."
+        )
+    names = numbered_names(len(columns)) if columns == numbers else columns
+    return Graph(names, np.asarray(frame))

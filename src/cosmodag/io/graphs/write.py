@@ -9,7 +9,6 @@ from cosmodag.errors import DataError
 from cosmodag.graph.equivalence import EquivalenceClass, essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.files import write_text
-from cosmodag.io.graphs.any import GraphLike, as_graph
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.formats import (
     MARKED,
@@ -20,8 +19,7 @@ from cosmodag.io.graphs.formats import (
     format_of_path,
 )
 from cosmodag.io.graphs.formats.csv_text import adjacency_lines
-
-__all__ = ["check_names_for_format", "dump_graph", "write_graph"]
+from cosmodag.io.graphs.read import GraphLike, as_graph
 
 _MarkedGraph = EquivalenceClass | PartialAncestralGraph  # edges need not have a direction
 
@@ -105,9 +103,7 @@ def check_names_for_format(names: Sequence[str], format: GraphFormat) -> None:
 def _marked_graph(graph: GraphLike, format: str) -> _MarkedGraph:
     """Find the equivalence class (``"cpdag"``) or partial ancestral graph (``"pag"``) of a graph.
 
-    That of a fitted model respects knowledge and interventions. The class of any other graph holds
-    all graphs with the same conditional independences; its partial ancestral graph is not known,
-    since it depends on data.
+    That of a fitted model respects knowledge and interventions.
     """
     if isinstance(graph, _MarkedGraph):
         return graph
@@ -126,11 +122,7 @@ def _marked_graph(graph: GraphLike, format: str) -> _MarkedGraph:
 
 
 def _write_marked(graph: _MarkedGraph, path: str | os.PathLike[str]) -> None:
-    """Write an equivalence class or a partial ancestral graph, in the format of the extension.
-
-    It is ``.txt`` (Tetrad's graph text), ``.dot`` (Graphviz) or ``.graphml``, where attributes of
-    an edge hold the marks at its two ends, or whether it has a direction.
-    """
+    """Write an equivalence class or a partial ancestral graph, in the format of the extension."""
     import networkx as nx
 
     path = Path(path)

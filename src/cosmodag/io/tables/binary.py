@@ -18,19 +18,9 @@ from cosmodag.io.files.reading import check_filled, check_unpacked, read_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "read_anndata",
-    "read_excel",
-    "read_feather",
-    "read_json",
-    "read_json_lines",
-    "read_npy",
-    "read_parquet",
-]
-
 
 @contextlib.contextmanager
-def _refusals(source: str, what: str, needs: str) -> Iterator[None]:
+def _refusing_damage(source: str, what: str, needs: str) -> Iterator[None]:
     """Turn the many exceptions of a library for a damaged file into one sentence."""
     try:
         yield
@@ -44,7 +34,7 @@ def _refusals(source: str, what: str, needs: str) -> Iterator[None]:
 
 def read_parquet(path: Path, source: str) -> "pd.DataFrame":
     """Read a Parquet file."""
-    with _refusals(source, "Parquet file", "pyarrow (pip install pyarrow)"):
+    with _refusing_damage(source, "Parquet file", "pyarrow (pip install pyarrow)"):
         import pandas as pd
         from pyarrow.parquet import read_metadata
 
@@ -56,7 +46,7 @@ def read_parquet(path: Path, source: str) -> "pd.DataFrame":
 
 def read_feather(path: Path, source: str) -> "pd.DataFrame":
     """Read a Feather (Arrow IPC) file."""
-    with _refusals(source, "Feather file", "pyarrow (pip install pyarrow)"):
+    with _refusing_damage(source, "Feather file", "pyarrow (pip install pyarrow)"):
         import pandas as pd
 
         return pd.read_feather(path)
@@ -64,7 +54,7 @@ def read_feather(path: Path, source: str) -> "pd.DataFrame":
 
 def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
     """Read the first sheet of an Excel workbook."""
-    with _refusals(source, "Excel workbook", "openpyxl (pip install 'cosmodag[excel]')"):
+    with _refusing_damage(source, "Excel workbook", "openpyxl (pip install 'cosmodag[excel]')"):
         import openpyxl
         import pandas as pd
 
@@ -114,36 +104,29 @@ def _extent(sheet: Any) -> tuple[int, str, int]:
     return rows, last, entries
 
 
-def read_json(path: Path, source: str) -> "pd.DataFrame":
-    """Read a list of records, or an object with one list per column."""
-    with _refusals(source, "JSON table (a list of records)", ""):
-        return _frame(json.loads(read_text(path, source)), source)
+def read_json(path: Path, source: str, by_line: bool = False) -> "pd.DataFrame":
+    """Read a list of records, an object with one list per column, or one record per line."""
+    content = "a record per line" if by_line else "a list of records"
+    with _refusing_damage(source, f"JSON table ({content})", ""):
+        import pandas as pd
 
-
-def read_json_lines(path: Path, source: str) -> "pd.DataFrame":
-    """Read one JSON record per line."""
-    with _refusals(source, "JSON table (a record per line)", ""):
-        lines = read_text(path, source).splitlines()
-        return _frame([json.loads(line) for line in lines if line.strip()], source)
-
-
-def _frame(data: Any, source: str) -> "pd.DataFrame":
-    import pandas as pd
-
-    if not isinstance(data, list | dict):
-        raise DataError(f"{source} holds no table: write a JSON list of records.")
-    parts = list(data.values()) if isinstance(data, dict) else data
-    keys = {key for part in parts if isinstance(part, dict) for key in part}
-    lengths = [len(part) if isinstance(part, list | dict) else 1 for part in parts]
-    check_filled(len(parts), max([len(keys), *lengths]), sum(lengths), source)
-    frame = pd.DataFrame(data)
-    frame.columns = [str(name) for name in frame.columns]
-    return frame
+        text = read_text(path, source)
+        lines = text.splitlines() if by_line else []
+        data = [json.loads(line) for line in lines if line.strip()] if by_line else json.loads(text)
+        if not isinstance(data, list | dict):
+            raise DataError(f"{source} holds no table: write a JSON list of records.")
+        parts = list(data.values()) if isinstance(data, dict) else data
+        keys = {key for part in parts if isinstance(part, dict) for key in part}
+        lengths = [len(part) if isinstance(part, list | dict) else 1 for part in parts]
+        check_filled(len(parts), max([len(keys), *lengths]), sum(lengths), source)
+        frame = pd.DataFrame(data)
+        frame.columns = [str(name) for name in frame.columns]
+        return frame
 
 
 def read_anndata(path: Path, source: str) -> "pd.DataFrame":
     """Read the matrix of an AnnData file, with its variables as columns."""
-    with _refusals(source, "AnnData file", "anndata (pip install 'cosmodag[anndata]')"):
+    with _refusing_damage(source, "AnnData file", "anndata (pip install 'cosmodag[anndata]')"):
         import anndata
 
         frame: pd.DataFrame = anndata.read_h5ad(path).to_df()

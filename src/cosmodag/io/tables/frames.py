@@ -6,19 +6,16 @@ Every check runs once, in O(n·d); a table that cannot be used is refused with o
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
-from cosmodag.io.columns.converted import column_of_objects, column_of_series, joined
-from cosmodag.io.columns.levels import seen_levels
 from cosmodag.io.columns.names import check_names, numbered_names
+from cosmodag.io.columns.values import column_of_objects, column_of_series, joined, seen_levels
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.foreign import native_frame
-
-__all__ = ["Missing", "Table", "as_table"]
 
 Missing = Literal["error", "drop", "keep"]
 
@@ -56,12 +53,8 @@ class Table:
         return Table(self.X[:, list(places)], [self.names[place] for place in places], kinds)
 
 
-class _Content(NamedTuple):
-    """Numbers of the caller's data, and their names and kinds where they have some."""
-
-    matrix: NDArray[Any]
-    names: list[str] | None = None
-    kinds: tuple[ColumnKind, ...] | None = None
+_Content = tuple[NDArray[Any], list[str] | None, tuple[ColumnKind, ...] | None]
+"""Numbers of the caller's data, and their names and kinds where they have some."""
 
 
 def as_table(
@@ -142,8 +135,8 @@ def as_table(
                 "or leave those rows out."
             )
         if missing == "error":
-            absent = _columns_with(np.isnan(matrix), own_names)
-            raise DataError(f"{source} has missing values (NaN) in {name_list(absent)}: {remedy}.")
+            absent = name_list(_columns_with(np.isnan(matrix), own_names))
+            raise DataError(f"{source} has missing values (NaN) in {absent}: {remedy}.")
         if missing == "drop":
             matrix, is_complete = _complete_rows(matrix, own_names, fewest_rows, source), True
     if len(matrix) < fewest_rows:
@@ -161,7 +154,7 @@ def _content(
 ) -> _Content:
     """Convert the data to a two-dimensional float array, with its names and kinds, if any."""
     if isinstance(data, Table):
-        return _Content(data.X, list(data.names), data.kinds)
+        return data.X, list(data.names), data.kinds
     if hasattr(data, "tocsr") and hasattr(data, "nnz"):
         raise DataError(
             f"{source} is a sparse matrix: pass a dense array (its toarray() makes one)."
@@ -203,9 +196,9 @@ def _from_array(
             "columns of variables are expected. Reshape your data to two dimensions."
         )
     if array.dtype in (np.float32, np.float64):
-        return _Content(array)
+        return array, None, None
     if array.dtype.kind in "fbiu":
-        return _Content(array.astype(np.float64))
+        return array.astype(np.float64), None, None
     if array.dtype.kind in "OUS":
         own = numbered_names(array.shape[1])
         if names is not None and len(names) == len(own):
@@ -215,7 +208,7 @@ def _from_array(
             for place, name in enumerate(own)
         ]
         matrix, kinds = joined(columns, len(array), source)
-        return _Content(matrix, None, kinds)
+        return matrix, None, kinds
     raise DataError(
         f"{source} holds values of type {array.dtype}: convert every column to numbers first."
     )
@@ -290,10 +283,10 @@ def _from_frame(data: Any, source: str, declared: Collection[str]) -> _Content:
     if all(dtype in (nw.Float64, nw.Float32) for dtype in frame.schema.dtypes()):
         matrix = np.asarray(frame.to_numpy())
         if matrix.dtype.kind == "f":
-            return _Content(matrix, names)
+            return matrix, names, None
     columns = [
         column_of_series(column, name in declared)
         for name, column in zip(names, frame.iter_columns(), strict=True)
     ]
     matrix, kinds = joined(columns, len(frame), source)
-    return _Content(matrix, names, kinds)
+    return matrix, names, kinds

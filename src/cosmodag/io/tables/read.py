@@ -26,8 +26,6 @@ from cosmodag.io.tables.text import Decimal, read_text_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_table", "read_with_columns"]
-
 _SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
 
 
@@ -116,14 +114,9 @@ def read_with_columns(
 ) -> tuple[Table, dict[str, list[Any]]]:
     r"""Read a table as `read_table` does and, separately, columns that are no variables.
 
-    Returns
-    -------
-    Table, dict
-        The table without the columns ``apart``, and the entries of these, of any type; a missing
-        one is None. The entries of a dropped row are dropped too.
+    The table is without the columns ``apart``; the entries of these are of any type, and a missing
+    one is None. The entries of a dropped row are dropped too.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
     >>> _ = path.write_text("dose,response,target\n1,2.5,dose\n2,4.5,\n")
@@ -138,7 +131,11 @@ def read_with_columns(
         if transpose:
             frame = _transposed(frame)
         names = [str(name) for name in frame.columns]
-        chosen = _chosen(names, apart, columns, drop, source)
+        for column in apart:
+            if column not in names:
+                raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+        others = choose_columns(names, columns, drop, source)
+        chosen = sorted({*others, *(names.index(column) for column in apart)})
         if 0 in chosen and _is_index(frame, names, source):
             chosen.remove(0)
         names = [names[place] for place in chosen]
@@ -151,7 +148,8 @@ def read_with_columns(
             has_gaps = others.isna().any(axis=0) & (missing == "error")
             raise columns_error(bad, source, list(others.columns[has_gaps]))
         kept = rest.notna().all(axis=1) if missing == "drop" else slice(None)
-        labels = {column: _entries(frame.loc[kept, column]) for column in apart}
+        entries = frame.loc[kept, list(apart)].astype(object)
+        labels = entries.where(entries.notna(), None).to_dict("list")
         return _checked(rest, source, missing, declared), labels
 
 
@@ -170,7 +168,7 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
             ".parquet": binary.read_parquet,
             ".feather": binary.read_feather,
             ".json": binary.read_json,
-            ".jsonl": binary.read_json_lines,
+            ".jsonl": partial(binary.read_json, by_line=True),
             ".h5ad": binary.read_anndata,
             ".npy": binary.read_npy,
         }
@@ -215,24 +213,6 @@ def _is_index(frame: "pd.DataFrame", names: list[str], source: str) -> bool:
             stacklevel=4,
         )
     return is_index
-
-
-def _chosen(
-    names: Sequence[str],
-    apart: Sequence[str],
-    columns: Sequence[str] | None,
-    drop: Sequence[str] | None,
-    source: str,
-) -> list[int]:
-    for column in apart:
-        if column not in names:
-            raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
-    others = choose_columns(names, columns, drop, source)
-    return sorted({*others, *(names.index(column) for column in apart)})
-
-
-def _entries(column: "pd.Series[Any]") -> list[Any]:
-    return [None if absent else entry for entry, absent in zip(column, column.isna(), strict=True)]
 
 
 def _checked(data: Any, source: str, missing: Missing, declared: Collection[str]) -> Table:

@@ -9,10 +9,15 @@ from cosmodag.errors import DataError
 from cosmodag.graph.texts import GraphFormat
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.formats import csv_text, networkx_text
-from cosmodag.io.graphs.formats.bif_text import dump_bif, parse_bif
-from cosmodag.io.graphs.formats.cyjs_text import dump_cyjs, parse_cyjs
 from cosmodag.io.graphs.formats.dot_text import dump_dagitty, dump_dot, parse_dot
-from cosmodag.io.graphs.formats.tetrad_text import dump_tetrad, parse_tetrad
+from cosmodag.io.graphs.formats.program_texts import (
+    dump_bif,
+    dump_cyjs,
+    dump_tetrad,
+    parse_bif,
+    parse_cyjs,
+    parse_tetrad,
+)
 
 __all__ = [
     "MARKED",

@@ -12,9 +12,7 @@ import numpy as np
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
-from cosmodag.io.tables.records import fields, find_separator, records_of
-
-__all__ = ["adjacency_lines", "dump_edges", "is_edge_list", "parse_adjacency", "parse_edges"]
+from cosmodag.io.tables.text import fields, find_separator, records_of
 
 _ENDS = (("source", "target"), ("cause", "effect"), ("from", "to"), ("parent", "child"))
 _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
@@ -77,10 +75,8 @@ def _first_records(text: str) -> list[str]:
 
 def _end_columns(header: list[str]) -> tuple[int, int] | None:
     names = [name.strip().lower() for name in header]
-    for source, target in _ENDS:
-        if source in names and target in names:
-            return names.index(source), names.index(target)
-    return None
+    known = ((u, v) for u, v in _ENDS if u in names and v in names)
+    return next(((names.index(u), names.index(v)) for u, v in known), None)
 
 
 def _rows(text: str, source: str) -> list[list[str]]:

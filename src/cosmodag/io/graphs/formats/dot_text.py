@@ -13,8 +13,6 @@ from typing import NamedTuple
 from cosmodag.errors import DataError
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 
-__all__ = ["dump_dagitty", "dump_dot", "parse_dot"]
-
 _TOKEN = re.compile(
     r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)
       | (?P<quoted>"(?:[^"\\]|\\.)*")

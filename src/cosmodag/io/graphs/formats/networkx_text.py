@@ -20,8 +20,6 @@ from cosmodag.io.graphs.digraph import Graph, graph_from_names, networkx_of, num
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["dump_gml", "dump_graphml", "dump_json", "parse_gml", "parse_graphml", "parse_json"]
-
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # XML parsers replace blanks other than a space within an attribute, unless they are escaped.
@@ -52,7 +50,7 @@ def dump_graphml(graph: Graph, attributes: Mapping[str, Sequence[Any]] | None = 
         *[f'<node id="{node}"/>' for node in nodes],
         *[
             f'<edge source="{nodes[row]}" target="{nodes[column]}">'
-            f"{''.join(map(_datum, facts, values))}</edge>"
+            f"{''.join(map(_graphml_data, facts, values))}</edge>"
             for row, column, *values in zip(rows, columns, *facts.values(), strict=True)
         ],
         "</graph>",
@@ -62,7 +60,7 @@ def dump_graphml(graph: Graph, attributes: Mapping[str, Sequence[Any]] | None = 
     return "\n".join(lines)
 
 
-def _datum(name: str, value: Any) -> str:
+def _graphml_data(name: str, value: Any) -> str:
     if isinstance(value, str):
         return f'<data key="{name}">{_attribute(value)}</data>'
     return f'<data key="{name}">{value!r}</data>' if math.isfinite(value) else ""
@@ -103,22 +101,22 @@ def parse_graphml(text: str, source: str) -> Graph:
         )
     reader = nx.GraphMLReader(force_multigraph=True)
     text = text.replace("<graphml>", f'<graphml xmlns="{_NAMESPACE}">')
-    graphs = _parsed("GraphML", source, lambda: list(reader(string=text)))
+    graphs = _parse_or_refuse("GraphML", source, lambda: list(reader(string=text)))
     if len(graphs) != 1:
         raise DataError(f"{source} holds {len(graphs)} GraphML graphs: give a file with one.")
     listed = [element.get("id") for element in reader.xml.iter(f"{{{_NAMESPACE}}}node")]
     if None in listed:
         raise DataError(f"{source} has a <node> without 'id': write it again.")
     default = graphs[0].graph["edge_default"].get("weight", 1)
-    return _graph(graphs[0], listed, source, default)
+    return _checked_graph(graphs[0], listed, source, default)
 
 
 def parse_gml(text: str, source: str) -> Graph:
     """Read a directed GML graph; an edge without a weight weighs 1."""
     import networkx as nx
 
-    graph = _parsed("GML", source, lambda: nx.parse_gml(text, label=None))
-    return _graph(graph, list(graph), source)
+    graph = _parse_or_refuse("GML", source, lambda: nx.parse_gml(text, label=None))
+    return _checked_graph(graph, list(graph), source)
 
 
 def parse_json(text: str, source: str) -> Graph:
@@ -128,7 +126,7 @@ def parse_json(text: str, source: str) -> Graph:
     def refuse(constant: str) -> NoReturn:
         raise DataError(f"{source} holds {constant}: weights are finite numbers.")
 
-    document = _parsed("JSON", source, lambda: json.loads(text, parse_constant=refuse))
+    document = _parse_or_refuse("JSON", source, lambda: json.loads(text, parse_constant=refuse))
     try:
         listed = [node["id"] for node in document["nodes"]]
         edges = "edges" if "edges" in document else "links"
@@ -139,10 +137,10 @@ def parse_json(text: str, source: str) -> Graph:
             f"{source} is not a graph in node-link form: it needs 'directed', 'nodes' with 'id' "
             "and 'edges' with 'source' and 'target'."
         ) from error
-    return _graph(graph, listed, source)
+    return _checked_graph(graph, listed, source)
 
 
-def _parsed(format: str, source: str, parse: Callable[[], Any]) -> Any:
+def _parse_or_refuse(format: str, source: str, parse: Callable[[], Any]) -> Any:
     """Parse a file; any exception of the parser becomes a `DataError` with one sentence."""
     import networkx as nx
 
@@ -158,7 +156,7 @@ def _parsed(format: str, source: str, parse: Callable[[], Any]) -> Any:
         raise DataError(f"{source} is not well-formed {format}{reason}: write it again.") from error
 
 
-def _graph(
+def _checked_graph(
     graph: "nx.MultiDiGraph", listed: list[Any], source: str, default_weight: Any = 1
 ) -> Graph:
     """Check the graph that networkx read; return names and weights as a `Graph`."""

@@ -1,0 +1,158 @@
+"""Effects in one graph: regressions on second moments, and simulation through fitted equations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from cosmodag.assess.effects.mixed_graph import MixedGraph
+from cosmodag.assess.inputs import values_set
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.gaussian import GaussianEquations
+from cosmodag.fit.known import Known
+from cosmodag.order.moments import Moments
+
+# Share of a regressor's variance that must be left by the others.
+_REDUNDANT = 1e-10
+
+DRAWS = 10_000
+"""Rows that expectations are taken over."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Coefficient of one regressor, with its standard error (NaN where it is not known)."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """Covariance of all variables in rows in which nothing was set, in the table's own units."""
+
+    matrix: NDArray[np.float64]  # (d, d)
+    rows: float | None  # number of rows that it rests on; None where that is not known
+
+    @classmethod
+    def of_data(cls, X: NDArray[np.float64], known: Known, arcs: Any) -> "Covariance":
+        """Take the covariance of a table.
+
+        EM accounts for missing values, which are filled in in `X`. If variables were set, each
+        equation of the graph is fitted to the rows in which its variable was not, and the
+        covariance that all equations imply is taken.
+        """
+        if known.targets is not None:
+            dense = np.asarray(arcs.toarray(), np.bool_)
+            found = GaussianEquations.on(dense, X, known.targets)
+            rows = float(np.median((~known.targets).sum(axis=0)))
+            return cls(linalg.inv(found.precision), rows)
+        return cls.of_moments(known.moments(X))
+
+    @classmethod
+    def of_moments(cls, moments: Moments) -> "Covariance":
+        """Take the covariance from the moments of rows in which nothing was set."""
+        scales = moments.scales[0]
+        matrix = moments.correlations[0] * np.outer(moments.unit * scales, scales)
+        return cls(matrix, float(moments.rows[0]))
+
+    @classmethod
+    def of_equations(cls, dag: FittedDAG, rows: int | None = None) -> "Covariance":
+        """Give the covariance that linear equations imply: (I − A)⁻ᵀ D (I − A)⁻¹."""
+        assert dag.noise_variances is not None
+        scales = dag.preparation.scales
+        weights = dag.edges.toarray() * (scales[None, :] / scales[:, None])
+        totals = linalg.inv(np.eye(dag.d) - weights)
+        matrix = totals.T @ (dag.noise_variances[:, None] * totals)
+        return cls(matrix, None if rows is None else float(rows))
+
+    def slope(self, x: int, y: int, given: Any) -> Slope:
+        """Regress y on x and other variables, without redundant ones; give the slope of x.
+
+        >>> found = Covariance(np.array([[1.0, 2.0], [2.0, 5.0]]), 102).slope(0, 1, [])
+        >>> found.value, round(found.error, 3)
+        (2.0, 0.1)
+        """
+        places = [x, *sorted(given)]
+        scales = np.sqrt(np.diag(self.matrix))
+        usable = [place for place in places if scales[place] > 0]
+        if x not in usable or scales[y] == 0:
+            return Slope(0.0, np.nan)
+        units = scales[usable]
+        gram = self.matrix[np.ix_(usable, usable)] / np.outer(units, units)
+        target = self.matrix[usable, y] / units / scales[y]
+        # Columns that others determine have no coefficients of their own: least norm.
+        inverse = linalg.pinvh(gram, rtol=_REDUNDANT)
+        coefficients = inverse @ target
+        unexplained = max(1.0 - float(target @ coefficients), 0.0)
+        value = float(coefficients[0] * scales[y] / scales[x])
+        if self.rows is None or self.rows <= len(usable) + 1:
+            return Slope(value, np.nan)
+        variance = unexplained * inverse[0, 0] / (self.rows - len(usable) - 1)
+        return Slope(value, float(np.sqrt(variance) * scales[y] / scales[x]))
+
+
+def contrasts(
+    dag: FittedDAG, x: int, values: tuple[float, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Difference of E[y | do(x = b)] and E[y | do(x = a)] for all variables y: (d,).
+
+    Rows are simulated twice with the same noise, drawn from the residuals of the fit. Values and
+    differences are in the units of the table; the second result, (d,), is the standard errors of
+    the simulation alone.
+    """
+    noise = dag.drawn_noise(DRAWS, np.random.default_rng(0))
+    before, after = (
+        dag.propagated(noise, dag.prepared_values({x: np.full(DRAWS, value)})) for value in values
+    )
+    changes = (after - before) * dag.preparation.scales
+    return changes.mean(axis=0), changes.std(axis=0) / np.sqrt(DRAWS)
+
+
+def mean_curves(
+    dag: FittedDAG, x: int, grid: NDArray[np.float64], draws: int
+) -> NDArray[np.float64]:
+    """E[y | do(x = value)] of all variables y, at several values: (values, d).
+
+    Rows are simulated at each value with the same noise, so that the curves are smooth.
+    """
+    noise = dag.drawn_noise(draws, np.random.default_rng(0))
+    held = dag.prepared_values({x: np.repeat(grid, draws)})
+    rows = dag.preparation.undo(dag.propagated(np.tile(noise, (len(grid), 1)), held))
+    return np.asarray(rows.reshape(len(grid), draws, dag.d).mean(axis=1))
+
+
+def direct_contrast(dag: FittedDAG, x: int, y: int, values: tuple[float, float]) -> Slope:
+    """Mean change of y where x alone changes, over rows drawn from the fitted model."""
+    noise = dag.drawn_noise(DRAWS, np.random.default_rng(0))
+    rows = dag.propagated(noise)
+    predicted = []
+    for value in values:
+        rows[:, x] = dag.prepared_values({x: np.array(value)})[x]
+        predicted.append(np.asarray(dag.predict_column(rows, y), np.float64))
+    change = (predicted[1] - predicted[0]) * dag.preparation.scales[y]
+    return Slope(float(change.mean()), float(change.std() / np.sqrt(len(change))))
+
+
+def predict_set(dag: FittedDAG, X: Any, do: Mapping[Any, Any]) -> NDArray[np.float64]:
+    """Predict every variable of a table where some are set from outside.
+
+    Descendants of what is set are predicted from predicted parents, everything else from the
+    parents as they were measured.
+    """
+    data = dag.prepared(X).copy()
+    given = values_set(dag.names, do, len(data), dag.kinds)
+    held = dag.prepared_values(given)
+    fitted = np.array(dag.predict_prepared(data), np.float64)
+    changed = MixedGraph.of(dag.arcs).reached_from(held)
+    for v in dag.order.tolist():
+        if v in changed:
+            data[:, v] = held[v] if v in held else dag.predict_column(data, v)
+            fitted[:, v] = data[:, v]
+    predicted = dag.preparation.undo(fitted)
+    for v, values in given.items():
+        predicted[:, v] = values  # to the last digit
+    return predicted

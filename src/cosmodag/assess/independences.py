@@ -1,0 +1,158 @@
+"""Independences that a graph implies, and tests of them."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.special import ndtr, stdtr
+
+from cosmodag.order.moments import Moments
+
+Floats = NDArray[np.float64]
+Test = Callable[[int, NDArray[np.intp], NDArray[np.intp]], tuple[Floats, Floats]]
+"""A test of one variable against several others, given some: statistics, which are standard normal
+or t under independence, and p-values."""
+
+# Share of a column's variance that must be left for a test.
+_LEFT = 1e-8
+_FEATURES = 60
+_RIDGE = 1e-2
+
+
+class Tested(NamedTuple):
+    """Tests of all pairs, (m,) each: p-values of independence given the parents of `second`."""
+
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    statistics: Floats
+    p_values: Floats
+
+
+def implied(
+    arcs: NDArray[np.bool_], order: NDArray[np.intp]
+) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+    """List what a DAG implies: a variable, earlier ones that it is independent of, its parents.
+
+    Each pair that no arc joins occurs once. For Gaussian variables, these independences imply all
+    others of the graph. The order has causes first.
+
+    >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
+    >>> list(implied(chain, np.arange(3)))
+    [(2, array([0]), array([1]))]
+    """
+    for place, v in enumerate(order):
+        earlier = order[:place]
+        others = earlier[~arcs[earlier, v]]
+        if len(others):
+            yield int(v), others, np.flatnonzero(arcs[:, v])
+
+
+def run_tests(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> Tested:
+    """Test everything that a DAG implies; pairs that cannot be tested are left out."""
+    found = [Tested(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0), np.zeros(0))]
+    for v, others, parents in implied(arcs, order):
+        found.append(Tested(others, np.full(len(others), v), *test(v, others, parents)))
+    columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    usable = np.isfinite(columns[3])
+    return Tested(*(column[usable] for column in columns))
+
+
+def failing_share(p_values: NDArray[np.float64]) -> float:
+    """Share of p-values below .05; NaN without any."""
+    return float(np.mean(p_values < 0.05)) if len(p_values) else float("nan")
+
+
+def holm(p_values: Floats) -> Floats:
+    """Correct p-values for their number, so that any false rejection has the probability meant.
+
+    >>> holm(np.array([0.01, 0.5, 0.04])).tolist()
+    [0.03, 0.5, 0.08]
+    """
+    m = len(p_values)
+    rank = np.argsort(p_values)
+    raised = np.minimum(np.maximum.accumulate(p_values[rank] * np.arange(m, 0, -1)), 1.0)
+    corrected = np.empty(m)
+    corrected[rank] = raised
+    return corrected
+
+
+def partial_correlation(
+    moments: Moments, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Test by partial correlations: exact for linear relations with normal noise.
+
+    With interventions the rows in which the variable was set do not count for it.
+    """
+    group = moments.group[v]
+    stored, rows = moments.correlations[group], float(moments.rows[group])
+    variances = np.diag(stored) * moments.unit
+    given = given[variances[given] > 0]
+    ends = np.append(others, v)
+    among = stored[np.ix_(given, given)] * moments.unit
+    with_ends = stored[np.ix_(given, ends)] * moments.unit
+    explained = linalg.pinvh(among) @ with_ends
+    left = variances[ends] - np.einsum("ij,ij->j", with_ends, explained)
+    common = stored[others, v] * moments.unit - with_ends[:, :-1].T @ explained[:, -1]
+    usable = (left[:-1] > _LEFT) & (left[-1] > _LEFT)
+    freedom = rows - len(given) - 2
+    if freedom < 1:
+        usable[:] = False
+    r = np.zeros(len(others))
+    r[usable] = common[usable] / np.sqrt(left[:-1][usable] * left[-1])
+    r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
+    t = r * np.sqrt(max(freedom, 1.0) / (1 - r**2))
+    p = 2 * stdtr(max(freedom, 1.0), -np.abs(t))
+    return t, np.where(usable, p, np.nan)
+
+
+def residual_products(
+    X: Floats,
+    counted: NDArray[np.bool_] | None,
+    curved: bool,
+    v: int,
+    others: NDArray[np.intp],
+    given: NDArray[np.intp],
+) -> tuple[Floats, Floats]:
+    """Test by products of residuals: the generalised covariance measure (Shah and Peters 2020).
+
+    Both variables are regressed on what is given, and the mean product of what is left is compared
+    with its own spread. That holds for noise of any shape, also where it depends on a parent.
+    `X` (n, d) is standardised, `counted` marks the rows that count for each variable (None: all).
+    If `curved`, the regressions are ridge regressions on random cosines beside the columns.
+    """
+    rows = slice(None) if counted is None else counted[:, v]
+    X = X[rows]
+    ends = X[:, np.append(others, v)]
+    left = ends - ends.mean(axis=0)
+    if len(given):
+        left = _residuals(_features(X[:, given], curved), left)
+    products = left[:, :-1] * left[:, -1:]
+    spread = products.std(axis=0)
+    usable = spread > _LEFT
+    z = np.zeros(len(others))
+    z[usable] = np.sqrt(len(X)) * products.mean(axis=0)[usable] / spread[usable]
+    return z, np.where(usable, 2 * ndtr(-np.abs(z)), np.nan)
+
+
+def _features(given: Floats, curved: bool) -> Floats:
+    """Columns to regress on; cosines of random frequencies approximate a Gaussian kernel."""
+    if not curved:
+        return np.asarray(given - given.mean(axis=0))
+    random = np.random.default_rng(0)
+    k = given.shape[1]
+    frequencies = random.normal(size=(k, _FEATURES)) / np.sqrt(k)
+    waves = np.cos(given @ frequencies + random.uniform(0, 2 * np.pi, _FEATURES))
+    found = np.hstack([given, waves * np.sqrt(2)])
+    return np.asarray(found - found.mean(axis=0))
+
+
+def _residuals(features: Floats, targets: Floats) -> Floats:
+    ridge = _RIDGE if features.shape[1] > _FEATURES else 1e-10
+    gram = features.T @ features + ridge * np.eye(features.shape[1])
+    return np.asarray(targets - features @ linalg.solve(gram, features.T @ targets, assume_a="pos"))
+
+
+TESTS = ("partial-correlation", "residuals", "curved")
+"""Tests by name: linear and normal; linear with any noise; relations of any shape."""

@@ -1,0 +1,247 @@
+"""Test a graph against data: what it implies, against chance, and on subsets of the columns."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cosmodag.assess.independences import (
+    TESTS,
+    Test,
+    failing_share,
+    holm,
+    partial_correlation,
+    residual_products,
+    run_tests,
+)
+from cosmodag.assess.inputs import place_of, rows_to_test
+from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffled_shares
+from cosmodag.data.diagnose.scale import standardised
+from cosmodag.errors import DataError, name_list
+from cosmodag.fit.checks import check_choice, check_count, refuse_lags
+from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.view.fitted import FittedGraph
+from cosmodag.graph.dags import topological_order
+from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.tables.frames import as_table
+
+# Every pair that no arc joins is a test, and a line of a table.
+_MOST_VARIABLES = 2_000
+
+
+def validate(
+    model: FittedGraph,
+    X: Any,
+    *,
+    interventions: Any,
+    split: float | None,
+    test: str,
+    level: float,
+    shuffles: int,
+    subsets: int,
+    max_time: float,
+    random_state: int,
+) -> Validation:
+    """Test the graph of a fitted model; see :meth:`FittedGraph.validate`."""
+    refuse_lags(model, "validate", "fit to early rows, and score later ones")
+    if test != "auto":
+        check_choice("test", test, TESTS)
+    random = np.random.default_rng(random_state)
+    begin = time.monotonic()
+    _check_numbers(model.fitted_.texts, model.fitted_.kinds)
+    model, given, is_same = rows_to_test(model, X, interventions, split, random)
+    dag = model.fitted_
+    values = given.X * given.preparation.factors
+    if test == "auto":  # the test that needs no more than the model assumes
+        linear = "residuals" if dag.noise == "non-gaussian" else "partial-correlation"
+        test = linear if dag.is_linear else "curved"
+    if is_same and test == "partial-correlation":
+        check: Test = partial(partial_correlation, dag.moments)
+    else:
+        check = _test_named(test, values, given.known)
+    found = _validation(
+        dag.arcs.toarray(),
+        dag.order,
+        dag.names,
+        check,
+        test=test,
+        level=level,
+        rows=float(len(values)),
+        same_rows=is_same,
+        shuffles=shuffles,
+        random=random,
+        deadline=begin + max_time / 2,
+    )
+    if not subsets:
+        return found
+    agreement = agreement_on_subsets(model, given, subsets, random, begin + max_time)
+    return replace(found, agreement=agreement)
+
+
+def validate_graph(
+    graph: Any,
+    X: Any,
+    *,
+    test: str = "partial-correlation",
+    level: float = 0.01,
+    shuffles: int = 100,
+    max_time: float = 60.0,
+    random_state: int = 0,
+) -> Validation:
+    """Test a given DAG against a table.
+
+    Parameters
+    ----------
+    graph : (d, d) array, or networkx.DiGraph
+        Arcs u → v at [u, v], or between names of columns.
+    X : table
+        Rows that the graph was not learnt from.
+    test : {"partial-correlation", "residuals", "curved"}
+        For linear relations with normal noise, linear ones with any noise, or relations of any
+        shape.
+    level : float
+        Probability with which a right graph is rejected.
+    shuffles : int
+        Graphs with shuffled names to compare with.
+    max_time : float
+        Seconds after which no more of them are tested.
+    random_state : int
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> a, noise = random.normal(size=(2, 500))
+    >>> X = np.column_stack([a, a + noise, a + random.normal(size=500)])
+    >>> right, wrong = np.zeros((2, 3, 3))
+    >>> right[0, 1] = right[0, 2] = 1  # 1 ← 0 → 2
+    >>> wrong[1, 0] = wrong[2, 0] = 1  # 1 → 0 ← 2
+    >>> validate_graph(right, X).rejected, validate_graph(wrong, X).rejected
+    (False, True)
+    """
+    check_choice("test", test, TESTS)
+    table = as_table(X)
+    _check_numbers(table.names, table.kinds)
+    arcs = _arcs_of(graph, table.names)
+    values = np.asarray(table.X, np.float64)
+    is_array = isinstance(X, np.ndarray | list | tuple)
+    return _validation(
+        arcs,
+        topological_order(arcs),
+        list(range(len(arcs))) if is_array else list(table.names),
+        _test_named(test, values, NOTHING),
+        test=test,
+        level=level,
+        rows=float(len(values)),
+        same_rows=False,
+        shuffles=shuffles,
+        random=np.random.default_rng(random_state),
+        deadline=time.monotonic() + max_time,
+    )
+
+
+def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> None:
+    """Refuse categories, whose independences these tests cannot judge."""
+    named = [name for name, kind in zip(names, kinds or (), strict=False) if not kind.is_number]
+    if named:
+        raise DataError(
+            f"Independence is tested among numbers only, but {name_list(named)} holds categories: "
+            "validate a graph without them."
+        )
+
+
+def _test_named(name: str, values: NDArray[np.float64], known: Known) -> Test:
+    if name == "partial-correlation":
+        return partial(partial_correlation, known.moments(values))
+    counted = known.counted
+    rows = None if counted is None else counted > 0
+    return partial(residual_products, standardised(values), rows, name == "curved")
+
+
+def _validation(
+    arcs: NDArray[np.bool_],
+    order: NDArray[np.intp],
+    names: list[Any],
+    check: Test,
+    *,
+    shuffles: int,
+    random: np.random.Generator,
+    deadline: float,
+    level: float,
+    **facts: Any,
+) -> Validation:
+    check_count("shuffles", shuffles, low=0)
+    if len(names) > _MOST_VARIABLES:
+        raise DataError(
+            f"A graph of {len(names):,} variables implies too many independences to test: choose "
+            f"at most {_MOST_VARIABLES:,} columns."
+        )
+    if not 0 < level < 1:
+        raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
+    pairs = _pair_tests(arcs, order, names, check)
+    p = pairs["p"].to_numpy()
+    count = shuffles if len(p) else 0
+    return Validation(
+        independences=pairs,
+        arcs=_arc_tests(arcs, names, check),
+        level=level,
+        p_value=float(pairs["p_corrected"].min()),
+        failing_share=failing_share(p),
+        shuffled=shuffled_shares(arcs, order, check, count, random, deadline),
+        agreement=None,
+        **facts,
+    )
+
+
+def _pair_tests(
+    arcs: NDArray[np.bool_], order: NDArray[np.intp], names: list[Any], check: Test
+) -> pd.DataFrame:
+    """Test each pair that no arc joins, given the parents of the later; the smallest p first."""
+    tested = run_tests(arcs, order, check)
+    ranked = np.argsort(tested.p_values, kind="stable")
+    corrected = holm(tested.p_values)
+    return pd.DataFrame(
+        {
+            "first": [names[u] for u in tested.first[ranked]],
+            "second": [names[v] for v in tested.second[ranked]],
+            "given": [
+                tuple(names[w] for w in np.flatnonzero(arcs[:, v])) for v in tested.second[ranked]
+            ],
+            "statistic": tested.statistics[ranked],
+            "p": tested.p_values[ranked],
+            "p_corrected": corrected[ranked],
+        }
+    )
+
+
+def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> pd.DataFrame:
+    """Test each arc: independence of its ends given the other parents; the largest p first."""
+    tails, heads = np.nonzero(arcs)
+    p_values = []
+    for u, v in zip(tails.tolist(), heads.tolist(), strict=True):
+        others = np.flatnonzero(arcs[:, v])
+        p_values.append(float(check(v, np.array([u]), others[others != u])[1][0]))
+    table = pd.DataFrame(
+        {"cause": [names[u] for u in tails], "effect": [names[v] for v in heads], "p": p_values}
+    )
+    return table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
+
+
+def _arcs_of(graph: Any, names: list[str]) -> NDArray[np.bool_]:
+    """Read a graph as a matrix in the order of the columns."""
+    if hasattr(graph, "edges") and hasattr(graph, "nodes"):
+        arcs = np.zeros((len(names), len(names)), np.bool_)
+        for u, v in graph.edges:
+            arcs[place_of(names, str(u)), place_of(names, str(v))] = True
+        return arcs
+    arcs = np.asarray(np.asarray(graph) != 0)
+    if arcs.shape != (len(names), len(names)):
+        raise DataError(
+            f"The graph has shape {arcs.shape}, but the table has {len(names)} columns: give one "
+            "row and one column for each."
+        )
+    return arcs

@@ -1,1 +1,0 @@
-"""Whether a graph is believable: tests of what it implies, and comparisons with chance."""

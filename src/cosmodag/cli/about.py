@@ -1,0 +1,158 @@
+"""Commands about the installation and the learners: ``doctor`` and ``methods``."""
+
+import os
+import platform
+import re
+from dataclasses import asdict
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from cosmodag._version import __version__
+from cosmodag.cli.options.common import JsonOption
+from cosmodag.cli.options.learners import ENTRIES, Method, parameters_of
+from cosmodag.cli.terminal.cache import cache_folder
+from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
+
+_BYTES_PER_GIBIBYTE = 1024**3
+
+# Extras that change or test the package; only --json lists them.
+_OF_DEVELOPERS = {"browser", "dev", "test"}
+
+
+def doctor(json: JsonOption = False) -> None:
+    """Show installed versions, devices and resources.
+
+    Lists the versions of cosmodag, Python and every dependency, JAX's devices, the cores and the
+    memory available to this process, the backend that would train 30 variables, and whether the
+    cache folder for compiled code is writable. Tools for developing cosmodag are listed by --json
+    only.
+    """
+    from cosmodag.solve.machine.memory import main_memory
+    from cosmodag.solve.machine.threads import cores
+
+    packages, extras = _installed_packages()
+    devices, device_problem = _devices()
+    cache, memory = cache_folder(), main_memory()
+    nearest = next(path for path in (cache, *cache.parents) if path.exists())
+    found = {
+        "cosmodag": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": packages,
+        "extras": extras,
+        "devices": devices,
+        "device_problem": device_problem,
+        "cores": cores(),
+        "memory_gib": None if memory is None else round(memory / _BYTES_PER_GIBIBYTE, 1),
+        "backend": None if device_problem else _usual_backend(),
+        "cache": str(cache),
+        "cache_writable": nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK),
+    }
+    if json:
+        print_json(found)
+        return
+    writable = "writable" if found["cache_writable"] else "NOT writable"
+    machine = [
+        *((name, found[name]) for name in ("cosmodag", "python", "platform")),
+        ("devices", ", ".join(devices) or f"none ({device_problem})"),
+        ("cores", found["cores"]),
+        ("memory available", "unknown" if memory is None else f"{found['memory_gib']} GiB"),
+        ("backend at 30 variables", found["backend"] or "none"),
+        ("cache", f"{cache} ({writable})"),
+    ]
+    print_table(["", "machine"], machine)
+    print_result("")
+    shown = {"base": packages, **{e: extras[e] for e in sorted(extras.keys() - _OF_DEVELOPERS)}}
+    cells = [
+        (part, name, version or "not installed")
+        for part, versions in shown.items()
+        for name, version in versions.items()
+    ]
+    print_table(["part", "package", "version"], cells)
+
+
+def _installed_packages() -> tuple[dict[str, str | None], dict[str, dict[str, str | None]]]:
+    """Versions of the packages that every installation needs, and of those of each extra."""
+    packages: dict[str, str | None] = {}
+    extras: dict[str, dict[str, str | None]] = {}
+    try:
+        requirements = metadata.requires("cosmodag") or []
+    except metadata.PackageNotFoundError:
+        say("warning: cosmodag runs from source and is not installed; run 'pip install .' there.")
+        requirements = []
+    for requirement in requirements:
+        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
+        if name == "cosmodag":  # an extra that contains another one
+            continue
+        if extra is None:
+            packages[name] = _version(name)
+        else:
+            extras.setdefault(extra.group(1), {})[name] = _version(name)
+    return packages, extras
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _devices() -> tuple[list[str], str | None]:
+    """Devices of JAX, or the first line of its error if it finds none."""
+    try:
+        import jax
+
+        return [f"{device.platform}: {device.device_kind}" for device in jax.devices()], None
+    except (ImportError, RuntimeError) as error:
+        return [], f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def _usual_backend() -> str:
+    """Name of the backend for linear COSMO on a thousand rows of 30 variables."""
+    import numpy as np
+
+    from cosmodag.learners.cosmo import Cosmo
+    from cosmodag.solve.plan import plan_many
+
+    model, data = Cosmo(random_state=0), np.zeros((1000, 30), np.float32)
+    (plan,) = plan_many(model.solver_for(*data.shape), model.problems_for(data))
+    return plan.backend
+
+
+def methods(
+    name: Annotated[Method | None, typer.Argument(help="Learner whose parameters to list.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the learners, or the parameters of one: type, default and meaning.
+
+    Set a parameter by its own option if it has one, otherwise by --set NAME=VALUE, as in
+    'cosmodag fit data.csv --set lambda1=1e-3 --set hidden=10,10'.
+    """
+    chosen = {method: ENTRIES[method] for method in (Method if name is None else [name])}
+    if json:
+        facts = [
+            {
+                "method": method.value,
+                "class": f"cosmodag.{entry.name}",
+                "summary": entry.summary,
+                "parameters": [asdict(parameter) for parameter in parameters_of(entry)],
+            }
+            for method, entry in chosen.items()
+        ]
+        print_json(facts)
+    elif name is None:
+        summaries = [(method.value, entry.summary) for method, entry in chosen.items()]
+        print_table(["method", "what it is"], summaries)
+        print_result("'cosmodag methods NAME' lists the parameters of a learner.")
+    else:
+        entry = chosen[name]
+        rows = [
+            (each.name, each.type, each.default, each.option or "--set", each.meaning)
+            for each in parameters_of(entry)
+        ]
+        title = f"{name.value} (cosmodag.{entry.name}): {entry.summary}"
+        print_table(["parameter", "type", "default", "option", "meaning"], rows, title=title)

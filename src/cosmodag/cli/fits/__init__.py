@@ -1,1 +1,0 @@
-"""Steps of ``cosmodag fit``, and the folder that it writes."""

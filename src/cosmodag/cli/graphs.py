@@ -1,0 +1,120 @@
+"""Commands on graphs in files: ``convert`` and ``evaluate``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from cosmodag.cli.options.common import Format, JsonOption, QuietOption
+from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
+from cosmodag.errors import DataError
+
+if TYPE_CHECKING:
+    from cosmodag.graph.texts import GraphFormat
+
+# The usual threshold for optimised weights, in papers and in `cosmodag.metrics`.
+_RAW_CUT = 0.3
+
+
+def convert(
+    given: Annotated[
+        Path,
+        typer.Argument(
+            metavar="IN",
+            help="The graph to read: a file, the folder of a fit, or - for standard input.",
+        ),
+    ],
+    wanted: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The file to write; - is standard output.")
+    ],
+    from_format: Annotated[
+        Format | None,
+        typer.Option("--from", help="Format of IN; by default from its file extension."),
+    ] = None,
+    to_format: Annotated[
+        Format | None,
+        typer.Option("--to", help="Format of OUT; by default from its file extension."),
+    ] = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a graph in another format, or draw it.
+
+    GraphML, GML, DOT, DAGitty, CSV, JSON and Cytoscape's .cyjs keep weights and names exactly; .bif
+    holds the structure, .txt (Tetrad) no weights. A .csv is written as a list of arcs or, with --to
+    adjacency, as a matrix: row u, column v is the arc u → v. --to cpdag writes the equivalence
+    class as text; .pdf, .svg and .png are drawings. A graph that the format cannot hold is refused.
+    """
+    from cosmodag.cli.saved_fits import is_fit
+    from cosmodag.io import as_graph, dump_graph, read_graph, write_graph
+    from cosmodag.learners import load
+
+    # Of a fit the model, which has the class and the bases of directions.
+    source = load(given) if is_fit(given) else read_graph(given, format=_word(from_format))
+    format = _word(to_format)
+    if str(wanted) == "-":
+        if format is None:
+            raise DataError("standard output has no file extension: name its format with --to.")
+        print_result(dump_graph(source, format).removesuffix("\n"))
+        return
+    write_graph(source, wanted, format)
+    if not quiet:
+        graph = as_graph(source)
+        say(f"wrote '{wanted}': {len(graph.names)} nodes, {graph.number_of_arcs} arcs.")
+
+
+def _word(format: Format | None) -> "GraphFormat | None":
+    return None if format is None else cast("GraphFormat", format.value)
+
+
+def evaluate(
+    truth: Annotated[Path, typer.Argument(help="The true graph: a file, or - for standard input.")],
+    estimate: Annotated[
+        Path, typer.Argument(help="The estimated graph or weights: a file, or the folder of a fit.")
+    ],
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Keep arcs whose absolute weight is above this. Default: 0 for an "
+            "estimate without cycles, 0.3 for one with cycles.",
+            show_default=False,
+        ),
+    ] = None,
+    sid: Annotated[
+        bool,
+        typer.Option(
+            "--sid", help="Also compute intervention distances; needs two acyclic graphs."
+        ),
+    ] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Score an estimated graph against the true one.
+
+    Each is a folder that 'cosmodag fit' wrote, or a file: a list of arcs or an adjacency matrix as
+    CSV (row u, column v is the arc u → v), GraphML, GML, DOT, DAGitty, JSON, Cytoscape, BIF, Tetrad
+    or a saved model. Nodes are matched by name; a node that only one has counts as isolated in the
+    other. Nodes of a matrix without names are matched by position.
+    """
+    from cosmodag.graph.dags import is_dag
+    from cosmodag.metrics import evaluate as score
+    from cosmodag.metrics.matrices import matched
+
+    if str(truth) == str(estimate) == "-":
+        raise DataError("standard input holds one graph: give the other as a file.")
+    pattern, graph, note = matched(truth, estimate, (f"'{truth}'", f"'{estimate}'"))
+    if note and not quiet:
+        say(f"note: {note}")
+    cut = threshold
+    if cut is None:  # weights with cycles come from an optimiser, before any arcs were chosen
+        cut = 0.0 if is_dag(graph.weights) else _RAW_CUT
+    scores = score(pattern, graph, cut, sid=sid)
+    if threshold is None and cut > 0 and not quiet:
+        say(
+            f"note: '{estimate}' has cycles, so arcs of weight {cut} or less were left out; "
+            "--threshold sets another limit."
+        )
+    if json:
+        print_json(scores)
+    else:
+        shown = {k: v if isinstance(v, int) else f"{v:.4f}" for k, v in scores.items()}
+        print_table(["score", "value"], list(shown.items()))

@@ -1,0 +1,272 @@
+"""Commands on a saved fit: ``report``, ``effect`` and ``validate``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cosmodag.cli.options.common import InterventionsOption, JsonOption, TableArgument, TopOption
+from cosmodag.cli.options.inputs import read_data
+from cosmodag.cli.terminal.output import print_json, print_result, print_table
+from cosmodag.errors import DataError
+
+if TYPE_CHECKING:
+    from cosmodag.io.tables import Table
+    from cosmodag.learners import StructureLearner
+
+# Rows after a pulse for which the changes of a time series are printed.
+_HORIZON = 10
+
+_MOST_PATHS = 10
+
+
+def is_fit(path: Path) -> bool:
+    """Whether a path is the folder of a fit, or the model in it."""
+    from cosmodag.fit.files.saved import MODEL
+
+    return (path / MODEL).is_file() or path.suffix.lower() == ".safetensors"
+
+
+def read_for(
+    model: "StructureLearner", path: Path, interventions: str | None
+) -> "tuple[Table, list[Any] | None]":
+    """Read the columns of a model from a table, in the order of the model."""
+    names = model.fitted_.texts
+    held = zip(names, model.fitted_.kinds, strict=False)
+    declared = [name for name, kind in held if kind.is_levels]
+    table, labels = read_data(path, interventions, missing="keep", columns=names, declared=declared)
+    places = [table.names.index(name) for name in names]
+    return table.of_columns(places), labels
+
+
+def rows_of_fit(folder: Path) -> int | None:
+    """Read how many rows the table of a fit had; None where the folder does not say."""
+    rows = _run(folder).get("rows")
+    return rows if isinstance(rows, int) and 0 < rows < 2**63 else None
+
+
+def is_table_of_fit(folder: Path, table: Path) -> bool:
+    """Whether a file is the one that was fitted, byte for byte."""
+    from cosmodag.report.origin import file_hash
+
+    return table.is_file() and _run(folder).get("sha256") == file_hash(table)
+
+
+def _run(folder: Path) -> dict[str, Any]:
+    """Read ``run.json``; return an empty dict where it is absent or damaged."""
+    from cosmodag.io.files import read_text
+    from cosmodag.report.saved import RUN
+
+    try:
+        found = json.loads(read_text(folder / RUN))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to, or a saved model.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; by default report.html in the folder."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the report of a saved fit: one HTML file to open in any browser.
+
+    It shows the graph, the arcs with standard errors, the diagnosis of the data, the training
+    history, and the choices with their reasons. It neither needs nor contains the data itself.
+    """
+    from cosmodag.report.saved import report_folder
+
+    home = folder if folder.is_dir() else folder.parent
+    page = home / "report.html" if output is None else output
+    model = report_folder(folder, page)
+    if json:
+        print_json({"report": page, "arcs": int(model.edges_.nnz)})
+    else:
+        print_result(f"written to {page}")
+
+
+def effect(
+    folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
+    of: Annotated[str, typer.Option("--of", metavar="NAME", help="The cause.")],
+    on: Annotated[str, typer.Option("--on", metavar="NAME", help="The variable it acts on.")],
+    direct: Annotated[
+        bool, typer.Option("--direct", help="Hold all other causes of the variable fixed.")
+    ] = False,
+    start: Annotated[
+        str | None, typer.Option("--from", help="Value or level of the cause before the change.")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Value or level after it.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="The table of the fit: effects are then estimated from it again, and --bootstrap "
+            "can be given."
+        ),
+    ] = None,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Fit N resamples of the table, for an interval that holds the uncertainty of the "
+            "graph.",
+        ),
+    ] = None,
+    interventions: InterventionsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say by how much one variable changes when another is set.
+
+    With an interval, what is adjusted for, the paths, and the range of effects where graphs that
+    fit equally well differ. Without --data the effect is that of the fitted equations.
+    """
+    if (start is None) != (end is None):
+        raise DataError("Give both --from and --to, or neither.")
+    if data is None and bootstrap is not None:
+        raise DataError("--bootstrap fits resamples of the table: give it with --data.")
+    from cosmodag.assess import Effects, refit_resamples
+    from cosmodag.learners import load
+
+    model = load(folder)
+    if model.lags:
+        if data is not None or direct or start is not None:
+            raise DataError(
+                "Of a time series the responses over time are printed: leave --data, --direct, "
+                "--from and --to out."
+            )
+        _print_responses(folder, model, of, on, json)
+        return
+    if data is None:
+        effects = Effects.of(model, rows=rows_of_fit(folder))
+    else:
+        table, targets = read_for(model, data, interventions)
+        fits = None
+        if bootstrap is not None:
+            fits = refit_resamples(model, bootstrap, X=table, interventions=targets)
+        effects = Effects.of(model, X=table, interventions=targets, resampled=fits)
+    values = (
+        None if start is None or end is None else (_number_or_label(start), _number_or_label(end))
+    )
+    found = effects.effect(
+        _named(model.names_, of), _named(model.names_, on), direct=direct, values=values
+    )
+    if json:
+        print_json(found.facts())
+        return
+    print_result(str(found))
+    for path in found.paths[:_MOST_PATHS]:
+        print_result(" → ".join(map(str, path)))
+    if len(found.paths) > _MOST_PATHS:
+        print_result(f"… and {len(found.paths) - _MOST_PATHS} more paths (--json lists all)")
+
+
+def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, json: bool) -> None:
+    """Print how one variable of a time series changes after another was raised once."""
+    from cosmodag.assess.inputs import place_of
+
+    names = list(model.window_.names)
+    u, v = (place_of(names, name) for name in (of, on))
+    responses = model.impulse_responses(_HORIZON)
+    found = responses.to_numpy()[responses.index.get_loc((names[u], names[v]))].tolist()
+    ends = _intervals(folder, model, u, v)
+    if json:
+        low, high = (None, None) if ends is None else ends
+        facts = {"of": names[u], "on": names[v], "responses": found, "low": low, "high": high}
+        print_json(facts)
+        return
+    note = "" if ends is None else ", 95 % interval"
+    print_result(f"Raising {names[u]} once by 1 changes {names[v]} by (row after it: change{note})")
+    lines = [f"{time}: {change:+.4g}" for time, change in enumerate(found)]
+    if ends is not None:
+        ranges = zip(lines, *ends, strict=True)
+        lines = [f"{line}, {low:+.4g} to {high:+.4g}" for line, low, high in ranges]
+    print_result("\n".join(lines))
+
+
+def _intervals(
+    folder: Path, model: "StructureLearner", u: int, v: int
+) -> tuple[list[float], list[float]] | None:
+    """Read the intervals that the fit computed from its table; None where there are none."""
+    from cosmodag.report.saved import saved_answers
+
+    curves = saved_answers(folder, model).effect_curves
+    for pair in () if curves is None else curves["pairs"]:
+        is_known = pair["low"] is not None and len(pair["low"]) == _HORIZON + 1
+        if is_known and (pair["from"], pair["to"]) == (u, v):
+            return pair["low"], pair["high"]
+    return None
+
+
+def _named(names: list[object], given: str) -> object:
+    """Take a number for a column of a table without names."""
+    is_number = given.isdigit() and all(isinstance(name, int) for name in names)
+    return int(given) if is_number else given
+
+
+def _number_or_label(text: str) -> float | str:
+    """Read a number, or else the label of a level."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def validate(
+    folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
+    table: TableArgument,
+    level: Annotated[
+        float, typer.Option(help="Probability with which a right graph is rejected.")
+    ] = 0.01,
+    subsets: Annotated[
+        int, typer.Option(min=0, help="Subsets of the columns to fit, for comparison.")
+    ] = 5,
+    max_time: Annotated[
+        float, typer.Option("--max-time", min=0, help="Seconds for comparisons.")
+    ] = 60.0,
+    interventions: InterventionsOption = None,
+    top: TopOption = 10,
+    json: JsonOption = False,
+) -> None:
+    """Test whether a table has the independences that a graph implies.
+
+    Use rows that the graph was not learnt from; with the table of the fit itself the test is
+    lenient, which is said. The exit code is 0 whatever the verdict.
+    """
+    from dataclasses import replace
+
+    from cosmodag.fit.checks import refuse_lags
+    from cosmodag.learners import load
+
+    model = load(folder)
+    refuse_lags(model, "validate", "fit to early rows, and score later ones")
+    rows, targets = read_for(model, table, interventions)
+    found = model.validate(
+        rows, interventions=targets, level=level, subsets=subsets, max_time=max_time
+    )
+    found = replace(found, same_rows=is_table_of_fit(folder, table))
+    if json:
+        print_json(found.facts())
+        return
+    print_result(str(found))
+    failed = found.failed.head(top)
+    if len(failed):
+        print_table(
+            ["first", "second", "given", "p", "p corrected"],
+            [
+                [
+                    one["first"],
+                    one["second"],
+                    ", ".join(map(str, one["given"])),
+                    f"{one['p']:.2g}",
+                    f"{one['p_corrected']:.2g}",
+                ]
+                for one in failed.to_dict("records")
+            ],
+            title=f"failed independences: {len(found.failed)}, {len(failed)} shown",
+        )

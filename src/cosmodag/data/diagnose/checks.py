@@ -1,0 +1,275 @@
+"""The checks that every fit makes: of the table before it, and of the learnt graph after it."""
+
+from collections.abc import Callable, Sequence
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosmodag.data.diagnose.arcs import examine_arcs, misfits
+from cosmodag.data.diagnose.columns import (
+    collinear,
+    duplicates,
+    equal_columns,
+    near_duplicates,
+    rare_levels,
+    running_ids,
+    unlike_lines,
+)
+from cosmodag.data.diagnose.findings import Finding, not_examined
+from cosmodag.data.diagnose.hidden_causes import find_hidden_causes
+from cosmodag.data.diagnose.rows import few_rows, rows_follow, several_populations
+from cosmodag.data.diagnose.scale import (
+    LARGE,
+    SMALL,
+    constant,
+    different_scales,
+    out_of_range,
+    outliers,
+    standardised,
+    summary_of,
+)
+from cosmodag.data.diagnose.series import changing_series
+from cosmodag.data.kinds.decision import FEW_VALUES, value_counts
+from cosmodag.errors import name_list
+from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
+
+MOST_CORRELATED = 500
+"""Largest number of columns whose correlations are checked in every fit."""
+
+_SAMPLED_ROWS = 5_000
+_WITH_OWN_EQUATION = ("binary", "categorical", "count")
+
+MOST_TESTED = 1_000
+"""Largest number of columns for which arcs are tested."""
+
+_FEWEST_ROWS = 50
+_MOST_ROWS = 20_000
+
+# Columns and rows with which hidden causes are searched for: one factor may explain four columns.
+_FEWEST_COLUMNS, _MOST_SEARCHED, _FEWEST_SEARCHED = 4, 60, 100
+
+# Gains, in units of log-likelihood, above which hidden causes are reported, called likely, and
+# called very likely; benchmarks/trust.md shows how often each is right.
+_REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
+
+_SINGULAR = 1e-7
+
+
+def before_fit(
+    X: NDArray[Any],
+    names: Sequence[str],
+    untouched: NDArray[np.bool_] | None = None,
+    kinds: Sequence[ColumnKind] | None = None,
+    *,
+    in_time: bool = False,
+    by_kind: bool = False,
+) -> list[Finding]:
+    """Check the table alone: O(n·d), plus correlations for up to 500 columns.
+
+    Exact linear combinations are searched among up to 1,000 columns, in d + 200 rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Finite floats, as `cosmodag.io.as_table` returns them.
+    names : sequence of str
+        One name per column.
+    untouched : (n,) array of bool, optional
+        Rows without interventions, by default all. Only these are checked for dependence between
+        rows and for clusters.
+    kinds : sequence of ColumnKind, optional
+        Kinds of the columns. Numbers of levels without order are checked for rare levels only.
+    in_time : bool
+        Whether the rows are those of time series, in order, and are learnt from as such: they may
+        follow one another, but their distribution must not change.
+    by_kind : bool
+        Whether levels and counts have equations of their kinds: they are then not reported as
+        values that do not suit linear equations.
+
+    Returns
+    -------
+    list of Finding
+        The findings of `docs/diagnose.md` that apply and need no graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 1] = 7
+    >>> for finding in before_fit(X, ["a", "b", "c"]):
+    ...     print(finding.name, finding.columns, finding.sentence)
+    constant ('b',) A column with a single value stays isolated in the graph: leave out 'b'.
+    """
+    kinds = kinds or (NOT_EXAMINED,) * len(names)
+    rare = rare_levels(X, kinds, names)
+    places = [v for v, kind in enumerate(kinds) if kind.is_number]
+    if not places:
+        return rare
+    lines = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
+    X, names = X[:, places], [names[v] for v in places]
+    deviations, spans, distances = summary_of(X)
+    is_constant = spans == 0
+    varying = np.flatnonzero((spans >= SMALL) & (spans <= LARGE)).tolist()
+    groups = equal_columns(X, np.flatnonzero(~is_constant).tolist())
+    repeats = {column for group in groups for column in group[1:]}
+    distinct = [column for column in varying if column not in repeats]
+    number = value_counts(X)
+    alike = collinear(X, distinct, names)
+    rows = X if untouched is None else X[untouched]
+    following = [] if in_time else rows_follow(rows, varying, names)
+    findings = [
+        *rare,
+        *constant(is_constant, names),
+        *out_of_range(spans, names),
+        *duplicates(groups, names),
+        *alike,
+        *different_scales(deviations, is_constant, names),
+        *few_rows(*X.shape),
+        *running_ids(X, varying, names),
+        *following,
+        *(changing_series(rows, varying, names) if in_time else []),
+        *outliers(distances, names),
+        *unlike_lines(X[:, lines], number[lines], list(compress(names, lines))),
+    ]
+    # The other checks need correlations between columns; some thousand rows are enough.
+    if len(distinct) > MOST_CORRELATED:
+        what = "Near-duplicates and several populations"
+        return [*findings, not_examined(len(distinct), what)]
+    sample = rows[:: max(1, len(rows) // _SAMPLED_ROWS), distinct]
+    if len(sample) < 10 or len(distinct) < 2:
+        return findings
+    standard = standardised(sample)
+    if not alike:
+        findings += near_duplicates(standard, [names[column] for column in distinct])
+    if not (in_time or following):
+        few = (number[distinct] > 0) & (number[distinct] <= FEW_VALUES)
+        findings += several_populations(standard[:, ~few], standard[:, few])
+    return findings
+
+
+def after_fit(
+    X: NDArray[Any],
+    names: Sequence[str],
+    arcs: NDArray[np.bool_],
+    order: ArrayLike,
+    *,
+    known: Sequence[Finding] = (),
+    doubt: Finding | None = None,
+    given: NDArray[np.bool_] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> list[Finding]:
+    """Test the linear equations of a learnt graph for misfit.
+
+    Costs three products of n·d², and more if hidden causes seem possible.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        The training data: rows in which every variable followed its own equation.
+    names : sequence of str
+    arcs : (d, d) array of bool
+        The learnt DAG: True at [u, v] for u → v.
+    order : (d,) array of int
+        Its variables, causes first.
+    known : sequence of Finding
+        Earlier findings. After a finding that rows follow one another nothing is tested. After one
+        of several populations or curved relations hidden causes are not searched for: both produce
+        the same arcs.
+    doubt : Finding, optional
+        The finding of the noise decision's own tests, on the graph that it refused. It is returned
+        unless the learnt graph shows it too, so that nothing is reported twice.
+    given : (d,) array of bool, optional
+        Columns without an equation, such as the past of a time series. Hidden causes are searched
+        for among the residuals of the others after regression on these.
+    should_stop : function
+        Asked while tests are left, about twice a second; then the findings so far are returned.
+
+    Returns
+    -------
+    list of Finding
+        ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
+    """
+    found = _misfit_of_arcs(X, names, arcs, order, known, given, should_stop)
+    is_reported = {finding.name for finding in found} & {"curved", "uneven_noise"}
+    if doubt is None or (is_reported and doubt.name in ("curved", "uneven_noise")):
+        return found
+    return [doubt, *found]
+
+
+def _misfit_of_arcs(
+    X: NDArray[Any],
+    names: Sequence[str],
+    arcs: NDArray[np.bool_],
+    order: ArrayLike,
+    known: Sequence[Finding],
+    given: NDArray[np.bool_] | None,
+    should_stop: Callable[[], bool],
+) -> list[Finding]:
+    used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
+    # The tests count rows as independent evidence.
+    if len(used) < _FEWEST_ROWS or "rows_follow" in {finding.name for finding in known}:
+        return []
+    if X.shape[1] > MOST_TESTED:
+        what = "Curved relations, uneven noise and hidden causes"
+        return [not_examined(X.shape[1], what)]
+    columns = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
+    # Columns with ties, such as counts, are covered by another finding.
+    is_continuous = value_counts(used)[columns] == 0
+    used = standardised(used[:, columns])
+    tests = examine_arcs(used, arcs[np.ix_(columns, columns)], is_continuous, should_stop)
+    findings = misfits(tests, [names[v] for v in columns.tolist()])
+    reported = {finding.name for finding in (*known, *findings)}
+    if reported & {"several_populations", "curved"}:
+        return findings
+    if given is not None and given[columns].any():
+        is_given = given[columns]
+        before, own = used[:, is_given], used[:, ~is_given]
+        left = own - before @ np.linalg.lstsq(before, own, rcond=None)[0]
+        is_left = left.std(axis=0) > 1e-6
+        used, columns = standardised(left[:, is_left]), columns[~is_given][is_left]
+    order = np.asarray(order, np.intp)
+    order = np.searchsorted(columns, order[np.isin(order, columns)])
+    arcs, names = arcs[np.ix_(columns, columns)], [names[v] for v in columns.tolist()]
+    return [*findings, *_hidden_causes(used, names, arcs, order, should_stop)]
+
+
+def _hidden_causes(
+    X: NDArray[np.float64],
+    names: Sequence[str],
+    arcs: NDArray[np.bool_],
+    order: NDArray[np.intp],
+    should_stop: Callable[[], bool],
+) -> list[Finding]:
+    """Search for hidden causes that explain groups of columns better than the arcs among them."""
+    n, d = X.shape
+    if d > _MOST_SEARCHED:
+        return [not_examined(d, "Hidden causes")]
+    if n < max(_FEWEST_SEARCHED, 2 * d) or d < _FEWEST_COLUMNS:
+        return []
+    correlations = X.T @ X / n
+    np.fill_diagonal(correlations, 1.0)
+    if np.linalg.eigvalsh(correlations)[0] < _SINGULAR:
+        return []  # columns that determine one another are covered by another finding
+    found = find_hidden_causes(correlations, arcs, n, order, should_stop)
+    if found is None or found.gain < _REPORTED:
+        return []
+    columns = sorted({column for effects in found.effects for column in effects})
+    named = tuple(names[column] for column in columns)
+    first = name_list([names[column] for column in found.effects[0]])
+    number = len(found.effects)
+    sure = "likely" if found.gain >= _LIKELY else "possibly"
+    sure = "very likely" if found.gain >= _VERY_LIKELY else sure
+    causes = (
+        f"A hidden common cause (of {first}) explains"
+        if number == 1
+        else f"{number} hidden common causes (of {first}, and others) explain"
+    )
+    sentence = (
+        f"{causes} the columns better than arcs among them, {sure} (penalised "
+        f"log-likelihood higher by {found.gain:.0f}, with {found.arcs_after} arcs instead of "
+        f"{found.arcs_before}), so arcs among {name_list(named)} may reflect causes that are not "
+        "in the table: measure them, or read those arcs as associations."
+    )
+    return [Finding("hidden_causes", named, found.gain, "warning", sentence)]

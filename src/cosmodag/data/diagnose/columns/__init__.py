@@ -1,1 +1,0 @@
-"""Findings about columns: copies, scales, values and kinds, and sortability."""

@@ -1,1 +1,0 @@
-"""Findings about a learnt graph: relations, hidden causes, and what stays open."""

@@ -1,1 +1,0 @@
-"""Detection of hidden common causes from dense groups of arcs in a learnt graph."""

@@ -1,0 +1,250 @@
+"""Linear equations with hidden variables, and groups of columns that one may explain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Parents = Sequence[Sequence[int]]
+
+_LEAST_NOISE = 1e-6
+
+# Upper limit on groups to examine: a denser graph says little about hidden causes.
+MOST_GROUPS = 3_000
+
+_ITERATIONS = 25
+_LARGEST = 12
+_LEAST_UNIQUE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Linear equations of a graph, fitted to correlations, with a score for each."""
+
+    # (d, d) correlations of observed variables; those with hidden variables are expected values
+    correlations: Floats
+    parents: Parents  # parents of each variable
+    # Number of rows, and penalty per arc in units of log-likelihood; only scores need them
+    rows: float = 0.0
+    penalty: float = 0.0
+
+    @cached_property
+    def padded(self) -> NDArray[np.intp]:
+        """(d, k): parents of each variable, filled up with −1."""
+        width = max([1, *(len(causes) for causes in self.parents)])
+        table = np.full((len(self.parents), width), -1, np.intp)
+        for child, causes in enumerate(self.parents):
+            table[child, : len(causes)] = causes
+        return table
+
+    @cached_property
+    def fitted(self) -> tuple[Floats, Floats]:
+        """(d, d) weights, W[u, v] for u → v, and (d,) variances of the noise, by least squares."""
+        C, table = self.correlations, self.padded
+        d = len(table)
+        slopes, targets = regressions(C, table, table >= 0, np.arange(d))
+        weights = np.zeros((d, d))
+        np.add.at(weights, (table, np.arange(d)[:, None]), slopes)
+        noise = np.diagonal(C) - (slopes * targets).sum(axis=1)
+        return weights, np.maximum(noise, _LEAST_NOISE)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(d,): log-likelihood of each equation, up to a constant, minus its arcs' penalty."""
+        counts = np.array([len(causes) for causes in self.parents])
+        scores: Floats = -self.rows / 2 * np.log(self.fitted[1]) - self.penalty * counts
+        return scores
+
+
+def regressions(
+    C: Floats, regressors: NDArray[np.intp], used: NDArray[np.bool_], responses: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Regress m variables on up to k others each, by least squares; unused regressors have slope 0.
+
+    Returns slopes and covariances with the responses, (m, k) each. Regressors that determine each
+    other have the smallest slopes.
+    """
+    products = C[regressors[:, :, None], regressors[:, None, :]]
+    # Unused regressors have a unit row in the products and a zero target.
+    products = products * (used[:, :, None] & used[:, None, :])
+    products += np.eye(regressors.shape[1]) * ~used[:, :, None]
+    targets = C[regressors, responses[:, None]] * used
+    try:
+        slopes = np.linalg.solve(products, targets[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        slopes = np.einsum("dij,dj->di", np.linalg.pinv(products, hermitian=True), targets)
+    return np.asarray(slopes * used, np.float64), targets
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Equations of d observed and then h hidden variables."""
+
+    weights: Floats  # (d + h, d + h): W[u, v] for u → v
+    noise: Floats  # (d + h,): variances
+    observed: int  # number d of observed variables
+
+    @cached_property
+    def precision(self) -> Floats:
+        """(d + h, d + h): inverse covariance, (I − W) diag(noise)⁻¹ (I − W)ᵀ."""
+        differences = np.eye(len(self.noise)) - self.weights
+        precision: Floats = (differences / self.noise) @ differences.T
+        return precision
+
+    def expected(self, correlations: Floats) -> Floats:
+        """Moments of all variables; those of hidden ones are expectations given the observed ones.
+
+        Hidden variables are scaled to expected variance one.
+        """
+        d, precision = self.observed, self.precision
+        unknown = np.linalg.inv(precision[d:, d:])
+        slopes = -unknown @ precision[d:, :d]
+        moments = np.empty(precision.shape)
+        moments[:d, :d] = correlations
+        moments[d:, :d] = slopes @ correlations
+        moments[:d, d:] = moments[d:, :d].T
+        moments[d:, d:] = moments[d:, :d] @ slopes.T + unknown
+        scales = np.ones(len(moments))
+        scales[d:] = np.sqrt(np.diagonal(moments)[d:])
+        return moments / np.outer(scales, scales)
+
+    def log_likelihood(self, correlations: Floats, rows: float) -> float:
+        """Log-likelihood of the observed variables, zero for independent standard ones."""
+        d, precision = self.observed, self.precision
+        hidden = precision[d:, d:]
+        slopes = np.linalg.solve(hidden, precision[d:, :d])
+        marginal = precision[:d, :d] - precision[:d, d:] @ slopes
+        log_determinant = -np.log(self.noise).sum() - np.linalg.slogdet(hidden)[1]
+        return float(rows / 2 * (log_determinant - (marginal * correlations).sum() + d))
+
+
+class Groups(NamedTuple):
+    """Groups of k columns with the gain of one hidden cause for each; or one such group."""
+
+    members: NDArray[np.intp]  # (m, k) int
+    # (m,): penalised log-likelihood with a common cause minus that with the arcs among them
+    gains: Floats
+    # (m, k): effect of the hidden cause on each member, and the residual variance
+    loadings: Floats
+    noise: Floats
+
+
+def dense_groups(parents: Parents) -> NDArray[np.intp]:
+    """List the groups of four columns with at least five of their six pairs joined by an arc.
+
+    Two triangles that share an edge form such a group. A hidden cause of four or more columns
+    produces them, because each of its effects is informative about the others.
+
+    >>> dense_groups([[], [0], [0, 1], [0, 1], [3]]).tolist()
+    [[0, 1, 2, 3]]
+    """
+    joined = _joined(parents)
+    found: set[tuple[int, ...]] = set()
+    for a, b in np.argwhere(np.triu(joined)).tolist():
+        common = np.flatnonzero(joined[a] & joined[b]).tolist()
+        for place, c in enumerate(common):
+            found.update(tuple(sorted((a, b, c, e))) for e in common[place + 1 :])
+        if len(found) > MOST_GROUPS:
+            break
+    return np.array(sorted(found)[:MOST_GROUPS], np.intp).reshape(-1, 4)
+
+
+def extended(groups: Sequence[Groups], equations: Equations) -> list[Groups]:
+    """Add columns to each group one by one while this raises the gain of its common cause.
+
+    Candidates are columns that an arc joins with two members or more. The groups have the same
+    size; those that still grow are compared in one call.
+    """
+    joined = _joined(equations.parents)
+    result = list(groups)
+    growing = list(range(len(result)))
+    while growing and len(result[growing[0]].members) < _LARGEST:
+        candidates = {place: _candidates(result[place].members, joined) for place in growing}
+        if not any(map(len, candidates.values())):
+            break
+        tried = gains_of(np.concatenate(list(candidates.values())), equations)
+        end, growing = 0, []
+        for place, rows in candidates.items():
+            start, end = end, end + len(rows)
+            if len(rows) and tried.gains[start:end].max() > result[place].gains:
+                best = start + int(np.argmax(tried.gains[start:end]))
+                result[place] = Groups(*(part[best] for part in tried))
+                growing.append(place)
+    return result
+
+
+def _candidates(members: NDArray[np.intp], joined: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """(m, k + 1): the k members, each time with another column."""
+    is_candidate = joined[members].sum(axis=0) > 1
+    is_candidate[members] = False
+    more = np.flatnonzero(is_candidate)
+    return np.column_stack([np.tile(members, (len(more), 1)), more])
+
+
+def _joined(parents: Parents) -> NDArray[np.bool_]:
+    """(d, d): which pairs an arc joins."""
+    joined = np.zeros((len(parents), len(parents)), np.bool_)
+    for child, causes in enumerate(parents):
+        joined[causes, child] = joined[child, causes] = True
+    return joined
+
+
+def gains_of(members: NDArray[np.intp], equations: Equations) -> Groups:
+    """Compare the arcs within each group with one hidden cause; parents outside it are kept.
+
+    Each member is regressed on its parents outside the group; a one-factor model is fitted to the
+    covariance of the residuals, by EM for all groups at once.
+    """
+    residual, outside = _outside(members, equations)
+    loadings, noise = _one_factor(residual)
+    information = 1 + (loadings**2 / noise).sum(axis=1)
+    weights = loadings / noise
+    explained = np.einsum("mi,mij,mj->m", weights, residual, weights) / information
+    left = np.diagonal(residual, axis1=1, axis2=2) / noise
+    deviance = np.log(noise).sum(axis=1) + np.log(information) + left.sum(axis=1) - explained
+    deviance -= members.shape[1]
+    fit = -equations.rows / 2 * deviance - equations.penalty * (outside + members.shape[1])
+    return Groups(members, fit - equations.scores[members].sum(axis=1), loadings, noise)
+
+
+def _outside(members: NDArray[np.intp], equations: Equations) -> tuple[Floats, NDArray[np.intp]]:
+    """(m, k, k) covariance given parents outside the group, and the number of those parents."""
+    C, table = equations.correlations, equations.padded
+    m, size = members.shape
+    causes = table[members].reshape(m * size, -1)
+    groups = np.repeat(members, size, axis=0)
+    kept = (causes >= 0) & ~(causes[:, :, None] == groups[:, None, :]).any(axis=2)
+    children = members.ravel()
+    slopes, _ = regressions(C, causes, kept, children)
+    combination = np.zeros((m * size, len(C)))
+    rows = np.arange(m * size)
+    np.add.at(combination, (rows[:, None], causes), -slopes)
+    combination[rows, children] += 1
+    combination = combination.reshape(m, size, -1)
+    residual = combination @ C @ combination.transpose(0, 2, 1)
+    return residual, kept.sum(axis=1).reshape(m, size).sum(axis=1)
+
+
+def _one_factor(covariances: Floats) -> tuple[Floats, Floats]:
+    """Fit one factor to each covariance by EM; return loadings and noise variances, (m, k) each."""
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    deviations = np.sqrt(variances)
+    correlations = covariances / (deviations[:, :, None] * deviations[:, None, :])
+    # The column of largest correlations gives the signs; EM finds the sizes.
+    strongest = np.abs(correlations).sum(axis=2).argmax(axis=1)
+    loadings = 0.9 * correlations[np.arange(len(correlations)), strongest]
+    noise = np.maximum(1 - loadings**2, 0.1)
+    for _ in range(_ITERATIONS):
+        weights = loadings / noise
+        weights /= 1 + (loadings * weights).sum(axis=1, keepdims=True)
+        cross = np.einsum("mij,mj->mi", correlations, weights)
+        # Second moment of the hidden cause: variance of its expectation plus conditional variance.
+        unknown = 1 - (weights * loadings).sum(axis=1)
+        moment = (cross * weights).sum(axis=1) + unknown
+        loadings = cross / np.sqrt(moment)[:, None]
+        noise = np.maximum(1 - loadings**2, _LEAST_UNIQUE)
+    return loadings * deviations, noise * variances

@@ -1,1 +1,0 @@
-"""Findings about rows: number and order, gaps, several populations, series in time."""

@@ -1,0 +1,206 @@
+"""Values of single columns: converted to numbers, encoded as levels, or described as bad."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import DataError, name_list
+from cosmodag.io.columns.refused import (
+    BadColumn,
+    columns_error,
+    described,
+    fault_of_labels,
+    is_absent,
+)
+from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind, kind_of_levels, label_of
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A column as (n,) float64, NaN where a value is missing, and its kind with its levels."""
+
+    numbers: NDArray[np.float64]
+    kind: ColumnKind
+
+
+def encode(
+    name: str,
+    values: Sequence[Any],
+    *,
+    order: Sequence[Any] | None = None,
+    is_ordered: bool = False,
+    is_declared: bool = False,
+    what: str = "text",
+) -> Encoded | BadColumn:
+    """Encode a column of labels (a missing one is None, NaN or blank), or say what is wrong.
+
+    `order` lists all labels in their order, by default those seen, sorted; `is_ordered` says that
+    they run from low to high. Unless the user declared the column to hold levels (`is_declared`),
+    dates, identifiers, numbers written as text and marks of missing values are refused. `what` the
+    values are is part of the kind's reason.
+
+    >>> found = encode("region", ["south", "north", None, "south", "north"])
+    >>> found.numbers.tolist(), found.kind.kind, found.kind.levels
+    ([1.0, 0.0, nan, 1.0, 0.0], 'binary', ('north', 'south'))
+    """
+    counts = _counted(values)
+    if not is_declared:
+        fault = fault_of_labels(name, counts, is_text=order is None)
+        if fault is not None:
+            return fault
+    if order is None:
+        try:  # numbers by size, all others as text
+            levels = tuple(sorted(counts))
+        except TypeError:
+            levels = tuple(sorted(counts, key=str))
+    else:
+        levels = tuple(label for label in map(label_of, order) if label in counts)
+    kind = kind_of_levels(len(levels), is_ordered)
+    count = f"{len(levels)} level{'' if len(levels) == 1 else 's'}"
+    return encode_as(name, values, ColumnKind(kind, levels, f"{what}, {count}"))
+
+
+def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
+    """Encode a column with the levels of a kind, matched by label; refuse a label of no level."""
+    places = {label: place for place, label in enumerate(kind.levels)}
+    texts = {str(label): place for label, place in places.items()}
+
+    def number(value: Any) -> float:
+        if is_absent(value):
+            return np.nan
+        label = label_of(value)
+        place = places.get(label, texts.get(str(label)))
+        if place is None:
+            raise DataError(
+                f"column {name!r} has the level {label!r}, which is not among its levels "
+                f"({name_list(kind.levels)}): leave out the rows that hold it, or learn from a "
+                "table that has it."
+            )
+        return float(place)
+
+    try:
+        known = {value: number(value) for value in set(values)}
+    except TypeError:  # values without a hash, such as lists
+        return Encoded(np.array([number(value) for value in values]), kind)
+    return Encoded(np.array([known[value] for value in values], np.float64), kind)
+
+
+def seen_levels(X: NDArray[Any], kinds: Sequence[ColumnKind]) -> tuple[Any, ...]:
+    """Leave out levels that no row has; the others are numbered anew."""
+    found = list(kinds)
+    for v, kind in enumerate(kinds):
+        if not kind.is_levels:
+            continue
+        present = X[~np.isnan(X[:, v]), v].astype(np.intp)
+        seen = np.unique(present)
+        if 0 < len(seen) < len(kind.levels):
+            X = X.copy()
+            X[~np.isnan(X[:, v]), v] = np.searchsorted(seen, present)
+            found[v] = replace(kind, levels=tuple(kind.levels[place] for place in seen))
+    return X, tuple(found)
+
+
+def _counted(values: Sequence[Any]) -> Counter[Any]:
+    """Count the labels of values that are not missing."""
+    try:
+        raw: Counter[Any] = Counter(values)
+    except TypeError:  # values without a hash, such as lists
+        raw = Counter(None if is_absent(value) else label_of(value) for value in values)
+    counts: Counter[Any] = Counter()
+    for value, number in raw.items():
+        if not is_absent(value):
+            counts[label_of(value)] += number
+    return counts
+
+
+Column = Encoded | BadColumn
+"""A column of numbers or levels, or of neither."""
+
+
+def joined(
+    columns: Sequence[Column], rows: int, source: str
+) -> tuple[NDArray[Any], tuple[ColumnKind, ...] | None]:
+    """Join columns to a matrix with its kinds, or refuse all bad columns in one message.
+
+    The kinds are None where all columns are plain numbers.
+    """
+    bad = [column for column in columns if isinstance(column, BadColumn)]
+    if bad:
+        raise columns_error(bad, source)
+    good = [column for column in columns if isinstance(column, Encoded)]
+    matrix = np.column_stack([one.numbers for one in good]) if good else np.empty((rows, 0))
+    kinds = tuple(one.kind for one in good)
+    return matrix, kinds if any(kind is not NOT_EXAMINED for kind in kinds) else None
+
+
+def column_of_objects(values: NDArray[np.object_], name: str, is_declared: bool = False) -> Column:
+    """Convert numbers, Booleans and missing values to float64, and encode text.
+
+    A column that is declared to hold levels may hold anything else too.
+    """
+    present = [value for value in values if not is_absent(value)]
+    wrong = next((one for one in present if not isinstance(one, Real | Decimal | np.bool_)), None)
+    if wrong is None:
+        numbers = [math.nan if is_absent(one) else _as_float(one) for one in values]
+        return Encoded(np.array(numbers), NOT_EXAMINED)
+    if is_declared or all(isinstance(value, str) for value in present):
+        return encode(name, values.tolist(), is_declared=is_declared)
+    return described(name, wrong)
+
+
+def column_of_series(column: Any, is_declared: bool = False) -> Column:
+    """Convert a narwhals Series to numbers, or encode it; missing values become NaN."""
+    import narwhals as nw
+
+    name, dtype = str(column.name), column.dtype
+    if dtype in (nw.Categorical, nw.Enum):
+        order, is_ordered = _declared_levels(column)
+        return encode(
+            name,
+            column.to_list(),
+            order=order,
+            is_ordered=is_ordered,
+            is_declared=is_declared,
+            what="ordered categories" if is_ordered else "categories",
+        )
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        values = np.asarray(column.to_numpy())
+        if values.dtype.kind not in "fiub":
+            return column_of_objects(values.astype(object), name)
+        return Encoded(values.astype(np.float64), NOT_EXAMINED)
+    present = column.drop_nulls()
+    if is_declared or dtype in (nw.Object, nw.String) or len(present) == 0:
+        values = np.empty(len(column), dtype=object)
+        values[:] = column.to_list()
+        return column_of_objects(values, name, is_declared)
+    return described(name, present[0])
+
+
+def _declared_levels(column: Any) -> tuple[list[Any] | None, bool]:
+    """Levels that the type of a column declares, and whether they are ordered.
+
+    The categories of a polars Enum have an order, but Enum is also the type for a fixed set of
+    plain categories: only pandas says that levels are ordered.
+    """
+    native = column.to_native()
+    ordered = getattr(native.dtype, "ordered", None)
+    if ordered is not None:
+        return list(native.dtype.categories), bool(ordered)
+    categories = getattr(column.dtype, "categories", None)
+    if categories is None:
+        categories = sorted({value for value in column.to_list() if not is_absent(value)})
+    return list(categories), False
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # beyond double precision; refused later as infinite
+        return math.inf if value > 0 else -math.inf

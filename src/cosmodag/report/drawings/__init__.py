@@ -1,1 +1,0 @@
-"""Layout of nodes, and drawings that need no browser."""

@@ -1,0 +1,287 @@
+"""Sentences of the page: what was found, what it rests on, and the choices of the fit."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.fit.dag.basis import BASES
+from cosmodag.fit.view.arcs import standardised
+from cosmodag.graph.texts import counted
+from cosmodag.learners.registry import LEARNERS
+from cosmodag.report.evidence import Evidence
+
+if TYPE_CHECKING:
+    from cosmodag.learners.base import StructureLearner
+
+_SUREST = 5
+_ARROW, _TAIL = 2, 3
+_NOISE = {
+    "gaussian": "Noise is Gaussian, with a variance of its own for each variable.",
+    "equal-variance": "Noise has the same variance for all variables.",
+    "non-gaussian": "Noise is not Gaussian.",
+}
+_HIDDEN = (
+    "Hidden common causes are not ruled out: something that was not measured can influence two "
+    "variables, and an arc between them then shows an association, not a cause."
+)
+
+_NOISE_IN_WORDS = {
+    "gaussian": "Gaussian, with its own variance for each variable",
+    "equal-variance": "of equal variance for all variables",
+    "non-gaussian": "not Gaussian",
+}
+
+_REFINED = {
+    "prune": "The learnt order was kept; arcs that agree with it were chosen by evidence.",
+    "order": "Orders near the learnt one and from other starts were searched; the order with the "
+    "best score was kept, and its arcs were chosen by evidence.",
+}
+
+_SHOWN = 12  # names in a list, of starts or of variables
+
+
+def story_of(
+    model: "StructureLearner", evidence: Evidence, rows: int | None, warnings: int
+) -> dict[str, Any]:
+    """Write the first card; ``warnings`` is the number of warnings of the diagnosis.
+
+    ``found`` is one sentence, ``surest`` are arcs of ``edges_``, the surest first, and ``points``
+    pairs of title and text.
+    """
+    verdict = evidence.answers.verdict
+    said = counted(warnings, "warning")
+    warned = f"The diagnosis below has {said}: read it before you use the graph."
+    points = [
+        ("What the directions rest on", _bases(model)),
+        ("What was assumed", _assumed(model)),
+        ("Hidden causes", _hidden(evidence)),
+        ("Do tests contradict it?", verdict and verdict["sentence"]),
+        ("Warnings", warned if warnings else ""),
+    ]
+    return {
+        "found": _count_of_arcs(model, rows),
+        "surest": _surest(model, evidence),
+        "points": [(title, text) for title, text in points if text],
+    }
+
+
+def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
+    arcs, d = model.edges_.nnz, model.n_features_in_
+    source = "" if rows is None else f" from {rows:,} rows"
+    if not arcs:
+        return (
+            f"No arc was found among {d:,} variables{source}: the data give no evidence that one "
+            "of them depends on another."
+        )
+    verb = "was" if arcs == 1 else "were"
+    return f"{counted(arcs, 'arc')} among {d:,} variables {verb} learnt{source}."
+
+
+def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
+    """Rank arcs by the share of resamples, if there are any; then by basis and size."""
+    edges = model.edges_
+    ranks = {name: number for number, name in enumerate(BASES)}
+    basis = np.array([ranks.get(name, len(ranks)) for name in model.arrow_basis_])
+    sizes = np.abs(np.nan_to_num(standardised(model)))
+    if evidence.errors is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(edges.data / evidence.errors)
+        sizes = np.where(np.isfinite(t), t, 0.0)
+    keys: list[NDArray[Any]] = [-sizes, basis]
+    for shares in (evidence.edge_probabilities, evidence.direction_probabilities):
+        if shares is not None:
+            keys.append(-np.nan_to_num(shares))
+    return [int(arc) for arc in np.lexsort(tuple(keys))[:_SUREST]]
+
+
+def bases_in_order(found: Iterable[str]) -> list[str]:
+    """List distinct bases of directions: those of `BASES` in its order, then all others."""
+    names = set(found)
+    return [*(name for name in BASES if name in names), *sorted(names - BASES.keys())]
+
+
+def _bases(model: "StructureLearner") -> str:
+    counts = Counter(model.arrow_basis_)
+    said = []
+    for name in bases_in_order(model.arrow_basis_):
+        meaning = f" ({BASES[name]})" if name in BASES else ""
+        said.append(f"{counts[name]:,} on {name}{meaning}")
+    return f"Of {counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(said)}." if said else ""
+
+
+def _assumed(model: "StructureLearner") -> str:
+    form = model.fitted_.equations.form
+    said = [
+        f"Each variable is {form} of its direct causes plus noise of its own, and there are no "
+        "cycles.",
+        _NOISE.get(getattr(model, "noise_", None) or "", ""),
+        "Rows are independent of each other."
+        if model.fitted_.window is None
+        else "A row depends on earlier ones only through these lags, the same way at all times.",
+    ]
+    return " ".join(part for part in said if part)
+
+
+def _hidden(evidence: Evidence) -> str:
+    pag = evidence.answers.pag
+    if pag is None:
+        return _HIDDEN
+    ends = [sorted(edge[2:]) for edge in pag["edges"]]
+    both = sum(pair == [_ARROW, _ARROW] for pair in ends)
+    causes = sum(pair == [_ARROW, _TAIL] for pair in ends)
+    shown = f"{counted(causes, 'edge')} of {len(ends):,} {_verb_for(causes)} a cause all the same"
+    also = (
+        f", and {counted(both, 'pair')} {_verb_for(both)} joined by a hidden cause" if both else ""
+    )
+    view = "choose “hidden causes allowed” above the graph."
+    return f"{_HIDDEN} If they are allowed for, {shown}{also}: {view}"
+
+
+def _verb_for(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str, str]]:
+    """List the choices, each with ``title`` and ``text``."""
+    entry = LEARNERS.get(type(model).__name__)
+    limit = model.raw_threshold
+    read_off = f"Arcs are the learnt weights above {limit:g} that agree with the order."
+    found = [
+        ("Learner", type(model).__name__ + (f": {entry.summary}." if entry else ".")),
+        ("Chosen because", " ".join((run.get("choice") or {}).values())),
+        ("Knowledge", _knowledge(model)),
+        ("Interventions", _interventions(model)),
+        ("Regimes", _regimes(model)),
+        ("Missing values", _missing(model)),
+        ("Order and arcs", _REFINED.get(model.refinement_ or "", read_off)),
+        ("Starts", _starts(getattr(model, "refine_report_", None))),
+    ]
+    noise = getattr(model, "noise_", None)
+    if noise is not None:
+        reason = getattr(model, "noise_reason_", None) or ""
+        found.append(
+            ("Noise", f"Assumed to be {_NOISE_IN_WORDS.get(noise, noise)}. {reason}".strip())
+        )
+        found.append(("Noise, scores compared", _noise_scores(model)))
+    settings = getattr(model, "settings_", None)
+    if settings:
+        listed = ", ".join(f"{name} = {value:g}" for name, value in settings.items())
+        found.append(("Settings", f"As numbers: {listed}."))
+    backend = getattr(model, "backend_", None)
+    if backend is not None:
+        rounds = getattr(model, "n_iter_", None)
+        lasted = "" if rounds is None else f", {rounds:,} rounds or iterations"
+        found.append(("Computed by", f"{backend}{lasted}."))
+    return [{"title": title, "text": str(text)} for title, text in found if text]
+
+
+def troubles_of(model: "StructureLearner") -> list[str]:
+    """List the problems that limit trust in the graph, one sentence each."""
+    found = []
+    if getattr(model, "stopped_", None) == "time":
+        found.append("The fit reached its time limit: the graph is a DAG, but less converged.")
+    elif getattr(model, "stopped_", None):
+        found.append("The fit was interrupted: the graph is a DAG, but less converged.")
+    elif getattr(model, "converged_", None) is False:
+        found.append("Training reached a limit before its method had converged.")
+    dropped = int(getattr(model, "dropped_arcs_", 0) or 0)
+    if getattr(model, "was_cyclic_", False) and model.refinement_ is None:
+        found.append(
+            f"The optimised weights had cycles: {dropped} arcs were dropped to leave a DAG."
+        )
+    return found
+
+
+def _join_first(names: list[str], between: str) -> str:
+    return between.join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+
+
+def _knowledge(model: "StructureLearner") -> str | None:
+    """Count the items of background knowledge by kind."""
+    known = getattr(model, "knowledge_", None)
+    if known is None:
+        return None
+    stated = {name.replace("_", " "): value for name, value in known.facts().items() if value}
+    listed = ", ".join(f"{name}: {len(value)}" for name, value in stated.items())
+    return f"Only graphs that satisfy it were considered ({listed})." if listed else None
+
+
+def _interventions(model: "StructureLearner") -> str | None:
+    """Name the variables that were intervened on."""
+    sets = getattr(model, "target_sets_", None)
+    if sets is None or hasattr(model, "regimes_"):
+        return None
+    names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
+    shown = _join_first(names, ", ")
+    return f"Set by intervention in some rows, which their equations leave out: {shown}."
+
+
+def _regimes(model: "StructureLearner") -> str | None:
+    """Name the variables that changed in each regime, with the evidence."""
+    regimes = getattr(model, "regimes_", None)
+    if regimes is None:
+        return None
+    targets = regimes.table([str(name) for name in model.names_])
+    listed = [
+        f"{regime}: "
+        + ", ".join(
+            f"{one['variable']} ({'stated, ' if one['stated'] else ''}{one['change']}, evidence "
+            f"{one['evidence']:.1f})"
+            for one in rows.to_dict("records")
+        )
+        for regime, rows in targets.groupby("regime", sort=False)
+    ]
+    changed = ". ".join(listed) if listed else "no variable changed"
+    return f"Variables that have equations of their own in regimes: {changed}."
+
+
+def _missing(model: "StructureLearner") -> str | None:
+    """Describe how much was missing and how it was treated."""
+    report = getattr(model, "missing_report_", None)
+    if report is None:
+        return None
+    done = {"drop": "their rows were left out", "impute": "they were estimated from the others"}
+    what = done.get(str(getattr(model, "missing", "")), "")
+    return f"{report['entries']:,} entries ({report['share']:.1%}); {what}."
+
+
+def _noise_scores(model: "StructureLearner") -> str | None:
+    """Return the scores that decided the noise model, if it was chosen."""
+    scores: dict[str, float] = getattr(model, "noise_scores_", None) or {}
+    found = []
+    if "margin" in scores:
+        found.append(
+            f"Score of the best graph: {scores['equal_variance']:,.1f} with equal variances, "
+            f"{scores['gaussian']:,.1f} with one variance per variable; the margin is "
+            f"{scores['margin']:,.1f}, and {scores['margin_needed']:,.1f} is required."
+        )
+    if "non_gaussian_gain" in scores:
+        found.append(
+            "Gain in log-likelihood by non-Gaussian noise: "
+            f"{scores['non_gaussian_gain']:,.1f}, by chance at most "
+            f"{scores['gain_by_chance']:,.1f}."
+        )
+    if "arcs_refuted" in scores:
+        share = scores["arcs_refuted"]
+        found.append(f"Share of arcs that contradict independent noise: {share:.0%}.")
+    return " ".join(found) or None
+
+
+def _starts(report: list[dict[str, Any]] | None) -> str | None:
+    """Name the starts of the refinement and the one that won."""
+    scored = [start for start in report or [] if "after" in start and "before" in start]
+    if not scored:
+        return None
+    # The last search decided; earlier ones may have used another score.
+    chosen = [start for start in scored if start.get("chosen")][-1:] or scored[:1]
+    names = list(dict.fromkeys(str(start["start"]) for start in scored))
+    shown = _join_first(names, "; ")
+    gained = float(chosen[0]["after"]) - float(chosen[0]["before"])
+    moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
+    rose = f", whose score rose by {gained:.4g}{moves}" if gained > 0 else ""
+    return (
+        f"{len(names)} orders: {shown}. The best graph was found from “{chosen[0]['start']}”{rose}."
+    )
