@@ -26,7 +26,6 @@ from cosmodag.solve.training.guards import Domain, Inside
 
 __all__ = ["Dagma", "DagmaMLP", "StochasticDagma"]
 
-
 _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
