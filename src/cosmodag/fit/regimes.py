@@ -25,7 +25,6 @@ __all__ = ["FittedRegimes", "OwnEquation", "fitted_regimes", "graph_over_regimes
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-
 _NUMBERS = ("rows", "stated", "targets", "evidence", "price", "changes", "parameters")
 _UNCHANGED = "stated_unchanged"
 _OFF_TARGET = "off_target"

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AnnealedLearner", "Cosmo"]
 
-
 # Number of variables from which, with fewer rows than variables, the order of variances is as good
 # as the order that training finds.
 _TOO_LARGE = 1_000

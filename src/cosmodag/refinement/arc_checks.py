@@ -37,8 +37,6 @@ _REFUTES, _CERTAIN = 3.5, 5.0
 _MOST, _MOST_CERTAIN = 0.05, 0.1
 # Arcs that are worth a closer look, at most.
 _SUSPECTS = 100
-
-
 # Log-likelihood from which evidence is very strong (twice the logarithm of the odds above 10, Kass
 # and Raftery 1995); the logarithm of the number of arcs is added, as any of them may be chance.
 _FIRM = 5.0

@@ -138,7 +138,8 @@ def decide_noise(
         columns = given.with_equations
         means = 0.0 if given.means is None else given.means[columns]
         reason = against_equal(given.X[:, columns], means)
-        reason = reason and f"{reason}, and a noise variance for each variable was assumed."
+        if reason is not None:
+            reason = f"{reason}, and a noise variance for each variable was assumed."
     found = search(orders, score, reason)
     is_open = noise == "auto" and method == "order" and found.noise == "gaussian"
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:

@@ -43,7 +43,6 @@ _LOOKED_AT = 256
 # that are rounded to a sixth of their deviation have 21.
 _FEW = 20.0
 
-
 # Share of BIC's price of the further variances, ½ (d − 1) log n, by which equal variances must win.
 # Measured shares: tables of equal variances .56 to .9 (d = 5 to 20, n = 500; less only where nearly
 # every pair is joined), deviations between .8 and 1.25 below −.4, standardised tables of weak

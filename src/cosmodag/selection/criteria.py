@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["at_threshold", "extended_bic", "held_out", "threshold_path"]
 
-
 _THRESHOLDS = 50
 
 

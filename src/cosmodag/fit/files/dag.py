@@ -50,7 +50,6 @@ __all__ = [
     "save_dag",
 ]
 
-
 MODEL = "model.safetensors"
 """File with the model in a folder that ``cosmodag fit`` wrote."""
 _MATRICES = ("weights", "adjacency")

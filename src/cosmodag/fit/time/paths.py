@@ -43,7 +43,6 @@ _DRAWS = 200
 
 _NOTHING_HELD: Mapping[int, NDArray[Any]] = MappingProxyType({})
 
-
 # Draws of the coefficients: the relative error of a standard deviation is then 4 %.
 _COEFFICIENT_DRAWS = 400
 # Numbers that are held at once while they are drawn.

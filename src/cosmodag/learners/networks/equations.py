@@ -28,7 +28,6 @@ _ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "o
 # Largest number of hidden units in a block of rows: 128 MB.
 _MOST_UNITS = 2**24
 
-
 _NUMBERS = ("variances", "means", "scales", "typical")
 
 

@@ -36,7 +36,6 @@ Bools = NDArray[np.bool_]
 # Variance of a column below which it is constant, as a share of its variance in the whole table.
 _ROUNDING = 1e-13
 
-
 # Variance of ranked values that are all alike, as a share of one.
 _LEAST_VARIANCE = 1e-9
 

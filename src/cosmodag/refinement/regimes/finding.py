@@ -24,7 +24,6 @@ Bools = NDArray[np.bool_]
 
 _LEAST = 1e-6
 
-
 _ROUNDS = 6
 
 
