@@ -233,7 +233,7 @@ class Validation:
             found.append(f"{text}{': ' + doubt if share > 0.05 else ''}.")
         needless = len(self.needless)
         if needless:
-            first = self.needless.iloc[0]
+            first = self.needless.to_dict("records")[0]  # a row would make names floats
             found.append(
                 f"{needless} of {len(self.arcs)} arcs {'is' if needless == 1 else 'are'} not "
                 f"needed, such as {first['cause']} → {first['effect']} (p = {first['p']:.2g})."

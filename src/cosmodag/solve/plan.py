@@ -182,19 +182,20 @@ _TIMED_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Cost:
-    """The plan of a fit and its expected duration."""
+    """The plan of a fit and its expected duration, where that is known before the fit."""
 
     plan: Plan
-    seconds_per_round: float  # measured, for the largest batch
-    seconds: float  # of all training, without compilation
+    seconds_per_round: float | None = None  # measured, for the largest batch
+    seconds: float | None = None  # of all training, without compilation
 
     def __str__(self) -> str:
         plan = self.plan
         room = "" if plan.available is None else f" of {plan.available / 2**30:,.1f} available"
-        return (
-            f"about {plan.memory / 2**30:,.2f} GiB{room} and {self.seconds:,.1f} s on "
-            f"{plan.device.device_kind} by '{plan.backend}'"
-        )
+        memory = f"about {plan.memory / 2**30:,.2f} GiB{room}"
+        where = f"on {plan.device.device_kind} by '{plan.backend}'"
+        if self.seconds is None:
+            return f"{memory} {where}; how long is not known beforehand, as it ends by convergence"
+        return f"{memory} and {self.seconds:,.1f} s {where}"
 
     def facts(self) -> dict[str, object]:
         """Return the cost as plain values."""
@@ -203,8 +204,13 @@ class Cost:
 
 
 def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> Cost:
-    """Time a few rounds of problems of one shape, and extrapolate; raises as `plan_many`."""
+    """Time a few rounds of problems of one shape, and extrapolate; raises as `plan_many`.
+
+    Methods of several sub-problems end by convergence: their cost is the plan alone.
+    """
     (plan,) = plan_many(solver, problems, device)
+    if not solver.has_fixed_length:
+        return Cost(plan)
     rounds = int(problems[0].settings["rounds"])
     batch = plan.batch(solver.recipe, problems, plan.batches[0])
     per_round = _time_rounds(batch, rounds)

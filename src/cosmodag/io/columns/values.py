@@ -187,12 +187,14 @@ def _declared_levels(column: Any) -> tuple[list[Any] | None, bool]:
     """Levels that the type of a column declares, and whether they are ordered.
 
     The categories of a polars Enum have an order, but Enum is also the type for a fixed set of
-    plain categories: only pandas says that levels are ordered.
+    plain categories: only pandas and Arrow say that levels are ordered.
     """
     native = column.to_native()
-    ordered = getattr(native.dtype, "ordered", None)
-    if ordered is not None:
-        return list(native.dtype.categories), bool(ordered)
+    if hasattr(native, "dtype"):
+        if (ordered := getattr(native.dtype, "ordered", None)) is not None:
+            return list(native.dtype.categories), bool(ordered)
+    elif getattr(native.type, "ordered", False):  # a dictionary of Arrow
+        return native.unify_dictionaries().chunk(0).dictionary.to_pylist(), True
     categories = getattr(column.dtype, "categories", None)
     if categories is None:
         categories = sorted({value for value in column.to_list() if not is_absent(value)})

@@ -184,6 +184,9 @@ def _parse(
         except pd.errors.EmptyDataError:
             return pd.DataFrame()
         except (pd.errors.ParserError, OverflowError) as error:
+            # What pandas says of an exception without a value, which only an interrupt is.
+            if "Calling read(nbytes) on source failed" in str(error):
+                raise KeyboardInterrupt from error
             width = refuse_ragged(path, source, separator, None, encoding)
             raise _unreadable(source, width) from error
 

@@ -21,6 +21,8 @@ class OneProblem(Solver):
     distance of S from acyclicity. There is no constraint, and acyclicity is never evaluated.
     """
 
+    has_fixed_length = True
+
     recipe: Recipe
     minimisers: tuple[Minimiser, ...] = field(default=(Stochastic(),), init=False, repr=False)
     # Folder in which runs save their state.

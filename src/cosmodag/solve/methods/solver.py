@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ class Solver:
 
     recipe: Recipe  # the one that is minimised last
     minimisers: tuple[Minimiser, ...]  # candidates for the sub-problems, the preferred ones first
+    has_fixed_length: ClassVar[bool] = False  # whether "rounds" are all rounds of a problem
 
     @property
     def needs(self) -> frozenset[str]:
