@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from cosmodag.errors import DataError
@@ -46,6 +47,21 @@ def test_categories_of_polars(dtype, levels):
     frame = pl.DataFrame({"x": range(6), "c": pl.Series(SIZES, dtype=dtype)})
     table = as_table(frame)
     assert table.kinds[1].kind == "categorical"
+    assert table.kinds[1].levels == levels
+    assert [levels[int(number)] for number in table.X[:, 1]] == SIZES
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_dictionaries_of_arrow(ordered):
+    """What categories of pandas become in Arrow; here each chunk has a dictionary of its own."""
+    order = ["small", "medium", "large"]
+    halves = [
+        pa.Table.from_pandas(pd.DataFrame({"x": x, "c": pd.Categorical(c, order, ordered=ordered)}))
+        for x, c in (((0, 1, 2), SIZES[:3]), ((3, 4, 5), SIZES[3:]))
+    ]
+    table = as_table(pa.concat_tables(halves))
+    levels = tuple(order) if ordered else ("large", "medium", "small")
+    assert table.kinds[1].kind == ("ordinal" if ordered else "categorical")
     assert table.kinds[1].levels == levels
     assert [levels[int(number)] for number in table.X[:, 1]] == SIZES
 

@@ -133,6 +133,20 @@ def test_bad_files(tmp_path, written, case):
     assert name in text
 
 
+def test_ctrl_c_while_a_table_is_read_is_no_broken_file(written, monkeypatch):
+    """Pandas drops an exception without a value, as an interrupt during a read is."""
+
+    def interrupted(*_, **__):
+        raise pd.errors.ParserError(
+            "Error tokenizing data. C error: Calling read(nbytes) on source failed."
+        )
+
+    path = written("a,b\n1,2\n3,4\n")
+    monkeypatch.setattr(pd, "read_csv", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        read_table(path)
+
+
 def test_a_lone_quote_is_given_up_on_before_the_file_ends():
     """Looking for the other quote stops at the longest field there may be."""
 

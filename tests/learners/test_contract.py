@@ -40,6 +40,17 @@ def fitted(make):
     return make().fit(chain_table())
 
 
+@every_learner
+def test_the_cost_of_training_is_estimated_before_it(make, table):
+    model = make()
+    if not hasattr(model, "estimate"):
+        pytest.skip("trains nothing")
+    cost = model.estimate(table)
+    assert cost.plan.memory > 0
+    assert (cost.seconds is None) == ("by convergence" in str(cost))
+    assert (cost.seconds is None) == (not model.solver_for(*table.shape).has_fixed_length)
+
+
 def test_every_learner_has_quick_settings():
     assert set(QUICK) == set(LEARNERS)
 

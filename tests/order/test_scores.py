@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from order_reference import linear_table
 
+from cosmodag import OrderSearch
 from cosmodag.order import search
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import SCORES, default_penalty
@@ -19,6 +20,14 @@ from cosmodag.order.scores import SCORES, default_penalty
 def test_a_variable_more_costs_more_where_rows_are_few(rows, variables, share):
     expected = 0.5 * math.log(rows) + share * math.log(variables)
     assert default_penalty(rows, variables) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("rows", "most"), [(10, 10), (20, 12)])
+def test_few_rows_of_independent_columns_give_few_arcs(rows, most):
+    """Without a limit on parents 136 and 73 arcs or more are found, whatever the penalty."""
+    for seed in range(3):
+        table = np.random.default_rng(seed).normal(size=(rows, 30))
+        assert np.count_nonzero(OrderSearch(random_state=0).fit(table).adjacency_) <= most
 
 
 @pytest.mark.parametrize("variables", [1000, 2000])

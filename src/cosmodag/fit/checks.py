@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,21 +13,31 @@ __all__ = ["check_choice", "check_count", "check_number", "refuse_lags", "seeds_
 
 
 def check_number(
-    name: str, value: Any, *, low: float = -math.inf, low_allowed: bool = False
+    name: str,
+    value: Any,
+    *,
+    low: float = -math.inf,
+    low_allowed: bool = False,
+    also: Collection[str | None] = (),
 ) -> None:
-    """Refuse a value that is not a finite number above (or at) a lower bound."""
+    """Refuse a value that is not a finite number above (or at) a lower bound, nor one of `also`."""
+    if _is_in(value, also):
+        return
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if is_number and math.isfinite(value) and (value > low or (low_allowed and value == low)):
         return
     bound = "" if low == -math.inf else f" {'of at least' if low_allowed else 'above'} {low:g}"
-    raise DataError(f"{name} is {value!r}: it must be a finite number{bound}.")
+    raise DataError(f"{name} is {value!r}: it must be a finite number{bound}{_or(also)}.")
 
 
-def check_count(name: str, value: Any, *, low: int = 1) -> None:
-    """Refuse a value that is not a whole number of at least `low`."""
+def check_count(name: str, value: Any, *, low: int = 1, also: Collection[str | None] = ()) -> None:
+    """Refuse a value that is not a whole number of at least `low`, nor one of `also`."""
+    if _is_in(value, also):
+        return
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or value < low:
-        raise DataError(f"{name} is {value!r}: it must be a whole number of at least {low}.")
+        must = f"it must be a whole number of at least {low}{_or(also)}"
+        raise DataError(f"{name} is {value!r}: {must}.")
 
 
 def refuse_lags(learner: Any, what: str, instead: str) -> None:
@@ -36,11 +46,19 @@ def refuse_lags(learner: Any, what: str, instead: str) -> None:
         raise DataError(f"{what} is not offered for time series (lags={learner.lags}): {instead}.")
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Refuse a value that is not one of the names allowed."""
+def check_choice(name: str, value: Any, choices: Iterable[str | None]) -> None:
+    """Refuse a value that is not one of the names allowed, of which None may be one."""
     choices = tuple(choices)
-    if not isinstance(value, str) or value not in choices:
+    if not _is_in(value, choices):
         raise DataError(f"{name} is {value!r}: it must be one of {', '.join(map(repr, choices))}.")
+
+
+def _is_in(value: Any, choices: Collection[str | None]) -> bool:
+    return (value is None or isinstance(value, str)) and value in choices
+
+
+def _or(choices: Collection[str | None]) -> str:
+    return "".join(f" or {choice!r}" for choice in choices)
 
 
 def seeds_from(random_state: Any, count: int) -> list[int]:

@@ -133,8 +133,7 @@ class AnnealedLearner(TrainedLearner):
 
         super().check_settings()
         check_choice("loss", self.loss, (*self._further_losses, *LOSSES))
-        if self.epochs != "auto":
-            check_count("epochs", self.epochs)
+        check_count("epochs", self.epochs, also=("auto",))
 
     def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
         from cosmodag.solve.training.train import Checkpoint

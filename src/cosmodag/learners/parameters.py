@@ -1,5 +1,6 @@
 """Parameters that all learners share: their meaning, their values and their checks."""
 
+import numbers
 from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -80,8 +81,7 @@ class SharedParameters(FittedGraph):
 
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
-        if self.threshold != "auto":
-            check_number("threshold", self.threshold, low=0.0, low_allowed=True)
+        check_number("threshold", self.threshold, low=0.0, low_allowed=True, also=("auto",))
         check_kinds(self.kinds)
         check_count("lags", self.lags, low=0)
         for part in fields(self):
@@ -89,8 +89,9 @@ class SharedParameters(FittedGraph):
                 check_choice(part.name, getattr(self, part.name), part.metadata["names"])
             elif "is_count" in part.metadata:
                 check_count(part.name, getattr(self, part.name))
-        if self.max_time is not None:
-            check_number("max_time", self.max_time, low=0.0)
+        check_number("max_time", self.max_time, low=0.0, also=(None,))
+        if isinstance(self.random_state, str | numbers.Real):
+            check_count("random_state", self.random_state, low=0)
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
         """Reasons why the values of parameters would have no effect, by parameter.

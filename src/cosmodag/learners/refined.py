@@ -52,8 +52,7 @@ class SearchedLearner(StructureLearner):
         """Refuse parameter values that cannot be used, in one sentence each."""
         super().check_settings()
         check_choice("noise", self.noise, NOISES)
-        if self.restarts != "auto":
-            check_count("restarts", self.restarts, low=0)
+        check_count("restarts", self.restarts, low=0, also=("auto",))
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
         """Reasons why the values of parameters would have no effect, by parameter."""
@@ -131,8 +130,7 @@ class RefinedLearner(SearchedLearner):
     def check_settings(self) -> None:
         """Refuse parameter values that cannot be used, in one sentence each."""
         super().check_settings()
-        if self.refine is not None:
-            check_choice("refine", self.refine, ("auto", "prune", "order"))
+        check_choice("refine", self.refine, ("auto", "prune", "order", None))
 
     def refinement_for(self, d: int) -> str | None:
         """Choose the method of refinement; None if the equations are not linear."""

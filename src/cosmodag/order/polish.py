@@ -22,7 +22,7 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.parents import parents_left
 from cosmodag.order.problem import problem_of
 from cosmodag.order.regression_graph import RegressionGraph
-from cosmodag.order.scores import SCORES, noise_variances
+from cosmodag.order.scores import SCORES, most_parents, noise_variances
 
 __all__ = ["POLISHED_UP_TO", "polish"]
 
@@ -145,7 +145,7 @@ class _Price:
 
     @property
     def most_parents(self) -> int:
-        return int(max(2 * self.half_rows - 2, 0))
+        return int(most_parents(np.float64(2 * self.half_rows)))
 
 
 class _Regression:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.order.kernel.state import HEADER, State
 from cosmodag.order.moments import Moments
-from cosmodag.order.scores import growing_penalty
+from cosmodag.order.scores import growing_penalty, most_parents
 
 __all__ = [
     "Problem",
@@ -80,7 +80,7 @@ def problem_of(
     settings[2] = np.expm1(penalty / half)
     settings[3] = penalty
     settings[4] = -1.0 if precision is None else precision
-    settings[5] = np.clip(np.floor(moments.own_rows) - 2, 0, d)
+    settings[5] = np.minimum(most_parents(moments.own_rows), d)
     settings[6] = moments.group
     settings[7] = moments.unit
     empty: NDArray[np.float64] = np.zeros((0, 0))

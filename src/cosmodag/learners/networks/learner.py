@@ -98,8 +98,7 @@ class NetworkLearner(TrainedLearner):
                 "refine is 'order', but a search over orders is for linear relations: use 'prune', "
                 "which also mends the order of networks, or None."
             )
-        if self.refine is not None:
-            check_choice("refine", self.refine, ("auto", "prune"))
+        check_choice("refine", self.refine, ("auto", "prune", None))
 
     def refinement_for(self, d: int) -> str | None:
         """Choose the method of refinement: None or ``"prune"``."""

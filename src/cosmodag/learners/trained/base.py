@@ -102,7 +102,9 @@ class TrainedLearner(StructureLearner):
             for name, rule in self._rule(d).items()
         }
         settings = self._completed(settings)
-        for name, value in settings.items():
+        # What follows from another setting comes last: that one is named in an error.
+        for name in sorted(settings, key=lambda name: name in self._same_as):
+            value = settings[name]
             zero_allowed = name.startswith("lambda") or name == "tolerance"
             check_number(name, value, low=0.0, low_allowed=zero_allowed)
         return {name: float(value) for name, value in settings.items()}

@@ -19,7 +19,7 @@ from cosmodag.order.blocks.columns import (
     new_space,
 )
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
-from cosmodag.order.scores import growing_penalty
+from cosmodag.order.scores import growing_penalty, most_parents
 
 __all__ = ["ParentRecords", "Record", "Records"]
 
@@ -109,7 +109,7 @@ class Records(ParentRecords):
             [
                 0.5 * rows,
                 np.tile(np.append(growing * prices, prices), (d, 1)),
-                np.maximum(rows - 2, 0),
+                most_parents(rows),
             ]
         )
 

@@ -15,7 +15,7 @@ from cosmodag.order.kernel.grow_and_shrink import grow, shrink, wide
 from cosmodag.order.parents import check_order
 from cosmodag.order.problem import work_space
 from cosmodag.order.regression_graph import RegressionGraph
-from cosmodag.order.scores import default_penalty, growing_penalty
+from cosmodag.order.scores import default_penalty, growing_penalty, most_parents
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.lanes import Queue, advance, begin
 from cosmodag.solve.machine.devices import Host, device_named, jax_device, refuse_after_fork
@@ -195,7 +195,7 @@ class _Growth:
             jax.device_put(padded, jax_device(self.device)),
             jnp.asarray(children, jnp.int32),
             jnp.asarray(-np.expm1(-2 * growing / n), kind),
-            jnp.asarray(max(n - 2, 0), jnp.int32),
+            jnp.asarray(most_parents(np.float64(n)), jnp.int32),
         )
 
     def _lanes(self, queue: Queue, capacity: int) -> int:
