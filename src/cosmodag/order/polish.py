@@ -145,7 +145,7 @@ class _Price:
 
     @property
     def most_parents(self) -> int:
-        return int(most_parents(np.float64(2 * self.half_rows)))
+        return int(most_parents(2 * self.half_rows))
 
 
 class _Regression:

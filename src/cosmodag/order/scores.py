@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments
@@ -59,7 +59,7 @@ def default_penalty(n: float, d: int) -> float:
     return max(rows, 0.5 * rows + (0.75 + 0.25 * wide) * columns)
 
 
-def most_parents(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def most_parents(rows: ArrayLike) -> NDArray[np.float64]:
     """Most parents of a variable: one for four rows after the first five, and at least one.
 
     With more, chance explains a variable whatever the penalty: in 10 rows of 30 independent columns
@@ -70,10 +70,10 @@ def most_parents(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> most_parents(np.array([4.0, 13.0, 1000.0])).tolist()
+    >>> most_parents([4.0, 13.0, 1000.0]).tolist()
     [1.0, 2.0, 248.0]
     """
-    return np.maximum((rows - 5) // 4, 1.0)
+    return np.maximum((np.asarray(rows) - 5) // 4, 1.0)
 
 
 def growing_penalty(penalty: float, d: int) -> float:

@@ -160,7 +160,7 @@ def _report(error: BaseException) -> int:
         case MemoryError():
             say("error: out of memory; try fewer columns, rows or trainings.")
         case BrokenPipeError():
-            code = 0  # the reader has read enough, as in `cosmodag doctor | head`
+            pass  # the reader closed the pipe, as in `cosmodag doctor | head`
         case OSError():
             reason = (error.strerror or str(error)).lower()
             where = "the operating system refused to read or write"

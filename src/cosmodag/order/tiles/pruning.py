@@ -195,7 +195,7 @@ class _Growth:
             jax.device_put(padded, jax_device(self.device)),
             jnp.asarray(children, jnp.int32),
             jnp.asarray(-np.expm1(-2 * growing / n), kind),
-            jnp.asarray(most_parents(np.float64(n)), jnp.int32),
+            jnp.asarray(most_parents(n), jnp.int32),
         )
 
     def _lanes(self, queue: Queue, capacity: int) -> int:
