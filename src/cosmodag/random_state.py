@@ -4,8 +4,6 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["preserve_random_state"]
-
 
 @contextmanager
 def preserve_random_state() -> Iterator[None]:

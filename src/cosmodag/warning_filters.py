@@ -5,8 +5,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["ignoring"]
-
 
 @contextmanager
 def ignoring(category: type[Warning]) -> Iterator[None]:

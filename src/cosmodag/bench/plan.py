@@ -12,18 +12,6 @@ import numpy as np
 
 from cosmodag.bench.protocol import METHODS, RULES, Experiment, Group, draw
 
-__all__ = [
-    "TIMING",
-    "Cell",
-    "CellBatch",
-    "CellPlan",
-    "Column",
-    "Results",
-    "batch_key",
-    "batched",
-    "choose",
-]
-
 Results = Mapping[str, Mapping[str, Any]]  # by the keys of their cells
 Settings = dict[str, float]
 

@@ -18,17 +18,6 @@ from cosmodag.io.files import read_text
 from cosmodag.io.files.documents import read_toml
 from cosmodag.simulate import parse_name
 
-__all__ = [
-    "METHODS",
-    "RULES",
-    "Experiment",
-    "Group",
-    "draw",
-    "find_experiment",
-    "names",
-    "read_experiment",
-]
-
 _HOME = files("cosmodag.bench")
 _FILE = tomllib.loads(_HOME.joinpath("paper", "methods.toml").read_text("utf-8"))
 

@@ -16,8 +16,6 @@ from cosmodag.bench.tables import PAPER, Entry, all_tables, entries_of, pass_tim
 from cosmodag.errors import StoreError
 from cosmodag.io.files import write_bytes, write_text
 
-__all__ = ["write_report"]
-
 _TEXTS = {"data", "kind", "method", "status", "message", "backend", "machine"}
 
 

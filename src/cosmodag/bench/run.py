@@ -10,8 +10,6 @@ from cosmodag.bench.protocol import METHODS, Experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.engines import Failure, each
 
-__all__ = ["Resources", "Run", "rows_of", "run"]
-
 
 @dataclass(frozen=True)
 class Resources:

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 
 from cosmodag.errors import StoreError
 
-__all__ = ["Row", "Store"]
-
 # Application id in the header of the file: "COSM".
 _APPLICATION = 0x434F534D
 _LAYOUT = 1

@@ -18,8 +18,6 @@ from cosmodag.bench.protocol import METHODS, Experiment
 from cosmodag.bench.store import Row
 from cosmodag.simulate import parse_name
 
-__all__ = ["FLAG", "PAPER", "Entry", "ResultTable", "all_tables", "entries_of", "pass_times"]
-
 FLAG = "▲"  # marks a difference from the paper of more than two standard errors of the difference
 PAPER = "the paper"  # name of the paper's machine, of which the times of passes are known
 

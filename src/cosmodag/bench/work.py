@@ -27,8 +27,6 @@ from cosmodag.solve.training.rows import Passes
 from cosmodag.solve.watch import Watch
 from cosmodag.warning_filters import ignoring
 
-__all__ = ["carry_out", "draw_table", "learner_of", "scores"]
-
 Result = dict[str, Any]
 
 _LATE = "It took longer than the limit of {:g} s per cell."

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from cosmodag.bench import Experiment, Resources
 
-__all__ = ["app"]
-
-
 Engine = Literal["local", "ray"]
 StoreOption = Annotated[
     Path, typer.Option("--store", "-s", help="SQLite file that holds the results.")

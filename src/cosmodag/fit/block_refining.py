@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solve.watch import Watch
 
-__all__ = ["refine_blocks", "with_curves"]
-
 _REQUESTED = {True: "Curves were asked for.", False: "Lines were asked for."}
 
 

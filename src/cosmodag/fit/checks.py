@@ -9,8 +9,6 @@ import numpy as np
 
 from cosmodag.errors import DataError
 
-__all__ = ["check_choice", "check_count", "check_number", "refuse_lags", "seeds_from"]
-
 
 def check_number(
     name: str,

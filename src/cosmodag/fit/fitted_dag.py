@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from cosmodag.order.moments import Moments
 
-__all__ = ["FittedDAG"]
-
 Floats = NDArray[np.float64]
 
 

@@ -10,8 +10,6 @@ from scipy import linalg
 
 from cosmodag.order.moments import Moments
 
-__all__ = ["GaussianEquations", "Normal", "effective_rows", "fill", "moments_of_gaps"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

@@ -14,8 +14,6 @@ from cosmodag.io.tables.frames import Table
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["check_levels", "is_block", "kinds_findings", "models_kinds", "needs_blocks"]
-
 
 def is_block(kind: ColumnKind) -> bool:
     """Whether a column is a category of three levels or more, or a count."""

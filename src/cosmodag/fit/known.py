@@ -12,8 +12,6 @@ from cosmodag.errors import ResourceError
 if TYPE_CHECKING:
     from cosmodag.order.moments import Moments
 
-__all__ = ["NOTHING", "Known"]
-
 Bools = NDArray[np.bool_]
 
 # Smallest number of rows without interventions from which means are taken.

@@ -21,8 +21,6 @@ from cosmodag.warning_filters import ignoring
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["CHOICES", "REMEDY", "Completed", "LevelColumns", "complete"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SCALES", "Preparation", "deviations_of"]
-
 Floats = NDArray[np.float64]
 
 SCALES = ("center", "standardize", "none")

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from cosmodag.data.diagnose import Finding
     from cosmodag.learners.base import StructureLearner
 
-__all__ = ["Prepared", "check_memory", "prepare", "prepare_table"]
-
 Bools = NDArray[np.bool_]
 
 # Bytes that every machine has: below, the check of memory is omitted.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from cosmodag.learners.refined import SearchedLearner
     from cosmodag.solve.watch import Watch
 
-__all__ = ["refine", "refine_table"]
-
 
 def refine_table(
     model: "SearchedLearner",

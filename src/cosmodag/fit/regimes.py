@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.prepare import Prepared
 
-__all__ = ["FittedRegimes", "OwnEquation", "fitted_regimes", "graph_over_regimes", "targets_found"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

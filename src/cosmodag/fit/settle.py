@@ -25,17 +25,6 @@ from cosmodag.solve.watch import Ending, Watch
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = [
-    "Aligned",
-    "aligned",
-    "chosen_arcs",
-    "count_arcs",
-    "examined",
-    "isolated",
-    "settled",
-    "unrefined_graph",
-]
-
 # Variables up to which arrows are turned one by one: milliseconds at 50, a second or so at 200.
 _MOST_TURNED = 200
 

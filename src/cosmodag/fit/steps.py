@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
     from cosmodag.solve.training.train import Checkpoint
 
-__all__ = ["FitResult", "FitTask", "Learning", "Learnt", "RefinedFit"]
-
 
 class FitTask(NamedTuple):
     """A learner, and the prepared table that it is to be fitted to."""

@@ -28,8 +28,6 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.io.tables.frames import Table
 
-__all__ = ["EmptyGraph", "EqualVariance", "R2Sort", "RandomSort", "SortLearner", "VarianceSort"]
-
 # Logarithms of variances are compared to this many digits, so that columns standardised in single
 # precision are tied, and an order is never read off their rounding errors.
 DIGITS = 5

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from cosmodag.solve.plan import Solved
     from cosmodag.solve.problems import Problem, Solution
 
-__all__ = ["AnnealedLearner", "Cosmo"]
-
 # Number of variables from which, with fewer rows than variables, the order of variances is as good
 # as the order that training finds.
 _TOO_LARGE = 1_000

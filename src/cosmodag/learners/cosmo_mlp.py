@@ -17,8 +17,6 @@ from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss, MixedLikelihood
 from cosmodag.solve.watch import Watch
 
-__all__ = ["CosmoMLP"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CosmoMLP(NetworkLearner, AnnealedLearner):

@@ -15,8 +15,6 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.io.tables.frames import Table
 
-__all__ = ["BlockSearch", "OrderSearch"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OrderSearch(SearchedLearner):

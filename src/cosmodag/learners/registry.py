@@ -14,18 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-__all__ = [
-    "LEARNERS",
-    "Described",
-    "LearnerEntry",
-    "described",
-    "filled_in",
-    "inherit_descriptions",
-    "learner_named",
-    "subclass_named",
-]
-
-
 _ROWS = (
     ("Cosmo", "cosmo", "cosmo", "linear COSMO, its order refined to a graph"),
     ("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with a network for each variable"),

@@ -13,8 +13,6 @@ from cosmodag.order.moments import Moments
 from cosmodag.random_state import preserve_random_state
 from cosmodag.warning_filters import ignoring
 
-__all__ = ["CRITERIA", "NEGLIGIBLE", "regress_on_predecessors"]
-
 Floats = NDArray[np.float64]
 
 CRITERIA = ("bic", "aic", "none")

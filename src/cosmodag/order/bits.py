@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = ["as_bits", "members"]
-
 
 def as_bits(numbers: Iterable[int]) -> int:
     """Give a set of numbers as the bits of an integer: small sets are joined fastest so.

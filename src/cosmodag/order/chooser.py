@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import Protocol
 
-__all__ = ["NO_CHANGE", "Change", "LocalScore", "best_of", "change_best", "grow_and_shrink"]
-
 Change = tuple[float, int]
 """What a change gains, and the parent that it adds or drops."""
 NO_CHANGE: Change = (-math.inf, -1)

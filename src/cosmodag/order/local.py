@@ -11,8 +11,6 @@ from cosmodag.order.kernel.moves import sweep
 from cosmodag.order.kernel.state import HEADER, State
 from cosmodag.order.problem import Problem, make_room, new_state, new_worker, set_order, widen
 
-__all__ = ["LocalSearch", "Stopped", "renewed"]
-
 # Units of work (about one multiplication each) between two calls of ``should_stop``.
 BUDGET = 200_000_000
 SWEEPS = 100

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 
-__all__ = ["Moments"]
-
 # Deviations below this share of the largest magnitude are rounding: the column is constant.
 ROUNDING = 1e-13
 # Beyond so many variables correlations are whole multiples of a unit and take half the memory (10

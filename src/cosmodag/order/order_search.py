@@ -17,8 +17,6 @@ from cosmodag.order.restarts import Climb, Memory
 from cosmodag.order.scores import default_penalty, default_restarts, score_for
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["Found", "common_precision", "search"]
-
 # Orders that are polished after restarts. Better parents can change which of them is the best: on a
 # table of 50 variables and 500 rows the last but a few led to a BIC lower by 9.
 FINALISTS = 4

@@ -16,8 +16,6 @@ from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import default_penalty
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["check_order", "choose_parents", "parents_left", "scores_on", "with_required"]
-
 # Fewer variables than this are done before another thread has started.
 WORTH_THREADS = 256
 

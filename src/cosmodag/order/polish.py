@@ -24,8 +24,6 @@ from cosmodag.order.problem import problem_of
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import SCORES, most_parents, noise_variances
 
-__all__ = ["POLISHED_UP_TO", "polish"]
-
 POLISHED_UP_TO = 200
 """Variables up to which it costs little beside a search: O(d² k) for each variable.
 

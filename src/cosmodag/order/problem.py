@@ -10,16 +10,6 @@ from cosmodag.order.kernel.state import HEADER, State
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import growing_penalty, most_parents
 
-__all__ = [
-    "Problem",
-    "make_room",
-    "new_state",
-    "new_worker",
-    "problem_of",
-    "set_order",
-    "widen",
-]
-
 # Most records that mention one variable; beyond it gains are estimates.
 WIDTH = 2048
 # Longest path that work space is allocated for at first.

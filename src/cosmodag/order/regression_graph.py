@@ -9,8 +9,6 @@ from scipy import sparse
 
 from cosmodag.order.moments import Moments
 
-__all__ = ["RegressionGraph"]
-
 
 @dataclass(frozen=True, eq=False)
 class RegressionGraph:

@@ -11,8 +11,6 @@ from cosmodag.graph.dags import respecting
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.problem import Problem
 
-__all__ = ["Climb", "Memory", "perturbed"]
-
 LEAST_IMPROVEMENT = 1e-6
 # Variables that one perturbation moves.
 MOST_MOVED = 15

@@ -11,21 +11,6 @@ from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments
 from cosmodag.order.regression_graph import RegressionGraph
 
-__all__ = [
-    "NEGLIGIBLE",
-    "SCORES",
-    "Score",
-    "default_penalty",
-    "default_restarts",
-    "equal_variance_total",
-    "gaussian_total",
-    "growing_penalty",
-    "most_parents",
-    "noise_variances",
-    "score_for",
-    "total_of",
-]
-
 # Shares of a variance below this are rounding error.
 NEGLIGIBLE = 1e-13
 

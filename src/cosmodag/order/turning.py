@@ -12,8 +12,6 @@ from cosmodag.order.parents import check_order, scores_on
 from cosmodag.order.problem import problem_of
 from cosmodag.order.scores import default_penalty
 
-__all__ = ["turning_losses"]
-
 # Up to this many variables large losses are searched for; one search for each arc takes too long
 # beyond, and with more variables the four orders alone leave fewer wrong arrows.
 SEARCHED_UP_TO = 20

@@ -24,8 +24,6 @@ from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.order.entropy.spacings import log_densities
 
-__all__ = ["ArcCurves", "Dependence", "arc_curves", "noise_dependence"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

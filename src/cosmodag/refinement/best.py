@@ -15,8 +15,6 @@ from cosmodag.order.starts.orders import is_wide
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.refinement.jobs import Job, Result
 
-__all__ = ["ALL_UP_TO", "best_of", "distinct"]
-
 # Up to this size every start is searched; beyond it the two of best score, since a search from a
 # bad one takes most of the time (d = 200, standardised: 185 of 193 s) and found nothing better.
 ALL_UP_TO = 40

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from cosmodag.solve.machine.devices import Host
 
-__all__ = ["NoiseInputs", "decide_noise"]
-
 Bools = NDArray[np.bool_]
 
 # Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.

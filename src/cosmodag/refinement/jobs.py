@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from cosmodag.solve.machine.devices import Host
 
-__all__ = ["Decided", "Doubt", "Job", "Result", "restarts_for"]
-
 
 def restarts_for(d: int, rows: float, score: str = "gaussian") -> int:
     """Restarts of a search of d variables: none where they would cost more than they find."""

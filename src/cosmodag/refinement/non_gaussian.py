@@ -20,8 +20,6 @@ from cosmodag.order.starts.orders import closed_order
 from cosmodag.refinement.best import best_of, distinct
 from cosmodag.refinement.jobs import Decided, Job
 
-__all__ = ["entropy_penalty", "search_non_gaussian"]
-
 EXOGENOUS_FIRST = "exogenous-first"
 _CONSTANT = 1e-12  # spread relative to the largest value, below which a column counts as constant
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from cosmodag.solve.machine.devices import Host
 
-__all__ = ["refine_linear"]
-
 _SCORES = tuple(score.name for score in SCORES.values() if not score.needs_table)
 
 

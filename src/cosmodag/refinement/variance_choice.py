@@ -17,8 +17,6 @@ from cosmodag.refinement.best import ALL_UP_TO, best_of
 from cosmodag.refinement.jobs import Decided, Job, Result
 from cosmodag.refinement.variances import Variances, are_plausible, compare_best
 
-__all__ = ["gaussian_best", "refine_by_best_score"]
-
 # Log-likelihood by which a graph that is found from an order by units must be better.
 _CLEARLY = 1.0
 

@@ -13,16 +13,6 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import equal_variance_total, gaussian_total, noise_variances
 
-__all__ = [
-    "Spread",
-    "Variances",
-    "are_plausible",
-    "common_scale",
-    "compare_best",
-    "few_valued",
-    "spread_of",
-]
-
 Floats = NDArray[np.float64]
 
 ON_ONE_SCALE = (

@@ -26,8 +26,6 @@ from cosmodag.warning_filters import ignoring
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Choice", "auto"]
-
 # Multiples of COSMO's λ₁ that are tried, up to this number of variables.
 _MULTIPLES, _TRIED_UP_TO = (0.1, 1.0, 10.0), 100
 # Variables up to which networks are fitted within minutes.

@@ -19,8 +19,6 @@ from cosmodag.stability import BootstrapResult, bootstrap
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["StabilitySelection", "agreement", "compare", "stability_selection"]
-
 
 def compare(
     learners: Sequence[StructureLearner] | Mapping[str, StructureLearner],

@@ -24,8 +24,6 @@ from cosmodag.learners.regression import regress_on_predecessors
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["at_threshold", "extended_bic", "held_out", "threshold_path"]
-
 _THRESHOLDS = 50
 
 

@@ -14,8 +14,6 @@ from cosmodag.io.tables.frames import Table
 from cosmodag.learners.base import StructureLearner
 from cosmodag.warning_filters import ignoring
 
-__all__ = ["Curvature", "NetworkGain", "curvature", "network_gain"]
-
 Floats = NDArray[np.float64]
 
 # Number of random cosine features of the parents that represent curves.

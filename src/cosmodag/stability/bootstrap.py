@@ -27,8 +27,6 @@ from cosmodag.stability.fits import SAMPLES, Fit, fit_resamples
 from cosmodag.stability.result import BootstrapResult
 from cosmodag.warning_filters import ignoring
 
-__all__ = ["BootstrapInterrupt", "NoResampleError", "bootstrap"]
-
 
 class NoResampleError(DataError):
     """No resample was fitted, so that there are no shares."""

@@ -17,8 +17,6 @@ from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.machine.threads import blas_threads, cores
 from cosmodag.solve.watch import Watch
 
-__all__ = ["SAMPLES", "Fit", "block_length", "fit_resamples", "rows_of"]
-
 # How rows are drawn, by name: n of n with replacement, or half of them without.
 SAMPLES: dict[str, Callable[[int, np.random.Generator], NDArray[np.intp]]] = {
     "bootstrap": lambda n, random: random.integers(n, size=n),

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from cosmodag.stability.fits import Fit
 
-__all__ = ["BootstrapResult"]
-
 Floats = NDArray[np.float64]
 
 _SURE = 0.95

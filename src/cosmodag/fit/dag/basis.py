@@ -17,26 +17,6 @@ if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.order.moments import Moments
 
-__all__ = [
-    "BASES",
-    "CURVES",
-    "FIRM",
-    "FOUND",
-    "FREE",
-    "INTERVENTIONS",
-    "KNOWLEDGE",
-    "SCALE",
-    "SHAPE",
-    "TIME",
-    "WEAK",
-    "arrow_basis",
-    "basis_of_fit",
-    "class_of_fit",
-    "contains_arcs",
-    "mask_of",
-    "pag_of_fit",
-]
-
 Bools = NDArray[np.bool_]
 
 SHAPE = "shape of the graph"

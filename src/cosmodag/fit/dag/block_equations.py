@@ -16,8 +16,6 @@ from cosmodag.order.mixed.joint import shares_of, states_of
 from cosmodag.order.mixed.multinomial import fit_levels
 from cosmodag.order.mixed.table import BlockTable
 
-__all__ = ["BlockEquations"]
-
 Floats = NDArray[np.float64]
 
 # Share of a variance that is rounding error.

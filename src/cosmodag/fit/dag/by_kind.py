@@ -12,8 +12,6 @@ from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.order.mixed.multinomial import probabilities
 
-__all__ = ["EquationsByKind"]
-
 Floats = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from scipy import sparse
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import FittedMechanism
 
-__all__ = ["FittedEquations", "FunctionEquations", "LinearEquations"]
-
 
 class FittedEquations(ABC):
     """Equations of all variables, in prepared units.

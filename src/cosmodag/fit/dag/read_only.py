@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["read_only"]
-
 
 def read_only(value: Any) -> Any:
     """Return the value with arrays that refuse writing: NumPy, sparse, or fields of a dataclass.

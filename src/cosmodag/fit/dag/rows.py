@@ -17,8 +17,6 @@ from cosmodag.io.tables.frames import as_table
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["drawn_noise", "likelihoods_of", "prepared_rows", "score_of", "with_constants"]
-
 Floats = NDArray[np.float64]
 
 

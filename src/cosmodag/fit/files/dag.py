@@ -34,22 +34,6 @@ from cosmodag.fit.regimes import FittedRegimes
 from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.registry import subclass_named
 
-__all__ = [
-    "MODEL",
-    "as_arrays",
-    "as_plain",
-    "dag_arrays",
-    "dag_facts",
-    "dag_from",
-    "equations_from",
-    "from_arrays",
-    "from_plain",
-    "load_dag",
-    "read_parts",
-    "refusing_damage",
-    "save_dag",
-]
-
 MODEL = "model.safetensors"
 """File with the model in a folder that ``cosmodag fit`` wrote."""
 _MATRICES = ("weights", "adjacency")

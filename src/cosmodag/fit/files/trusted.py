@@ -18,8 +18,6 @@ from cosmodag.io.kinds import KINDS
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["DamagedError", "check_arrays", "check_dag", "check_facts", "check_values"]
-
 
 class DamagedError(ValueError):
     """Content of a file that `save` does not write; the message names it."""

@@ -18,18 +18,6 @@ from cosmodag.fit.view.arcs import coefficient_covariance
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = [
-    "PATHS",
-    "continued",
-    "drawn_pasts",
-    "drawn_path",
-    "expected_rows",
-    "forecast",
-    "lagged_weights",
-    "response_errors",
-    "responses",
-]
-
 Floats = NDArray[np.float64]
 
 # First rows of a path that starts at the means: they are left out.

@@ -14,8 +14,6 @@ from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.tables.frames import Table, as_table
 
-__all__ = ["InTime", "Unrolled", "as_windows", "checked_variables", "unroll"]
-
 
 @dataclass(frozen=True)
 class InTime:

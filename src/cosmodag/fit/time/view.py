@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from cosmodag.data.time.window import Window
     from cosmodag.fit.fitted_dag import FittedDAG
 
-__all__ = ["TimeSeriesView"]
-
 Floats = NDArray[np.float64]
 
 

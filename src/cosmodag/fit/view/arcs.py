@@ -13,15 +13,6 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.view.fitted import FittedGraph
 
-__all__ = [
-    "arc_table",
-    "coefficient_covariance",
-    "largest_first",
-    "standard_errors",
-    "standardised",
-    "with_shares",
-]
-
 Floats = NDArray[np.float64]
 
 _REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding error

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from cosmodag.data.diagnose import Finding
 
-__all__ = ["FittedGraph", "OfDAG"]
-
 Floats = NDArray[np.float64]
 
 

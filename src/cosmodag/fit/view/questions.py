@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
     from cosmodag.stability import BootstrapResult
 
-__all__ = ["Questions"]
-
 
 class Questions(Shown):
     """Methods of fitted graphs that `cosmodag.assess` computes; it is imported on demand."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.stability import BootstrapResult
 
-__all__ = ["Shown", "Summary", "summary_of"]
-
 _WIDTH = 88
 _ASSUMED = (
     "No common cause of two variables was left out, rows were not selected by their values, and "

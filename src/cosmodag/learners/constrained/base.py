@@ -17,14 +17,6 @@ from cosmodag.solve.methods.central_path import Stage
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.rows import Passes
 
-__all__ = [
-    "ConstrainedLearner",
-    "CovarianceLearner",
-    "LagrangianLearner",
-    "PathLearner",
-    "StochasticLearner",
-]
-
 # Limit of SciPy's L-BFGS-B on its iterations, which the authors of NOTEARS keep.
 _INNER = 15_000
 

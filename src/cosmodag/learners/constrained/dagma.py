@@ -23,8 +23,6 @@ from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
 from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.recipe import Domain, Inside, Recipe
 
-__all__ = ["Dagma", "DagmaMLP", "StochasticDagma"]
-
 _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 

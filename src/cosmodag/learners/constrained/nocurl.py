@@ -19,8 +19,6 @@ from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.recipe import Recipe
 
-__all__ = ["NoCurl", "NoCurlU", "StochasticNoCurl"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _PotentialLearner(TrainedLearner):

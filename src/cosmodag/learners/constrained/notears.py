@@ -23,8 +23,6 @@ from cosmodag.solve.minimisers.full_batch import FullBatch
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.recipe import Recipe
 
-__all__ = ["Notears", "NotearsMLP", "StochasticNotears"]
-
 # Relative decrease that ends L-BFGS-B. Problems grow ever worse conditioned, and what is left
 # unsolved shows: on the ten ER4 graphs on which this was chosen, with 1e-6, 1e-7 and 1e-8 the mean
 # objective was 22.8, 21.4 and 20.6 and the mean AUC .970, .975 and .978 (standard error .008).

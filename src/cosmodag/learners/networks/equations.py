@@ -12,14 +12,6 @@ from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS, InputBlocks, block_outputs, forward
 
-__all__ = [
-    "MixedNetworkEquations",
-    "NetworkEquations",
-    "levels_in",
-    "network_columns",
-    "networks_from",
-]
-
 Floats = NDArray[np.float64]
 
 _ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "output_biases")

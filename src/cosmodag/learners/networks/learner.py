@@ -25,8 +25,6 @@ from cosmodag.solve.problems import Solution
 from cosmodag.solve.readout import ReadOut
 from cosmodag.solve.watch import Watch
 
-__all__ = ["NetworkLearner"]
-
 Floats = NDArray[np.float64]
 
 

@@ -33,8 +33,6 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.learners.cosmo_mlp import CosmoMLP
 
-__all__ = ["AUTO", "LIKELIHOOD", "SQUARED_ERROR", "SeenColumns", "columns_of", "learn_by_loss"]
-
 Floats = NDArray[np.float64]
 
 _OWN_HEADS = ("binary", "categorical", "count")

@@ -27,8 +27,6 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.learners.networks.learner import NetworkLearner
 
-__all__ = ["refined_networks"]
-
 _STEPS = 3_200
 _BATCH = 64
 _RATE = 2e-3

@@ -2,15 +2,6 @@
 
 import math
 
-__all__ = [
-    "default_mlp_settings",
-    "default_mlp_steps",
-    "default_settings",
-    "default_steps",
-    "paper_mlp_settings",
-    "paper_settings",
-]
-
 _LARGE = 5_000
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cosmodag.solve.methods.solver import Solver
     from cosmodag.solve.training.train import Checkpoint
 
-__all__ = ["best_start", "other_orders", "train_many"]
-
 
 def best_start(solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
     """Take the start with the best penalised objective on all data.

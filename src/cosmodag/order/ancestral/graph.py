@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from cosmodag.graph.mixed.marks import ARROW, TAIL, Marks
 from cosmodag.order.bits import as_bits, members
 
-__all__ = ["AncestralGraph", "reached_upwards"]
-
 Vertices = tuple[frozenset[int], ...]
 
 

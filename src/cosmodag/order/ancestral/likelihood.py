@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from cosmodag.order.ancestral.graph import AncestralGraph
 from cosmodag.order.scores import NEGLIGIBLE
 
-__all__ = ["AncestralScore"]
-
 # A fit ends where a round gains less than this share of one row's log-likelihood.
 _SETTLED, _ROUNDS = 1e-6, 100
 

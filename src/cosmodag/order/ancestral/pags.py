@@ -19,8 +19,6 @@ from cosmodag.order.ancestral.search import best_ancestral_graph
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import default_penalty
 
-__all__ = ["pag_by_score", "pag_by_tests"]
-
 # Log-likelihood that an edge would be worth above which its absence supports no tail: a test at a
 # level of .2. Missing weak edges make false tails, and a tail says "is a cause". On 20 tables each
 # of 15 variables beside 3 hidden ones, n = 1,000 and 10,000, right tails were .46 and .44 of those

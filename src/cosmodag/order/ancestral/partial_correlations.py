@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PartialCorrelations"]
-
 # Sets that are tested at once: bounds the memory of their matrices.
 _AT_ONCE = 4096
 _MOST_SHARED = 1 - 1e-12

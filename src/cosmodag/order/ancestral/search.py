@@ -17,8 +17,6 @@ from cosmodag.order.ancestral.likelihood import AncestralScore
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
 from cosmodag.order.bits import members
 
-__all__ = ["best_ancestral_graph"]
-
 # Rounds of all steps; the last one changes nothing unless the graph is very large.
 _ROUNDS = 20
 # Score that a step must gain: less is rounding of the fits of districts.

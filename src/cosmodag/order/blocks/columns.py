@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, part
 
-__all__ = ["CANDIDATE", "LATER", "NO_CANDIDATE", "REQUIRED", "Space", "choose_blocks", "new_space"]
-
 # Roles of the other variables when the parents of one are chosen.
 NO_CANDIDATE, CANDIDATE, REQUIRED, LATER = 0, 1, 2, 3
 # Columns of which less than this share of the variance is left are collinear with the others.

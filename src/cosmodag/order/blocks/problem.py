@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments
 
-__all__ = ["BlockProblem", "FoundBlocks"]
-
 Bools = NDArray[np.bool_]
 
 

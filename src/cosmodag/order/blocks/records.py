@@ -21,8 +21,6 @@ from cosmodag.order.blocks.columns import (
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
 from cosmodag.order.scores import growing_penalty, most_parents
 
-__all__ = ["ParentRecords", "Record", "Records"]
-
 
 @dataclass(frozen=True)
 class Record:

@@ -14,8 +14,6 @@ from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.restarts import perturbed
 
-__all__ = ["choose_block_parents", "search_blocks"]
-
 # More than rounding, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
 SWEEPS = 100

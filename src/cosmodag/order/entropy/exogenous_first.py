@@ -17,8 +17,6 @@ from cosmodag.compiled import borrowing, part
 from cosmodag.order.entropy.measure import entropy_parts
 from cosmodag.order.kernel.grow_and_shrink import wide
 
-__all__ = ["exogenous_first_order"]
-
 _AT_ONCE = 10_000  # comparisons between two checks of should_stop: some tenths of a second
 _NEARLY_EQUAL = 1e-10  # 1 − ρ² of two variables that differ by rounding only
 

@@ -19,8 +19,6 @@ from scipy.special import chdtri
 from cosmodag.compiled import borrowing, inlined
 from cosmodag.errors import DataError
 
-__all__ = ["NonGaussianity", "entropy", "entropy_parts", "non_gaussianity"]
-
 GAUSSIAN_ENTROPY = float(0.5 * np.log(2 * np.pi * np.e))
 _LOG_COSH_WEIGHT, _LOG_COSH_GAUSSIAN, _SKEW_WEIGHT = 79.047, 0.37457, 7.4129
 _LOG_2 = float(np.log(2.0))

@@ -13,8 +13,6 @@ from cosmodag.compiled import part
 from cosmodag.order.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy_parts
 from cosmodag.order.kernel.state import HEADER, LOOKED_AT
 
-__all__ = ["entropy_score"]
-
 
 @part
 def entropy_score(state: Any, v: int, record: int) -> float:

@@ -9,8 +9,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["log_densities"]
-
 Floats = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from cosmodag.order.chooser import NO_CHANGE, Change, change_best
 from cosmodag.order.moments import Moments
 from cosmodag.order.regression_graph import RegressionGraph
 
-__all__ = ["scores_of", "with_weak_parents"]
-
 _POINTS = 512
 # Of a normal kernel for the derivative of a density: (4 / 5)^(1/7), in deviations of the data.
 _WIDTH, _RATE = 0.97, 1.0 / 7.0

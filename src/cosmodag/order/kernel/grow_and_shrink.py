@@ -18,8 +18,6 @@ import numpy as np
 from cosmodag.compiled import part
 from cosmodag.order.scores import NEGLIGIBLE
 
-__all__ = ["extend", "grow", "shrink", "wide"]
-
 # Counters are initialised as ``wide(0)``: a plain 0 has another type, for which Numba compiles the
 # called functions a second time.
 wide: Any = np.int64

@@ -12,8 +12,6 @@ from cosmodag.order.kernel.grow_and_shrink import wide
 from cosmodag.order.kernel.records import renew
 from cosmodag.order.kernel.state import HEADER
 
-__all__ = ["sweep"]
-
 # More than rounding, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
 # No move: the records are renewed for the present order.

@@ -16,8 +16,6 @@ from cosmodag.order.entropy.score import entropy_score
 from cosmodag.order.kernel.grow_and_shrink import grow, shrink, wide
 from cosmodag.order.kernel.state import HEADER, LOOKED_AT
 
-__all__ = ["renew"]
-
 
 @part
 def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) -> float:

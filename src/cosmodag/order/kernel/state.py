@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HEADER", "LOOKED_AT", "State"]
-
 # A record in ``notes``: place of the next older record, numbers of parents, of members of the path
 # and of blockers; then the members of the path, parents first, and the blockers. In ``reals``:
 # score, residual variance given the parents, residual variance given the path, one unused; then the

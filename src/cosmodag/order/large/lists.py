@@ -12,8 +12,6 @@ from cosmodag.order.large.scan import scan
 from cosmodag.order.local import Stopped
 from cosmodag.order.problem import FIRST_ROOM, Problem
 
-__all__ = ["Lists"]
-
 # Columns of largest gain listed at every step of a path, before the variable and behind it.
 TOP = 16
 # Longest list that one scan fills.

@@ -6,8 +6,6 @@ from cosmodag.compiled import borrowing
 from cosmodag.order.kernel.grow_and_shrink import CHUNK, extend, grow, shrink, wide
 from cosmodag.order.scores import NEGLIGIBLE
 
-__all__ = ["explain_some", "scan"]
-
 
 @borrowing
 def scan(

@@ -19,8 +19,6 @@ from cosmodag.order.restarts import Climb
 from cosmodag.order.scores import score_for
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["LARGE", "search_large", "unexplained"]
-
 # From this many variables on, lists of candidates make up for the time that they take.
 LARGE = 1000
 # Rounds of searching and of extending the lists, for each of the two scores.

@@ -15,8 +15,6 @@ from cosmodag.order.mixed.joint import shares_of, states_of
 from cosmodag.order.mixed.multinomial import fit_levels, probabilities
 from cosmodag.order.mixed.table import BlockTable
 
-__all__ = ["HeldOutGain", "curve_gain", "entropy_gain", "joint_gain"]
-
 _FOLDS = 5
 # Standard errors from which curves are preferred.
 _CERTAIN = 2.0

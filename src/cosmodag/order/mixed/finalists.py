@@ -17,8 +17,6 @@ from cosmodag.order.blocks import Records
 from cosmodag.order.mixed.multinomial import fit_levels
 from cosmodag.order.mixed.table import ROWS_OF_LEVELS, BlockTable
 
-__all__ = ["improved"]
-
 _LEAST_GAIN = 1e-6
 _MOST_STEPS = 200
 

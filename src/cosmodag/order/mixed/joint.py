@@ -18,8 +18,6 @@ from cosmodag.order.blocks.columns import CANDIDATE, REQUIRED
 from cosmodag.order.chooser import Change, best_of, grow_and_shrink
 from cosmodag.order.mixed.table import BlockTable
 
-__all__ = ["JointRecords", "shares_of", "states_of"]
-
 # More than rounding, in units of log-likelihood.
 _LEAST_GAIN = 1e-9
 

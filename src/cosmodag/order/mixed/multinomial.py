@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fit_levels", "level_cost", "probabilities"]
-
 _STEPS = 30
 _SETTLED = 1e-3  # gain of log-likelihood below which a fit has ended
 # Penalty on squared coefficients, so that separated levels have finite ones.

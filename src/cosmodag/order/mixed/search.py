@@ -11,8 +11,6 @@ from cosmodag.graph.dags import respecting
 from cosmodag.order import BlockProblem, FoundBlocks, choose_block_parents, search_blocks
 from cosmodag.order.blocks import ParentRecords
 
-__all__ = ["best_blocks", "turned_losses"]
-
 # Random starts, and up to how many variables they cost little.
 _RANDOM, _RANDOM_UP_TO = 2, 60
 

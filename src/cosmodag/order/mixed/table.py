@@ -14,8 +14,6 @@ from cosmodag.order import BlockProblem
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import default_penalty
 
-__all__ = ["ROWS_OF_LEVELS", "BlockTable"]
-
 ROWS_OF_LEVELS = 2000
 """Rows that count in a search among categories, at most. The Gaussian density of indicators is an
 approximation whose error, of a row, does not fall with the number of rows: of 25,000 rows it

@@ -12,8 +12,6 @@ from cosmodag.order import BlockProblem, search_blocks
 from cosmodag.order.moments import Moments
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 
-__all__ = ["additive_start"]
-
 # Columns for each number: itself, and Legendre polynomials of degree 2 and 3.
 _DEGREE = 3
 # Values beyond these quantiles are clipped before polynomials are computed, to limit outliers.

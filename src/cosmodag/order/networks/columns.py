@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.order.networks.evidence import Floats
 
-__all__ = ["ProcessColumns", "curved"]
-
 # Share of the largest variance below which a direction of indicators does not vary.
 _NO_SPREAD = 1e-9
 

@@ -28,8 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-__all__ = ["NO_INPUTS", "ProcessKernel", "Slopes", "cost", "cost_and_slopes", "left_out_means"]
-
 Floats: TypeAlias = NDArray[np.floating]
 Numbers: TypeAlias = NDArray[np.float64]
 

@@ -12,8 +12,6 @@ from cosmodag.order.networks.inputs import offered_inputs
 from cosmodag.order.networks.kernel_fit import fit_kernel
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 
-__all__ = ["Families", "Family", "SearchEffort", "arcs_of"]
-
 
 class SearchEffort(NamedTuple):
     """Amount of work of a search by evidence."""

@@ -18,14 +18,6 @@ from cosmodag.order.networks.evidence import (
 )
 from cosmodag.order.networks.kernel_fit import fit_kernel
 
-__all__ = [
-    "ChildData",
-    "Effort",
-    "Needed",
-    "needed_inputs",
-    "offered_inputs",
-]
-
 
 @dataclass(frozen=True)
 class Effort:

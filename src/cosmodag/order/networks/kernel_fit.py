@@ -5,8 +5,6 @@ from scipy.optimize import minimize
 
 from cosmodag.order.networks.evidence import Floats, Numbers, ProcessKernel, cost_and_slopes
 
-__all__ = ["fit_kernel"]
-
 _START_RELEVANCE, _START_AMPLITUDE, _START_BIAS = 4.0, 30.0, 1.0
 
 # Bounds in logarithms, so wide that only useless inputs reach one of them.

@@ -19,8 +19,6 @@ from cosmodag.order.networks.families import Families, Family, SearchEffort, arc
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
-__all__ = ["FoundOrder", "search_by_evidence"]
-
 # Losses without refitting are overestimates: this share of them counts in what a move promises.
 _SHARE_OF_LOSS = 0.3
 # Nats by which a move must raise the total evidence.

@@ -12,8 +12,6 @@ from cosmodag.order.networks.columns import ProcessColumns
 from cosmodag.order.networks.inputs import ChildData, Effort
 from cosmodag.order.parents import check_order
 
-__all__ = ["Arcs", "NetworkProblem"]
-
 Arcs: TypeAlias = NDArray[np.bool_]
 
 # Added to correlations, so that they are regular even for duplicated columns.

@@ -11,8 +11,6 @@ from cosmodag.order.networks.families import Families, Family, SearchEffort, arc
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
-__all__ = ["STAGES", "Regrown", "regrow"]
-
 STAGES = (SearchEffort(rows=500), SearchEffort(rows=1000, steps=5))
 """Rows of each stage, and steps that its kernels are fitted for. Families of 300 rows lack many
 weak arcs: on standardised networks of 30 units (d = 20, scale-free) 26 of 70 true arcs were

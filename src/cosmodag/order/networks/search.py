@@ -13,8 +13,6 @@ from cosmodag.order.networks.problem import NetworkProblem
 from cosmodag.order.networks.pruning import PrunedNetworks
 from cosmodag.order.networks.regrown import Regrown, regrow
 
-__all__ = ["search_networks"]
-
 
 def search_networks(
     problem: NetworkProblem,

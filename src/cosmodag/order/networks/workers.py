@@ -7,8 +7,6 @@ from typing import Self, TypeVar
 
 from cosmodag.solve.machine.threads import as_completed, blas_threads, cores
 
-__all__ = ["Workers"]
-
 Result = TypeVar("Result")
 
 

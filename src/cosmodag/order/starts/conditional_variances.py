@@ -11,8 +11,6 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.problem import work_space
 from cosmodag.order.scores import NEGLIGIBLE, default_penalty
 
-__all__ = ["equal_variance_order"]
-
 FIRST_ROOM = 48
 
 

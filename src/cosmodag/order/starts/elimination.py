@@ -4,8 +4,6 @@ from typing import Any
 
 from cosmodag.compiled import borrowing
 
-__all__ = ["eliminate"]
-
 # Pairs worth less than this share of the penalty are not looked at.
 LEAST_SHARE = 0.3
 # Costs that differ by less than this share of the penalty are equal but for rounding, which

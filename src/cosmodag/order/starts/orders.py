@@ -11,16 +11,6 @@ from cosmodag.order.scores import default_penalty
 from cosmodag.order.starts.conditional_variances import equal_variance_order
 from cosmodag.order.starts.elimination import eliminate
 
-__all__ = [
-    "closed_order",
-    "elimination_order",
-    "further_starts",
-    "hubs_first",
-    "is_wide",
-    "scale_free_order",
-    "variance_order",
-]
-
 # Up to these sizes a random start, and the equal-variance order, cost little.
 RANDOM_UP_TO = 40
 RANDOM, VARIANCE, EQUAL_VARIANCE = "random", "variance", "equal-variance"

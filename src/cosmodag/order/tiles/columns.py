@@ -9,8 +9,6 @@ from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments, _standardised
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["Columns"]
-
 # Columns standardised at a time: few enough for a cache, many enough to outweigh a call.
 _TOGETHER = 256
 

@@ -24,8 +24,6 @@ from typing import Any, NamedTuple
 from cosmodag.later import jax, jitted, jnp, lax
 from cosmodag.order.scores import NEGLIGIBLE
 
-__all__ = ["Lanes", "Queue", "advance", "begin"]
-
 # TF32 products, the default on GPUs, gave 3.5 % false arcs.
 _EXACT = "highest"
 # Candidates refused after which a child ends: further gains are rounding errors.

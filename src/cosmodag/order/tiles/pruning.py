@@ -22,8 +22,6 @@ from cosmodag.solve.machine.devices import Host, device_named, jax_device, refus
 from cosmodag.solve.machine.memory import available_bytes
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-__all__ = ["prune_in_tiles", "tiles_are_better"]
-
 # Variables beyond which blocks are used: on CPUs because of memory (1.2 GB of correlations), on
 # GPUs because of time.
 LARGE = {"gpu": 2_000, "cpu": 12_000}

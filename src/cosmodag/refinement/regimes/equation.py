@@ -28,8 +28,6 @@ from cosmodag.order.moments import Moments
 from cosmodag.refinement.regimes import kernel
 from cosmodag.refinement.regimes.kernel import Work
 
-__all__ = ["Local", "RankEvidence", "RegimeMoments", "RegimeScore", "parents_of"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

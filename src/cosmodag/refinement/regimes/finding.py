@@ -17,8 +17,6 @@ from cosmodag.refinement.regimes.equation import (
     parents_of,
 )
 
-__all__ = ["FoundTargets", "climb", "find_targets", "regime_score"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

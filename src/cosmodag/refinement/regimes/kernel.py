@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing
 
-__all__ = ["Work", "best_targets", "kind_of_change", "scores_with_one_more_or_less"]
-
 Floats = NDArray[np.float64]
 
 # Variance that a value set to a constant is given, as a share of the variable's own.
