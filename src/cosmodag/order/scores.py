@@ -50,8 +50,8 @@ def most_parents(rows: ArrayLike) -> NDArray[np.float64]:
     With more, chance explains a variable whatever the penalty: in 10 rows of 30 independent columns
     136 to 152 arcs were found, and 1 to 6 with this limit. Differences per variable between
     equivalence classes (standardised, degree 4, five tables each) with a parent for each row but
-    two, and for four, five and eight of these: 3.28, .95, 1.16, 1.80 (d = 100, n = 60), .39, .10, .11, .50 (d = 300,
-    n = 120) and .03, .03, .04, .09 (d = 300, n = 200).
+    two, and for four, five and eight of these: 3.28, .95, 1.16, 1.80 (d = 100, n = 60), .39, .10,
+    .11, .50 (d = 300, n = 120) and .03, .03, .04, .09 (d = 300, n = 200).
 
     Examples
     --------
