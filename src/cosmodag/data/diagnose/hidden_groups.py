@@ -19,6 +19,8 @@ MOST_GROUPS = 3_000
 _ITERATIONS = 25
 _LARGEST = 12
 _LEAST_UNIQUE = 1e-3
+# Number of equations that are fitted in one call.
+_TOGETHER = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +47,16 @@ class Equations:
     def fitted(self) -> tuple[Floats, Floats]:
         """(d, d) weights, W[u, v] for u → v, and (d,) variances of the noise, by least squares."""
         C, table = self.correlations, self.padded
-        d = len(table)
-        slopes, targets = regressions(C, table, table >= 0, np.arange(d))
-        weights = np.zeros((d, d))
-        np.add.at(weights, (table, np.arange(d)[:, None]), slopes)
-        noise = np.diagonal(C) - (slopes * targets).sum(axis=1)
+        counts = (table >= 0).sum(axis=1)
+        weights = np.zeros((len(table), len(table)))
+        noise = np.diagonal(C).copy()
+        # A few children with many parents would make the table of all others as wide.
+        by_count = np.argsort(counts, kind="stable")
+        for children in np.split(by_count, range(_TOGETHER, len(counts), _TOGETHER)):
+            causes = table[children, : max(1, counts[children[-1]])]
+            slopes, targets = regressions(C, causes, causes >= 0, children)
+            np.add.at(weights, (causes, children[:, None]), slopes)
+            noise[children] -= (slopes * targets).sum(axis=1)
         return weights, np.maximum(noise, _LEAST_NOISE)
 
     @cached_property
