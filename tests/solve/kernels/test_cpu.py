@@ -26,7 +26,7 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.structure import Free
 from cosmodag.solve.kernels import cpu
-from cosmodag.solve.plan import choose
+from cosmodag.solve.plan import choose_backend
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.recipe import Constant
 from cosmodag.solve.training.loop import REFERENCE
@@ -41,7 +41,7 @@ every_kernel = pytest.mark.parametrize("name", RECIPES)
 
 
 def chosen(recipe, problem=None, platform="cpu"):
-    return choose((problem or Problem(make_table(), SETTINGS, 0)).task(recipe, 1, platform))
+    return choose_backend((problem or Problem(make_table(), SETTINGS, 0)).task(recipe, 1, platform))
 
 
 @every_kernel

@@ -23,7 +23,7 @@ from cosmodag.solve.minimisers.each_lane import (
     half_squared_error,
 )
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import NARROW, Inside, Recipe
+from cosmodag.solve.recipe import SMALL_RADIUS, Inside, Recipe
 from cosmodag.solve.training.adam import EPSILON
 from cosmodag.solve.watch import Watch
 
@@ -225,7 +225,7 @@ def descend(
     while done < until:
         done += 1
         while not invert_m_matrix(weights, stage.radius, inverse):
-            if done == 1 or stage.radius < NARROW:
+            if done == 1 or stage.radius < SMALL_RADIUS:
                 return done, rate, _LEFT_THE_DOMAIN
             rate *= 0.5
             if rate <= 1e-16:
