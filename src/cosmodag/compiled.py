@@ -111,7 +111,7 @@ def _name(dispatcher: Any) -> str:
 
 @cache
 def programs_of(dispatcher: Any) -> set[str]:
-    """Names of the compiled functions that a function needs, directly or indirectly, and its own."""
+    """Names of a compiled function and of those that it needs, directly or indirectly."""
     found, waiting, seen = set(), [dispatcher], {id(dispatcher)}
     while waiting:
         current = waiting.pop()

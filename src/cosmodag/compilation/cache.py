@@ -153,7 +153,7 @@ def _stamp(file: Path) -> str:
 
 
 def _sources(file: Path) -> set[Path]:
-    """A module, and the files of its package that it imports, directly or indirectly."""
+    """Find the files of its package that a module imports, directly or indirectly, and its own."""
     found, waiting = {file}, [file]
     while waiting:
         new = _imports_of(waiting.pop()) - found

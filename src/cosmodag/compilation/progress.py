@@ -98,13 +98,13 @@ _jax_programs: list[str] = []
 
 
 def begin_jax_program(event: str, seconds: float, **facts: Any) -> None:
-    """Listener for JAX's event that precedes the compilation of a program."""
+    """Handle JAX's event that precedes the compilation of a program."""
     if event == _LOWERED:
         _jax_programs.append(f"JAX program {len(_jax_programs)}")
         begin(_jax_programs[-1], set())
 
 
 def end_jax_program(event: str, seconds: float, **facts: Any) -> None:
-    """Listener for JAX's event after a program has been compiled or read from disk."""
+    """Handle JAX's event after a program has been compiled or read from disk."""
     if event == _COMPILED and _jax_programs:
         end(_jax_programs[-1], set())

@@ -237,7 +237,7 @@ class Batch:
         return replace(self, settings={**self.settings, **arrays})
 
     def steps_per_piece(self, steps: int, seconds: float) -> int:
-        """Number of steps until the next check of the watch, if `steps` took `seconds`."""
+        """Return the number of steps until the next check, if `steps` took `seconds`."""
         return max(1, int(self.chunk_seconds * steps / max(seconds, 1e-9)))
 
     def start(self) -> AdamState:

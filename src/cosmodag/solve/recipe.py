@@ -78,7 +78,7 @@ class CosineAnnealing:
 
 
 SMALL_RADIUS = 0.95
-"""Bound for the published condition s ≤ 0.9; midway between tenths, so that rounding is harmless."""
+"""Bound that implements the published condition s ≤ 0.9, midway between tenths against rounding."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Inside:
         return in_domain(strengths, settings["radius"], self.slack)
 
     def patience(self, settings: Settings) -> jax.Array:
-        """Number of epochs that may be undone; after that, the parameters stay fixed."""
+        """Return how many epochs may be undone; after that, the parameters stay fixed."""
         return jnp.ones_like(settings["radius"])
 
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
@@ -119,7 +119,7 @@ class Domain(Inside):
     needs: ClassVar[frozenset[str]] = frozenset({"radius", "learning_rate"})
 
     def patience(self, settings: Settings) -> jax.Array:
-        """Number of epochs that may be undone."""
+        """Return how many epochs may be undone."""
         halvings = jnp.ceil(jnp.log2(settings["learning_rate"] / 1e-6))
         return jnp.where(settings["radius"] < SMALL_RADIUS, 1, halvings)
 

@@ -43,7 +43,7 @@ def available_bytes(device: Host | jax.Device) -> int | None:
 
 
 def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | None:
-    """Number of problems that fit in memory beside a fixed part; None without a limit."""
+    """Return how many problems fit in memory beside a fixed part; None without a limit."""
     if available is None:
         return None
     return max(0, int((_USABLE * available - fixed) // per_lane))

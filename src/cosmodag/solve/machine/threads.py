@@ -26,7 +26,7 @@ _WORTH_THREADS = 1e8
 
 @cache
 def cores() -> int:
-    """Number of cores that this process may use: affinity, container, ``LOKY_MAX_CPU_COUNT``."""
+    """Count the cores that this process may use: affinity, container, ``LOKY_MAX_CPU_COUNT``."""
     from joblib import cpu_count
 
     return int(cpu_count())
@@ -75,7 +75,7 @@ def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterato
 
 
 def threads_worth(multiplications: float, workers: int = 1) -> int:
-    """Number of BLAS threads per worker for a matrix product of the given size."""
+    """Return the number of BLAS threads per worker for a matrix product of this size."""
     return max(1, cores() // workers) if multiplications > _WORTH_THREADS else 1
 
 

@@ -48,7 +48,7 @@ class Passes(NamedTuple):
         return cls(rows, size, math.ceil(batches / rounds), rounds)
 
     def steps_from(self, begin: Any) -> Any:
-        """Number of steps of the round that begins at a position, which may be traced.
+        """Return the number of steps of the round that begins at a position, which may be traced.
 
         If a pass is a single round, the number is static, so that a GPU needs no synchronisation
         with the host after each step.
@@ -58,7 +58,7 @@ class Passes(NamedTuple):
         return jnp.minimum(self.steps, -((begin - self.rows) // self.size))
 
     def rounds_of(self, *, steps: int) -> int:
-        """Number of rounds that take at least this many steps."""
+        """Return the number of rounds that take at least this many steps."""
         per_pass = math.ceil(self.rows / self.size)
         return max(1, math.ceil(steps * self.rounds / per_pass))
 
