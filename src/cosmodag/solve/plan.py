@@ -105,6 +105,7 @@ def _plan(
     per_device = available_bytes(device)
     read_out = _READ_OUT_COPIES if device.platform == "cpu" and not solver.working_copies else 0
     shared = _shared_bytes([problems[index] for index in members])
+    # Which backend is chosen, and so its memory, may depend on the number of problems per batch.
     for lanes in dict.fromkeys((len(members), 1)):
         tasks = {r: first.task(r, lanes, device.platform) for r in solver.recipes}
         backends = {recipe: choose_backend(task) for recipe, task in tasks.items()}
@@ -118,7 +119,7 @@ def _plan(
         if most is None or most >= min(2, lanes):
             break
     check_fits(per_lane + _shared_bytes([first]), available, "One such problem")
-    size = min(lanes, lanes if most is None else max(1, most))
+    size = lanes if most is None else min(lanes, max(1, most))
     if device.platform == "cpu":
         size = min(size, _LARGEST_CPU_BATCH)
     batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))

@@ -29,7 +29,7 @@ class Task(NamedTuple):
 
     recipe: Recipe
     features: frozenset[str]  # which of `FEATURES` the problems have
-    lanes: int  # problems solved at once
+    lanes: int  # number of problems solved together
     rows: int
     variables: int
     dtype: np.dtype[Any]  # of the tables
@@ -112,7 +112,7 @@ def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None
     missing, unknown = sorted(needs - set(settings)), sorted(set(settings) - needs)
     if missing or unknown:
         raise SettingsError(
-            f"The settings must be those that the solver reads: missing are "
+            "The settings must be those that the solver reads: missing are "
             f"{missing or 'none'}, unknown are {unknown or 'none'}."
         )
     for name, value in settings.items():
@@ -135,7 +135,7 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Problems of one shape, stacked: lane i of every array is problem i's."""
+    """Problems of one shape, stacked: lane i of every array belongs to problem i."""
 
     recipe: Recipe
     # The distinct input arrays of each kind, stacked, and the index of the array that each lane

@@ -46,24 +46,24 @@ class Solver(ABC):
         )
 
     @property
-    def minimised(self) -> tuple[Recipe, ...]:
+    def all_recipes(self) -> tuple[Recipe, ...]:
         """The recipes of all sub-problems, in order."""
         return (self.recipe,)
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes of the sub-problems that are solved by training, in order."""
-        return tuple(recipe for recipe in self.minimised if self.minimiser_of(recipe).trains)
+        return tuple(recipe for recipe in self.all_recipes if self.minimiser_of(recipe).trains)
 
     @property
     def working_copies(self) -> int:
         """Largest number of parameter-sized arrays that a minimiser needs without training."""
-        return max(self.minimiser_of(recipe).working_copies for recipe in self.minimised)
+        return max(self.minimiser_of(recipe).working_copies for recipe in self.all_recipes)
 
     @property
     def settings_read(self) -> frozenset[str]:
         """Settings that the recipes and their minimisers read."""
-        read = (recipe.needs | self.minimiser_of(recipe).needs for recipe in self.minimised)
+        read = (recipe.needs | self.minimiser_of(recipe).needs for recipe in self.all_recipes)
         return frozenset[str]().union(*read)
 
 

@@ -41,7 +41,7 @@ class TwoStage(Solver):
     minimisers: tuple[Minimiser, ...]
 
     @property
-    def minimised(self) -> tuple[Recipe, ...]:
+    def all_recipes(self) -> tuple[Recipe, ...]:
         """The recipes of steps 1 and 3."""
         return (self.preliminary, self.recipe)
 

@@ -27,6 +27,8 @@ from cosmodag.solve.recipe import SMALL_RADIUS, Inside, Recipe
 from cosmodag.solve.training.adam import EPSILON
 from cosmodag.solve.watch import Watch
 
+Float64 = NDArray[np.float64]
+
 # Rows per elimination block: small enough for registers, large enough for a matrix product.
 _BLOCK = 16
 
@@ -92,8 +94,6 @@ def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
                 inverse[begin + u, v] = rows[u, v]
     return True
 
-
-Float64 = NDArray[np.float64]
 
 _RECIPES = [
     Recipe(structure, Linear(), Barrier(half_squared_error_of_rows), guard=guard)

@@ -18,6 +18,8 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
+Float64 = NDArray[np.float64]
+
 # Number of variables from which one matrix product or inverse can delay the response to Ctrl-C.
 _LARGE = 1000
 
@@ -92,18 +94,15 @@ def _run_on_thread(work: Callable[[], LaneResult]) -> LaneResult:
 class Arcs(NamedTuple):
     """Constants of all arcs, (d, d) each."""
 
-    gain: NDArray[np.float64]  # G of W = arcs ∘ G, zero outside the support
-    price: NDArray[np.float64]  # factor of |W| in the objective
+    gain: Float64  # G of W = arcs ∘ G, zero outside the support
+    price: Float64  # factor of |W| in the objective
 
 
-def arcs_of(batch: Batch, lane: int, gain: NDArray[np.float64], price: float) -> Arcs:
+def arcs_of(batch: Batch, lane: int, gain: Float64, price: float) -> Arcs:
     """Restrict the gain to the support of a problem, and set the price of required arcs to zero."""
     support = np.asarray(batch.of_lane("support", lane, 1.0), np.float64)
     required = np.asarray(batch.of_lane("required", lane, 0.0), np.float64)
     return Arcs(gain * support, np.full_like(gain, price) * (1 - required))
-
-
-Float64 = NDArray[np.float64]
 
 
 class Covariances(NamedTuple):
