@@ -156,9 +156,8 @@ class LinearDescent(EachLane):
         limit, done = int(settings["rounds"]), 0
         rate, status = stage.learning_rate, _GOES_ON
         value, change, piece = 1e16, np.inf, 1
-        while (
-            done < limit and status == _GOES_ON and change > self.tolerance and watch.stop is None
-        ):
+        is_stopped = False
+        while not is_stopped and done < limit and status == _GOES_ON and change > self.tolerance:
             next_check = min(done - done % _CHECK_EVERY + _CHECK_EVERY, limit)
             first, begin = done, time.perf_counter()
             done, rate, status = descend(
@@ -167,7 +166,9 @@ class LinearDescent(EachLane):
             )
             watch.advance(done - first)
             piece = batch.steps_per_piece(done - first, time.perf_counter() - begin)
-            if done == next_check or status != _GOES_ON or watch.stop is not None:
+            # Read once per piece, so that the objective is computed whenever the run stops.
+            is_stopped = watch.stop is not None
+            if done == next_check or status != _GOES_ON or is_stopped:
                 previous, value = value, _objective(covariances, arcs, weights, stage)
                 # On constant data, both values are zero.
                 difference, scale = abs(value - previous), max(abs(previous), 1e-300)

@@ -92,16 +92,18 @@ class NetworkDescent(EachLane):
         state = fresh_state(map_arrays(lambda leaf: leaf[None].copy(), start), lanes=(1,))
         arrays = gather(state, 0)
         work = workspace(arrays)
-        done, inside, value, piece = 0, True, np.nan, 1
-        while done < int(settings["rounds"]) and inside and watch.stop is None:
+        limit, done, inside, value, piece = int(settings["rounds"]), 0, True, np.nan, 1
+        is_stopped = False
+        while not is_stopped and done < limit and inside:
             # Pieces depend on the speed of the machine, but the reported iterations must not.
-            end = min(done - done % _CHECK_EVERY + _CHECK_EVERY, int(settings["rounds"]))
+            end = min(done - done % _CHECK_EVERY + _CHECK_EVERY, limit)
             until = min(done + piece, end)
             begin = time.perf_counter()
             inside, value = descend(given, arrays, work, stage, done, until)
             piece = batch.steps_per_piece(until - done, time.perf_counter() - begin)
             watch.advance(until - done)
             done = until if inside else end
+            is_stopped = watch.stop is not None
         scatter(arrays, state, 0)
         return LaneResult(lane_of(state.parameters, 0), value, done, inside, not inside)
 
