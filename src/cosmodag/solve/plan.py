@@ -118,7 +118,7 @@ def _plan(
         most = lanes_that_fit(per_lane, shared, available)
         if most is None or most >= min(2, lanes):
             break
-    check_fits(per_lane + _shared_bytes([first]), available, "One such problem")
+    check_fits(per_lane + _shared_bytes([first]), available, "A single problem")
     size = lanes if most is None else min(lanes, max(1, most))
     if device.platform == "cpu":
         size = min(size, _LARGEST_CPU_BATCH)

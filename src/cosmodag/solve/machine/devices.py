@@ -30,7 +30,7 @@ HOST = Host()
 
 
 def device_named(name: str) -> Host | jax.Device:
-    """Find a device by its name, such as ``"cpu"``, ``"gpu"`` or ``"auto"`` (a GPU if any)."""
+    """Find the device named ``"cpu"``, ``"gpu"``, … or ``"auto"`` (a GPU if there is one)."""
     if name == "cpu" or (name == "auto" and not _may_have_accelerators()):
         return HOST
     try:
@@ -45,7 +45,7 @@ def device_named(name: str) -> Host | jax.Device:
 
 
 def jax_device(device: Host | jax.Device) -> jax.Device:
-    """Return the JAX device of a device."""
+    """Return the JAX device for a device; for `Host`, JAX's CPU."""
     return jax.devices("cpu")[0] if isinstance(device, Host) else device
 
 

@@ -111,19 +111,19 @@ def _groups(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
             yield from (above for above in folder.parents if above.is_relative_to(root))
 
 
-def _remaining(folder: Path, limit: str, used: str, cached: str) -> int | None:
+def _remaining(folder: Path, limit_file: str, usage_file: str, reclaimable: str) -> int | None:
     try:
-        most = int(_text(folder / limit))
-        now = int(_text(folder / used))
+        limit = int(_text(folder / limit_file))
+        usage = int(_text(folder / usage_file))
     except ValueError:  # no such file, or no limit ("max")
         return None
-    if most >= _NO_LIMIT:
+    if limit >= _NO_LIMIT:
         return None
     for line in _text(folder / "memory.stat").splitlines():
         name, _, value = line.partition(" ")
-        if name == cached and value.strip().isdigit():
-            now -= int(value)
-    return max(0, most - max(0, now))
+        if name == reclaimable and value.strip().isdigit():
+            usage -= int(value)
+    return max(0, limit - max(0, usage))
 
 
 def _text(path: Path) -> str:

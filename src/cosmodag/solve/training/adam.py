@@ -33,7 +33,7 @@ class AdamState(NamedTuple):
 
 
 def fresh_state(
-    parameters: Parameters, guarded: bool = False, lanes: tuple[int, ...] = ()
+    parameters: Parameters, has_guard: bool = False, lanes: tuple[int, ...] = ()
 ) -> AdamState:
     """State before the first step, for a recipe with or without a guard.
 
@@ -46,7 +46,7 @@ def fresh_state(
     step, undone = (xp.zeros(lanes, np.int32) for _ in range(2))
     diverged_at, first = (xp.full(lanes, -1, np.int32) for _ in range(2))
     loss = xp.full(lanes, np.nan, arcs.dtype)
-    guard_state = (undone, first) if guarded else ()
+    guard_state = (undone, first) if has_guard else ()
     return AdamState(parameters, mean, square, step, loss, diverged_at, guard_state)
 
 

@@ -83,7 +83,7 @@ class Checkpoint:
             raise _damaged(path)
         return Trained(state, done, marks, losses)
 
-    def keep(self, batch: Batch, trained: Trained, rounds: int, now: bool = False) -> None:
+    def save(self, batch: Batch, trained: Trained, rounds: int, now: bool = False) -> None:
         """Save the state of a run if the last save is long enough ago, or if `now`."""
         if not now and time.monotonic() - self._last_saved < SAVE_EVERY:
             return
@@ -160,19 +160,19 @@ def train(
     """
     advance = batch.backend.advance
     between = max(1, rounds // _RECORDS)
-    stopped, most = watch.stop, 1
-    before = Trained(state, 0, [], [])
+    stopped, longest = watch.stop, 1
+    resumed = Trained(state, 0, [], [])
     if checkpoint is not None:
-        before = checkpoint.resume(batch, state, rounds)
-        watch.advance(before.rounds * batch.size)
-    state, done, marks, losses, _ = before
+        resumed = checkpoint.resume(batch, state, rounds)
+        watch.advance(resumed.rounds * batch.size)
+    state, done, marks, losses, _ = resumed
     with batch.backend.limited(batch, state):
         while done < rounds and stopped is None:
-            piece = min(most, between - done % between, rounds - done)
+            piece = min(longest, between - done % between, rounds - done)
             begin = time.perf_counter()
             state = advance(batch, state, first + done, first + done + piece)
-            loss = np.array(state.loss)  # a copy: some backends work in place
-            most = batch.steps_per_piece(piece, time.perf_counter() - begin)
+            loss = np.array(state.loss)  # a copy, because some backends work in place
+            longest = batch.steps_per_piece(piece, time.perf_counter() - begin)
             done += piece
             watch.advance(piece * batch.size, _note(loss))
             stopped = watch.stop if done < rounds else None
@@ -183,7 +183,7 @@ def train(
                 losses.append(loss)
             if checkpoint is not None:
                 ends = stopped is not None or done == rounds
-                checkpoint.keep(batch, Trained(state, done, marks, losses), rounds, now=ends)
+                checkpoint.save(batch, Trained(state, done, marks, losses), rounds, now=ends)
             # Not in the checkpoint: a resumed run must have the records of an uninterrupted one.
             if (stopped or all_diverged) and not is_due:
                 marks.append(first + done)
