@@ -51,7 +51,7 @@ def make_table(n: int = 150, d: int = 10, seed: int = 0, dtype: type = np.float3
 
 
 def make_batch(problems: Sequence[Problem], recipe: Recipe | None = None) -> Batch:
-    """Problems on a CPU, with the backend that a plan would give them."""
+    """Problems on a CPU, with the backend that a plan would choose."""
     recipe = recipe or cosmo_recipe()
     task = problems[0].task(recipe, len(problems), "cpu")
     return Batch.of(recipe, problems, jax.devices("cpu")[0], {recipe: choose_backend(task)})

@@ -18,7 +18,7 @@ from cosmodag.solve.watch import Watch
 
 
 def compile_three() -> None:
-    """Programs as Numba reports them: one needs another, and a third that is left out."""
+    """Report three programs like Numba: the first needs the others, the third is not compiled."""
     needs = {"train", "shuffle", "mask"}
     progress.begin("train", needs)
     progress.begin("shuffle", {"shuffle"})

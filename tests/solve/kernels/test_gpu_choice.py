@@ -1,4 +1,4 @@
-"""Which backend of a GPU is planned, and the warning when one cannot be used."""
+"""The choice among the backends of a GPU, and the warning if one cannot be used."""
 
 import subprocess
 import sys

@@ -81,16 +81,17 @@ class _Kernel:
         extras = None
         if batch.given.keys() > {"data"} or self.has_one_program:
             extras = Extras(*(batch.of_lane(name, lane, _ABSENT) for name in Extras._fields))
+        _, size, steps, rounds = batch.passes
         taken = int(state.step[lane])
-        seed, (_, size, steps, rounds) = batch.seeds[lane], batch.passes
-        stretch = Stretch(seed, size, steps, rounds, taken, first, last)
+        stretch = Stretch(batch.seeds[lane], size, steps, rounds, taken, first, last)
         values = KernelSettings(*(settings[name] for name in KernelSettings._fields))
-        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.given
+        is_weighted = "counted" in batch.given
         buffers = Buffers.of(batch.variables, arrays.arcs.shape[1], size, steps, is_weighted)
-        work = self.workspace(arrays)
-        found = self.run(data, extras, arrays, buffers, work, stretch, values)
+        data, work = batch.of_lane("data", lane), self.workspace(arrays)
+        state.step[lane], state.loss[lane], diverged_at = self.run(
+            data, extras, arrays, buffers, work, stretch, values
+        )
         self.scatter(arrays, state, lane)
-        state.step[lane], state.loss[lane], diverged_at = found
         if state.diverged_at[lane] < 0:
             state.diverged_at[lane] = diverged_at
 
@@ -122,8 +123,15 @@ def is_plain_network(mechanism: Mechanism) -> bool:
 
 
 def _backend(name: str, kernel: _Kernel, copies: int, entries: Callable[[Task], int]) -> Backend:
-    steps = kernel.implements, kernel.advance
-    return Backend(name, *steps, copies, _start, entries=entries, limited=_limited)
+    return Backend(
+        name,
+        kernel.implements,
+        kernel.advance,
+        working_copies=copies,
+        start=_start,
+        entries=entries,
+        limited=_limited,
+    )
 
 
 def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
