@@ -197,11 +197,11 @@ def _on_cluster(
     with connection:
         remote = ray.remote(**task)(attempt)
         shared = ray.put(function)
-        most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
+        max_pending = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
         waiting = enumerate(items)
         pending: dict[Any, int] = {}
         while True:
-            for place, item in islice(waiting, most - len(pending)):
+            for place, item in islice(waiting, max_pending - len(pending)):
                 pending[remote.remote(shared, item)] = place
             if not pending:
                 return

@@ -112,8 +112,8 @@ def name_list(names: Sequence[str], most: int = 5) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _shortened(text: str, most: int) -> str:
-    """Shorten a text to at most `most` characters, with an ellipsis in its middle."""
-    if len(text) <= most:
+def _shortened(text: str, limit: int) -> str:
+    """Shorten a text to at most `limit` characters, with an ellipsis in its middle."""
+    if len(text) <= limit:
         return text
-    return f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
+    return f"{text[: limit - limit // 3 - 1]}…{text[-(limit // 3) :]}"

@@ -115,11 +115,11 @@ def _plan(
         entries = backends[last].entries(tasks[last]) if last in backends else None
         per_lane = lane_bytes(last, first, copies + read_out, entries)
         available = None if per_device is None else per_device * devices
-        most = lanes_that_fit(per_lane, shared, available)
-        if most is None or most >= min(2, lanes):
+        fitting = lanes_that_fit(per_lane, shared, available)
+        if fitting is None or fitting >= min(2, lanes):
             break
     check_fits(per_lane + _shared_bytes([first]), available, "A single problem")
-    size = lanes if most is None else min(lanes, max(1, most))
+    size = lanes if fitting is None else min(lanes, max(1, fitting))
     if device.platform == "cpu":
         size = min(size, _LARGEST_CPU_BATCH)
     batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
@@ -226,14 +226,14 @@ def _wait_for(state: AdamState) -> AdamState:
     return state
 
 
-def _time_rounds(batch: Batch, most: int) -> float:
+def _time_rounds(batch: Batch, max_rounds: int) -> float:
     """Measure the seconds per round, without compilation."""
     backend = batch.backend
     state = backend.start(batch)
     with backend.limited(batch, state):
         state = _wait_for(backend.advance(batch, state, 0, 1))
         rounds, elapsed = 1, 0.0
-        while elapsed < _TIMED_SECONDS and rounds <= most:
+        while elapsed < _TIMED_SECONDS and rounds <= max_rounds:
             begin = time.perf_counter()
             state = _wait_for(backend.advance(batch, state, 0, rounds))
             elapsed = time.perf_counter() - begin

@@ -39,11 +39,11 @@ class CentralPath(Solver):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Settings of the recipe and its minimiser, except those that are set by the stages."""
+        """Settings of the recipe and its minimiser, except those that the stages set."""
         return (self.settings_read | {"learning_rate"}) - {"score_weight", "radius", "rounds"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
-        """Solve a batch of problems of one shape, each of which may be at another stage."""
+        """Solve a batch of problems of one shape, which may be at different stages."""
         progress = Progress(batch)
         weights, radii, rounds = (
             np.array([getattr(stage, name) for stage in (*self.stages, self.stages[-1])])
