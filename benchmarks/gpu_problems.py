@@ -11,7 +11,7 @@ from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.solve.methods.one_problem import OneProblem
-from cosmodag.solve.plan import choose
+from cosmodag.solve.plan import choose_backend
 from cosmodag.solve.problems import Backend, Batch, Problem
 from cosmodag.solve.recipe import CosineAnnealing, Recipe
 
@@ -51,7 +51,7 @@ def prototype(d: int) -> dict[str, float]:
 
 def batch_of(problem: Problem, backend: Backend | None = None, platform: str = "gpu") -> Batch:
     """Make a batch of one problem, for the backend given or for the one that would be chosen."""
-    backend = backend or choose(problem.task(RECIPE, 1, platform))
+    backend = backend or choose_backend(problem.task(RECIPE, 1, platform))
     return Batch.of(RECIPE, [problem], jax.devices(platform)[0], {RECIPE: backend})
 
 

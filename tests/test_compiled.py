@@ -1,4 +1,4 @@
-"""Compiled functions are kept on disk, and compiled again when their sources have changed."""
+"""Compiled functions are cached on disk, and compiled again when their sources have changed."""
 
 import importlib
 import os
@@ -66,9 +66,9 @@ def small_files() -> Iterator[None]:
 
 
 def call(folder: Path, name: str = "twice") -> tuple[float, int]:
-    """Value of a compiled function at 1 as a new process has it, and how often it came from disk.
+    """Value of a compiled function at 1, as in a new process, and number of reads from disk.
 
-    A process of its own for each call would take a second.
+    Starting a process for each call would take a second.
     """
     for module in [name for name in sys.modules if name.split(".")[0] == "sample"]:
         del sys.modules[module]
@@ -121,7 +121,7 @@ def test_a_full_disk_leaves_no_old_program_to_run(package):
 
 
 def test_two_versions_share_a_cache(package, tmp_path_factory, monkeypatch):
-    """Each runs its own programs, and does not delete those of the other."""
+    """Each version runs its own programs, and does not delete those of the other."""
     other = tmp_path_factory.mktemp("other")
     shutil.copytree(package / "sample", other / "sample")
     (other / "sample" / "constants.py").write_text("OFFSET = 5.0\n")
@@ -160,7 +160,7 @@ def test_a_program_of_another_user_is_not_run(package):
 
 
 def test_a_program_under_another_name_is_not_run(package):
-    """A file records what it was made for, because others could rename it."""
+    """A file records the function that it was compiled from, because it could be renamed."""
     kernel = package / "sample" / "kernel.py"
     kernel.write_text(kernel.read_text() + "\n@compiled\ndef none(x):\n    return 0.0 * x\n")
     folder = package / "cache"

@@ -1,4 +1,4 @@
-"""Functions of plain loops give the results of Python after the short translation."""
+"""Functions of plain loops, compiled by the quick compilers, give the results of Python."""
 
 import gc
 from typing import NamedTuple
@@ -28,7 +28,7 @@ def _row_total(row, factor):
 
 @borrowing
 def _mix(pair, cube, places, marks, small):
-    """Read and write entries, rows and parts of tuples of several kinds."""
+    """Read and write entries, rows and tuple fields of several types."""
     table, line = pair.table, pair.line
     for i in range(table.shape[0]):
         row = table[i]
@@ -56,7 +56,7 @@ def _entry(line, i):
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    """No program is read from disk, because compilation is tested."""
+    """Read no program from disk, because the compilation is tested."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 
 

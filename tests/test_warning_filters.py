@@ -1,4 +1,4 @@
-"""Filters of warnings come and go one by one, in whatever order threads end."""
+"""Contexts that ignore warnings remove only their own filters, in whatever order they end."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""``python -m cosmodag`` is the command line."""
+"""Run the command line as ``python -m cosmodag``."""
 
 from cosmodag.cli import program
 

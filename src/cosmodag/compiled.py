@@ -1,4 +1,4 @@
-"""Numba's decorators with this package's options, type hints, and programs kept on disk."""
+"""Numba's decorators with the options of this package, type hints, and a disk cache."""
 
 import gc
 import inspect
@@ -12,7 +12,7 @@ from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
 from cosmodag.compilation import progress
-from cosmodag.compilation.cache import TRIED_VERSION, ProgramCache
+from cosmodag.compilation.cache import TESTED_VERSION, ProgramCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -27,40 +27,40 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function when it is first called, and keep the program on disk.
+    """Compile a function when it is first called, and cache the program on disk.
 
-    It is reused while the file of the function and the files of its helpers and constants are
-    unchanged (`cosmodag.compilation.cache`).
+    The program is reused while the file of the function and the files of its helpers and constants
+    are unchanged (`cosmodag.compilation.cache`).
     """
-    return _kept(function, {**_OPTIONS, **_compiler("CountingCompiler")})
+    return _cached(function, {**_OPTIONS, **_compiler("CountingCompiler")})
 
 
 def borrowing(function: Function) -> Function:
     """Compile a function that allocates no arrays, without reference counting.
 
     Reference counts are atomic and cost more than the work of small functions, especially if
-    several threads share arrays; and such a function compiles in a third of the time. It must
-    consist of plain loops, and array indices must not be negative
-    (`cosmodag.compilation.compilers`). The program is kept as by `compiled`.
+    several threads share arrays; without them, a function also compiles in a third of the time. It
+    must consist of plain loops, and array indices must not be negative
+    (`cosmodag.compilation.compilers`). The program is cached as by `compiled`.
     """
-    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler("QuickCompiler")})
+    return _cached(function, {**_OPTIONS, "_nrt": False, **_compiler("QuickCompiler")})
 
 
 def part(function: Function) -> Function:
-    """Compile a function as `borrowing` does, for compiled functions to call, not for Python.
+    """Compile a function as `borrowing` does, to be called by compiled functions only.
 
-    It has no machine code of its own and no entry point for Python: these would double the time
-    of its compilation.
+    It has no machine code of its own and no entry point for Python, which would double its
+    compilation time.
     """
-    return _kept(function, {**_OPTIONS, "_nrt": False, **_compiler("PartCompiler")})
+    return _cached(function, {**_OPTIONS, "_nrt": False, **_compiler("PartCompiler")})
 
 
 def _compiler(name: str) -> dict[str, Any]:
-    """Choose one of `cosmodag.compilation.compilers`, where Numba is known to work with it.
+    """Option that selects one of `cosmodag.compilation.compilers`, by name.
 
-    They use Numba's internals, so they are not imported with another version of it.
+    They use Numba's internals, so with an untested version of Numba its own compiler is used.
     """
-    if version_info.short != TRIED_VERSION:
+    if version_info.short != TESTED_VERSION:
         return {}
     return {"pipeline_class": getattr(import_module("cosmodag.compilation.compilers"), name)}
 
@@ -70,7 +70,7 @@ def inlined(function: Function) -> Function:
     return cast(Function, njit(inline="always", **_OPTIONS)(function))
 
 
-def _kept(function: Function, options: dict[str, Any]) -> Function:
+def _cached(function: Function, options: dict[str, Any]) -> Function:
     dispatcher = njit(**options)(function)
     dispatcher._cache = ProgramCache(function)
     return cast(Function, dispatcher)
@@ -79,8 +79,8 @@ def _kept(function: Function, options: dict[str, Any]) -> Function:
 class _Listener(event.Listener):  # type: ignore[misc]
     """Reports the functions that Numba compiles, and pauses the garbage collector meanwhile.
 
-    A compilation creates hundreds of thousands of objects, none of them garbage. The collector took
-    a tenth of the time to visit them again and again.
+    A compilation creates hundreds of thousands of objects, none of them garbage. Visiting them
+    again and again took the collector a tenth of the compilation time.
     """
 
     def __init__(self) -> None:
@@ -111,13 +111,13 @@ def _name(dispatcher: Any) -> str:
 
 @cache
 def programs_of(dispatcher: Any) -> set[str]:
-    """Names of the functions that are compiled for one: itself, and those that its code names."""
+    """Names of a compiled function and of those that it needs, directly or indirectly."""
     found, waiting, seen = set(), [dispatcher], {id(dispatcher)}
     while waiting:
-        one = waiting.pop()
-        if isinstance(one._cache, ProgramCache):
-            found.add(_name(one))
-        function = one.py_func
+        current = waiting.pop()
+        if isinstance(current._cache, ProgramCache):
+            found.add(_name(current))
+        function = current.py_func
         names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
         for name in function.__code__.co_names + function.__code__.co_freevars:
             other = names.get(name)

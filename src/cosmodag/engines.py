@@ -1,7 +1,7 @@
-"""Engines: apply a function to many items in this process, in several, or on a cluster.
+"""Engines: apply a function to many items, in this process, in several processes or on a cluster.
 
-joblib's `Parallel` and Ray's backend for joblib are not used: they end the whole run if one worker
-dies. Here an item that was lost with its process or machine is tried again.
+joblib's `Parallel` and Ray's backend for joblib are not used, because they end the whole run if one
+worker dies. Here an item that is lost with its process or machine is tried again.
 """
 
 import os
@@ -26,10 +26,10 @@ ENGINES = ("local", "ray")
 Call = Callable[[Any], Any]
 Numbered = tuple[int, Any]
 
-# Libraries whose threads are limited by environment variables, as joblib's own number of cores is.
+# Libraries whose number of threads is limited by a variable such as OMP_NUM_THREADS.
 _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMBA")
 
-# How often an item is tried after its process or machine was lost.
+# Number of times an item is tried again after its process or machine was lost.
 _RETRIES = 5
 
 # Items submitted to Ray per core, so that no core waits for this process.
@@ -56,8 +56,8 @@ def each(
 ) -> Iterator[Numbered]:
     """Call a function on every item, locally or on many machines, and yield results as they come.
 
-    An error with one item becomes its result, a `Failure`, and does not affect the others. Leaving
-    the iterator early, as Ctrl-C does, ends the work.
+    If the function raises an error for an item, the result of this item is a `Failure`, and the
+    others are not affected. Leaving the iterator early, as by Ctrl-C, ends the work.
 
     Parameters
     ----------
@@ -67,22 +67,24 @@ def each(
     engine : {"local", "ray"}
         This machine, or Ray tasks.
     jobs : int, optional
-        Number of processes. None: ``"local"`` uses no other process, keeps the order, and lets the
-        function use all cores; Ray started here uses one process per core.
+        Number of worker processes. By default, ``"local"`` runs all items in this process, in
+        order, and the function may use all cores; if Ray is started here, it uses one process per
+        core.
     threads : int, optional
-        Threads of each process: by default its share of the cores, or one for a Ray task, which
-        reserves as many cores.
+        Threads of each process. By default its share of the cores, or one for a Ray task. A Ray
+        task reserves as many cores as threads.
     address : str, optional
-        Address of a Ray cluster (``"auto"`` for one on this machine). None starts Ray here.
+        Address of a Ray cluster (``"auto"`` for one on this machine). By default, Ray is started
+        on this machine.
     gpus : float
-        Share of a GPU that each Ray task reserves.
+        Fraction of a GPU that each Ray task reserves.
     variables : mapping, optional
-        Environment variables of the other processes.
+        Additional environment variables of the worker processes.
 
     Yields
     ------
     place, result : tuple
-        The place of an item among those given, and its result.
+        Index of an item in `items`, and its result.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def each(
             cluster |= {"num_cpus": jobs, "include_dashboard": False}
             environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         task: dict[str, Any] = {"num_cpus": threads, "num_gpus": gpus, "max_retries": _RETRIES}
-        # The name is that of tasks on Ray's dashboard, and of processes that are doing one.
+        # The name is shown on Ray's dashboard, and by worker processes while they run a task.
         task |= {"name": "cosmodag", "runtime_env": {"env_vars": environment}}
         return _on_cluster(function, items, cluster, task)
     call = partial(attempt, function)
@@ -112,7 +114,7 @@ def each(
 
 
 def attempt(function: Call, item: Any) -> Any:
-    """Call a function on one item; an error is a `Failure`.
+    """Call a function on one item; return a `Failure` if it raises an error.
 
     Examples
     --------
@@ -130,44 +132,44 @@ def attempt(function: Call, item: Any) -> Any:
 def _in_processes(
     call: Call, items: Iterable[Any], jobs: int, environment: dict[str, str]
 ) -> Iterator[Numbered]:
-    """Call a function on items in several processes; results come as they are ready.
+    """Call a function on items in several processes; yield results as they complete.
 
     If a process dies, the items that may have killed it are tried again one at a time, and an item
     that kills its process each time is a failure.
     """
-    left = dict(enumerate(items))
-    while left:
-        yield from _until_a_death(call, left, jobs, environment)
-        # Items are begun in order: those that were in progress are the first that are left.
-        for place in list(left)[:jobs]:
-            alone = {place: left.pop(place)}
+    remaining = dict(enumerate(items))
+    while remaining:
+        yield from _run_until_crash(call, remaining, jobs, environment)
+        # Items start in order, so those in progress at a crash are the first remaining ones.
+        for place in list(remaining)[:jobs]:
+            alone = {place: remaining.pop(place)}
             for _ in range(_RETRIES):
-                error = yield from _until_a_death(call, alone, 1, environment)
+                error = yield from _run_until_crash(call, alone, 1, environment)
                 if not alone:
                     break
             else:
                 yield place, Failure("failed", error)
 
 
-def _until_a_death(
-    call: Call, left: dict[int, Any], jobs: int, environment: dict[str, str]
+def _run_until_crash(
+    call: Call, remaining: dict[int, Any], jobs: int, environment: dict[str, str]
 ) -> Generator[Numbered, None, str]:
-    """Do items, and remove them from those left; stop if a process dies, and return the reason."""
+    """Process items and remove them from `remaining`; if a process dies, stop and return why."""
     from joblib.externals.loky import ProcessPoolExecutor
 
     pool = ProcessPoolExecutor(jobs, timeout=None, env=environment)
     # Unlike a wait for futures, a wait for a simple queue can be interrupted at any time.
     ready: SimpleQueue[Future[Any]] = SimpleQueue()
     try:
-        places = {pool.submit(call, item): place for place, item in left.items()}
+        places = {pool.submit(call, item): place for place, item in remaining.items()}
         for future in places:
             future.add_done_callback(ready.put)
-        while left:
+        while remaining:
             future = ready.get()
             if isinstance(error := future.exception(), BrokenProcessPool):
                 raise error
-            del left[places[future]]
-            # It fails also if the item, or its result, cannot be pickled.
+            del remaining[places[future]]
+            # Reading the result also fails if the item or its result cannot be pickled.
             yield places[future], attempt(Future.result, future)
     except BrokenProcessPool as error:
         return " ".join(str(error).split())
@@ -179,7 +181,7 @@ def _until_a_death(
 def _on_cluster(
     function: Call, items: Iterable[Any], cluster: dict[str, Any], task: dict[str, Any]
 ) -> Iterator[Numbered]:
-    """Call a function on items as Ray tasks; one that is lost too often is a failure."""
+    """Call a function on items as Ray tasks; an item that is lost too often is a failure."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user enables it
     try:
         ray: Any = import_module("ray")
@@ -195,14 +197,14 @@ def _on_cluster(
     with connection:
         remote = ray.remote(**task)(attempt)
         shared = ray.put(function)
-        most = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
+        max_pending = _AHEAD * max(2, int(ray.cluster_resources().get("CPU", 1)))
         waiting = enumerate(items)
         pending: dict[Any, int] = {}
         while True:
-            for place, item in islice(waiting, most - len(pending)):
+            for place, item in islice(waiting, max_pending - len(pending)):
                 pending[remote.remote(shared, item)] = place
             if not pending:
                 return
             (finished, *_), _ = ray.wait(list(pending), num_returns=1)
-            # It fails if the task was lost too often, or could not be sent.
+            # Reading the result fails if the task was lost too often, or could not be sent.
             yield pending.pop(finished), attempt(ray.get, finished)

@@ -26,13 +26,13 @@ __all__ = [
 ]
 
 
-# Characters of a message, and of one name in it: a file may hold names of any length.
+# Maximum length of a message, and of a name in it: a file may contain names of any length.
 _LONGEST_MESSAGE = 4_000
 _LONGEST_NAME = 120
 
 
 class CosmodagError(Exception):
-    """Base of every error this package raises on purpose; a long message lacks its middle."""
+    """Base class of all errors that this package raises; a very long message is shortened."""
 
     def __str__(self) -> str:
         return _shortened(super().__str__(), _LONGEST_MESSAGE)
@@ -67,7 +67,7 @@ class StoreError(DataError):
 
 
 class CosmodagWarning(UserWarning):
-    """Base of every warning this package issues."""
+    """Base class of all warnings that this package issues."""
 
 
 class DataWarning(CosmodagWarning):
@@ -79,11 +79,11 @@ class ModelWarning(DataWarning):
 
 
 class ScaleWarning(DataWarning):
-    """The scales of the columns determine directions, or standardising has removed this cue."""
+    """The scales of the columns determine directions, or standardisation has removed this cue."""
 
 
 class InterruptedWarning(CosmodagWarning):
-    """A fit was stopped early; its result is valid but less converged, or less examined."""
+    """A fit was stopped early; its result is valid, but less converged or not fully examined."""
 
 
 class AcyclicityWarning(CosmodagWarning):
@@ -99,7 +99,7 @@ class FallbackWarning(CosmodagWarning):
 
 
 def name_list(names: Sequence[str], most: int = 5) -> str:
-    """Format names for a message: quoted, long names shortened, a long list with a count.
+    """Format names for a message: quoted, long names shortened, only the first `most` listed.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def name_list(names: Sequence[str], most: int = 5) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _shortened(text: str, most: int) -> str:
-    """Text of at most so many characters: its beginning, an ellipsis and its end."""
-    if len(text) <= most:
+def _shortened(text: str, limit: int) -> str:
+    """Shorten a text to at most `limit` characters, with an ellipsis in its middle."""
+    if len(text) <= limit:
         return text
-    return f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
+    return f"{text[: limit - limit // 3 - 1]}…{text[-(limit // 3) :]}"

@@ -1,10 +1,9 @@
-"""JAX, and names of packages, imported when they are first used.
+"""Lazy imports: JAX, and the public names of packages, are imported when they are first used.
 
-Fits that only run compiled CPU loops do not need JAX.
-
-Importing JAX and compiling its first program take about a second. Modules whose functions use JAX
-write ``from cosmodag.later import jax, jnp``; nothing is imported before an attribute of one is
-read. Annotations must be strings (``from __future__ import annotations``).
+Importing JAX and compiling its first program take about a second, and fits that only run compiled
+CPU loops do not need it. Modules whose functions use JAX write ``from cosmodag.later import jax,
+jnp``; JAX is imported when an attribute of one of them is first read. Annotations must be strings
+(``from __future__ import annotations``).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +11,7 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cosmodag.compilation.progress import begin_one, end_one
+from cosmodag.compilation.progress import begin_jax_program, end_jax_program
 from cosmodag.random_state import preserve_random_state
 
 __all__ = ["jax", "jitted", "jnp", "lax", "names_from"]
@@ -20,7 +19,7 @@ __all__ = ["jax", "jitted", "jnp", "lax", "names_from"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Later:
+class _LazyModule:
     """A module that is imported when an attribute of it is first read."""
 
     def __init__(self, name: str) -> None:
@@ -42,7 +41,7 @@ def _module(name: str) -> Any:
 def _count_programs() -> None:
     """Register the listeners that count the programs that JAX compiles."""
     monitoring = import_module("jax.monitoring")
-    for listener in (begin_one, end_one):
+    for listener in (begin_jax_program, end_jax_program):
         monitoring.register_event_duration_secs_listener(listener)
 
 
@@ -51,13 +50,13 @@ if TYPE_CHECKING:
     import jax.numpy as jnp
     from jax import lax as lax
 else:
-    jax, jnp, lax = _Later("jax"), _Later("jax.numpy"), _Later("jax.lax")
+    jax, jnp, lax = _LazyModule("jax"), _LazyModule("jax.numpy"), _LazyModule("jax.lax")
 
 
 def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Make the ``__getattr__`` of a package whose names are imported when first used.
 
-    `homes` gives the module of each name, below ``cosmodag``; a name that is a module gives itself.
+    `homes` maps each name to its module, relative to ``cosmodag``; a module is mapped to itself.
     """
 
     def read(name: str) -> Any:
@@ -70,7 +69,7 @@ def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def jitted(**options: Any) -> Callable[[Function], Function]:
-    """Decorate a function with `jax.jit` and its options, when the function is first called.
+    """Make a decorator that applies `jax.jit` with options when the function is first called.
 
     Examples
     --------

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 def preserve_random_state() -> Iterator[None]:
     """Context that restores the state of `random` on leaving.
 
-    `rich` and `sklearn` draw a random number when they are imported. Imported during a
-    fit, they would change the numbers of a caller who has seeded `random`.
+    `rich` and `sklearn` draw a random number when they are imported. An import during a fit would
+    change the numbers of a caller who has seeded `random`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ignoring warnings of a category for a while, in several threads at once."""
+"""Temporarily ignoring a category of warnings, also in several threads at once."""
 
 import sys
 import warnings
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def ignoring(category: type[Warning]) -> Iterator[None]:
-    """Context in which warnings of a category are not shown; filters are left as they were.
+    """Context in which warnings of a category are not shown.
 
     `warnings.catch_warnings` restores the filters that it found. If two threads use it at once, one
     may restore the filter of the other, which then stays. Here each context adds one filter and
-    removes that one.
+    removes only that one.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def ignoring(category: type[Warning]) -> Iterator[None]:
     True
     """
     if getattr(sys.flags, "context_aware_warnings", False):
-        with warnings.catch_warnings():  # which is each thread's own from Python 3.14 on
+        with warnings.catch_warnings():  # local to the thread since Python 3.14
             warnings.simplefilter("ignore", category)
             yield
         return

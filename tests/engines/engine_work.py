@@ -30,7 +30,7 @@ def held(work: tuple[int, str]) -> None:
 
 
 def deadly_once(work: tuple[int, str]) -> int:
-    """Kill the process that calls it with item 1 the first time; later calls go well."""
+    """Kill the process that calls it with item 1 the first time; later calls succeed."""
     number, folder = work
     mark = Path(folder) / f"{number}"
     if number == 1 and not mark.exists():

@@ -33,14 +33,14 @@ def test_an_error_is_a_failure_of_its_item(cluster: LoopbackCluster) -> None:
 def test_every_item_is_done_once_after_losses_of_workers_and_nodes(
     cluster: LoopbackCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It kills a node; the other tests need only the head, so that the order does not matter."""
+    """A node is killed; the other tests need only the head node, so their order does not matter."""
     mark, places = tmp_path / "go on", []
     items = [(number, str(mark)) for number in range(40)]
     monkeypatch.setattr("cosmodag.engines._RETRIES", 20)
     for place, result in each(work.held, items, engine="ray", address=cluster.address):
         places.append(place)
         assert result is None
-        if len(places) == 1:  # the others wait, so that there is a worker to be found
+        if len(places) == 1:  # the other items wait, so that a worker can be found
             for _ in range(3):
                 wait_for(lambda: cluster.kill_worker(min), "a worker at work")
             mark.touch()

@@ -118,16 +118,16 @@ import numpy as np
 from cosmodag import Cosmo
 from cosmodag.solve.training import train
 train.SAVE_EVERY = 0.0
-keep, left = train.Checkpoint.keep, int(sys.argv[3])
+save, left = train.Checkpoint.save, int(sys.argv[3])
 def tell(self, *given, **options):
     global left
-    keep(self, *given, **options)
+    save(self, *given, **options)
     left -= 1
     if left == 0:
         print("kept", flush=True)
     elif left < 0:
         time.sleep(3600)
-train.Checkpoint.keep = tell
+train.Checkpoint.save = tell
 warnings.simplefilter("ignore")
 X = np.load(sys.argv[1], allow_pickle=False)
 Cosmo(epochs=EPOCHS, refine=None, random_state=0, checkpoint=sys.argv[2]).fit(X)

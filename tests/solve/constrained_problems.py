@@ -50,9 +50,9 @@ def batch_of(
     also: Sequence[Recipe] = (),
     **given: np.ndarray,
 ) -> Batch:
-    """One problem for each dictionary of settings that differ from the usual ones.
+    """Make a batch of one problem for each dictionary of settings that differ from `SETTINGS`.
 
-    All of them give the same arrays beside their data; everything is trained by the reference loop.
+    The problems share the arrays in `given`, and are trained by the reference loop.
     """
     problems = [
         Problem(make_table(d=d, seed=seed, dtype=dtype), {**SETTINGS, **own}, seed, **given)
@@ -109,7 +109,7 @@ class Scripted:
         arcs[:, 0, 1] = [0.0 if answer is None else answer for answer in answers]
         refused = np.array([answer is None for answer in answers])
         loss = np.where(np.isnan(arcs[:, 0, 1]), np.nan, 1.0)
-        # A loss of NaN with weights that are finite: those before the step that failed.
+        # A NaN loss comes with finite weights, those before the step that failed.
         arcs = np.nan_to_num(arcs, nan=0.0, posinf=np.inf)
         converged = np.full(len(arcs), self.converged)
         found = {**parameters, "arcs": arcs}

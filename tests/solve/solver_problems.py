@@ -11,7 +11,7 @@ from cosmodag.model.mechanism import Linear, Mechanism
 from cosmodag.model.objective import AnnealedObjective, Loss, mean_squared_error
 from cosmodag.model.structure import Priority
 from cosmodag.solve.kernels import backends_for
-from cosmodag.solve.plan import choose
+from cosmodag.solve.plan import choose_backend
 from cosmodag.solve.problems import Backend, Batch, Problem
 from cosmodag.solve.recipe import CosineAnnealing, Recipe
 from cosmodag.solve.training.adam import AdamState
@@ -51,10 +51,10 @@ def make_table(n: int = 150, d: int = 10, seed: int = 0, dtype: type = np.float3
 
 
 def make_batch(problems: Sequence[Problem], recipe: Recipe | None = None) -> Batch:
-    """Problems on a CPU, with the backend that a plan would give them."""
+    """Problems on a CPU, with the backend that a plan would choose."""
     recipe = recipe or cosmo_recipe()
     task = problems[0].task(recipe, len(problems), "cpu")
-    return Batch.of(recipe, problems, jax.devices("cpu")[0], {recipe: choose(task)})
+    return Batch.of(recipe, problems, jax.devices("cpu")[0], {recipe: choose_backend(task)})
 
 
 def reference_batch(problems: Sequence[Problem]) -> Batch:

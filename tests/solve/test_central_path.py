@@ -4,7 +4,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from constrained_problems import SETTINGS, Scripted, batch_of, free_recipe, minimise, solve
+from constrained_problems import (
+    SETTINGS,
+    Scripted,
+    batch_of,
+    free_recipe,
+    minimise,
+    solve,
+    zeros_for,
+)
 from features import EVERY_FEATURE, given_features
 from hypothesis import given as drawn
 from hypothesis import strategies as st
@@ -13,7 +21,7 @@ from cosmodag.graph.acyclicity import in_domain
 from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.model.objective import Barrier, half_squared_error, mean_squared_error
 from cosmodag.solve.methods.central_path import CentralPath, Stage
-from cosmodag.solve.minimisers import each_lane
+from cosmodag.solve.minimisers import barrier_linear, each_lane
 from cosmodag.solve.minimisers.barrier_linear import (
     LinearDescent,
     StageSettings,
@@ -24,6 +32,7 @@ from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.each_lane import Arcs
 from cosmodag.solve.recipe import Domain
 from cosmodag.solve.training.adam import adam_step, fresh_state
+from cosmodag.solve.watch import Watch
 
 DAGMA = free_recipe(Barrier(half_squared_error), batch_size=None)
 
@@ -215,6 +224,27 @@ def test_descent_ends_when_the_objective_rests():
     found = minimise(LinearDescent(tolerance=1e-4), batch)
     assert found.iterations < 1e5
     assert found.converged.all()
+
+
+def test_a_stop_between_two_iterations_leaves_the_objective_of_the_weights():
+    class LateStop(Watch):
+        """Its time limit passes after it was read twice."""
+
+        reads = 0
+
+        @property
+        def stop(self) -> str | None:
+            self.reads += 1
+            return "time" if self.reads > 2 else None
+
+    batch = batch_of(DAGMA, [{}])
+    start = {name: value[0] for name, value in zeros_for(batch).items() if name != "functions"}
+    found = LinearDescent().solve_one(batch, 0, start, LateStop(1, "test", show=False))
+    stage = StageSettings(1.0, 1.0, 1e-3, 0.99, 0.999)
+    arcs = each_lane.arcs_of(batch, 0, 1 - np.eye(6), 0.02)
+    weights = found.parameters["arcs"]
+    covariances = each_lane.covariances_of(batch, 0)
+    assert found.loss == barrier_linear._objective(covariances, arcs, weights, stage)
 
 
 def test_constant_data_have_no_arcs():

@@ -18,7 +18,7 @@ from cosmodag.solve.watch import Watch
 
 
 def compile_three() -> None:
-    """Programs as Numba reports them: one needs another, and a third that is left out."""
+    """Report three programs like Numba: the first needs the others, the third is not compiled."""
     needs = {"train", "shuffle", "mask"}
     progress.begin("train", needs)
     progress.begin("shuffle", {"shuffle"})
@@ -60,7 +60,7 @@ def test_on_a_terminal_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         compile_three()
         progress.begin("search", {"search", "grow"})
         watch._bar._bar.refresh()
-    assert "compiling, once" in terminal.text
+    assert "compiling (first run only)" in terminal.text
     assert "3 of 5" in terminal.text
     assert "Cosmo" not in terminal.text  # its own bar appears after a second
 
@@ -109,7 +109,7 @@ def test_a_command_writes_lines_to_a_file_or_a_pipe(
     assert command_that(act) == 0
     out, err = capfd.readouterr()
     assert out == ""
-    assert set(err.splitlines()) == {"compiling, once: 0 of 3 programs"}
+    assert set(err.splitlines()) == {"compiling (first run only): 0 of 3 programs"}
 
 
 def test_a_command_is_silent_if_it_compiles_for_less_than_two_seconds(
@@ -152,8 +152,8 @@ def test_in_a_notebook_one_line_changes(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(watch, "notebook_line", shown)
     with Watch(1, "Cosmo"):
         compile_three()
-    assert "compiling, once: 0 of 3" in lines
-    assert "compiling, once: 1 of 3" in lines
+    assert "compiling (first run only): 0 of 3" in lines
+    assert "compiling (first run only): 1 of 3" in lines
     assert lines[-1] == ""
 
 
@@ -168,7 +168,7 @@ def test_a_log_has_a_line_every_two_seconds(
         assert caplog.messages == []
         clock.now = 2.5
         compile_three()
-        assert caplog.messages == ["compiling, once: 3 of 3"]
+        assert caplog.messages == ["compiling (first run only): 3 of 3"]
 
 
 def test_listeners_are_removed_after_the_run() -> None:
@@ -176,7 +176,7 @@ def test_listeners_are_removed_after_the_run() -> None:
     with progress.listening(lambda tally: heard.append(str(tally))):
         progress.begin("train", {"train"})
     progress.end("train", {"train"})
-    assert heard == ["compiling, once: 0 of 1"]
+    assert heard == ["compiling (first run only): 0 of 1"]
 
 
 def test_programs_of_jax_are_counted() -> None:

@@ -85,7 +85,7 @@ def test_an_estimate_is_the_plan_and_a_time_for_all_rounds(table):
 
 def test_settings_that_are_missing_or_unknown_are_named(table):
     few = {name: value for name, value in SETTINGS.items() if name != "shift"}
-    with pytest.raises(SettingsError, match=r"lack \['shift'\] and hold \['epochs'\]"):
+    with pytest.raises(SettingsError, match=r"missing are \['shift'\], unknown are \['epochs'\]"):
         solve([Problem(table, {**few, "epochs": 3.0}, 0)])
     with pytest.raises(SettingsError, match="lambda1 is nan"):
         solve([Problem(table, {**SETTINGS, "lambda1": float("nan")}, 0)])

@@ -107,7 +107,7 @@ def test_what_decay_counts():
 
 
 def test_the_score_of_dagma_is_a_likelihood():
-    """½ d log σ̂² of residuals of deviation σ, whatever the rows that only fill up."""
+    """½ d log σ̂² of residuals of standard deviation σ, whatever the rows of the padding."""
     x = np.zeros((1000, 5))
     predicted = np.random.default_rng(0).normal(size=x.shape) * 2
     rows = np.r_[np.ones(900), np.zeros(100)][:, None]
@@ -159,7 +159,7 @@ def test_leaving_the_domain_is_refused_and_overcome(table, minimiser):
 
 
 def slope_of(batch, parameters, given):
-    """Gradient by the arcs of all of the objective but the one-norm, in double precision."""
+    """Gradient with respect to the arcs, without the one-norm, in double precision."""
     with jax.enable_x64(True):
         settings = {**batch.settings_of(0), "lambda1": 0.0}
         counted = given.get("counted", np.ones((batch.rows, 1)))

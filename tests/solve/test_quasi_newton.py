@@ -16,8 +16,9 @@ from cosmodag.graph.constraint import EXPONENTIAL, Constraint
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import Barrier, Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free, Potential, Priority
+from cosmodag.solve.methods.lagrangian import Lagrangian
 from cosmodag.solve.minimisers import each_lane
-from cosmodag.solve.minimisers.base import Stochastic, first_that_implements
+from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton, smooth_part
 from cosmodag.solve.recipe import Recipe, full_loss
 from cosmodag.solve.watch import Watch
@@ -184,14 +185,14 @@ class Other(Free):
     ],
 )
 def test_it_takes_exactly_what_it_implements_and_training_takes_the_rest(recipe, expected):
-    chosen = first_that_implements((QuasiNewton(), Stochastic()), recipe)
+    chosen = Lagrangian(recipe, (QuasiNewton(), Stochastic())).minimiser_of(recipe)
     assert chosen == (QuasiNewton() if expected else Stochastic())
 
 
 def test_a_subclassed_structure_is_trained_at_once():
     recipe = Recipe(Other(), Linear(), Penalised(half_squared_error), batch_size=64)
     batch = batch_of(recipe, [{"rounds": 3.0}])
-    minimiser = first_that_implements((QuasiNewton(), Stochastic()), recipe)
+    minimiser = Lagrangian(recipe, (QuasiNewton(), Stochastic())).minimiser_of(recipe)
     found = minimise(minimiser, batch)
     assert found.iterations == 3
     assert np.all(np.isfinite(found.loss))

@@ -35,7 +35,7 @@ def test_the_first_ctrl_c_asks_the_run_to_stop_and_is_raised_on_leaving() -> Non
 
 
 def test_the_second_ctrl_c_raises_at_once() -> None:
-    # Not pytest.fail in the run: leaving it raises KeyboardInterrupt in the place of any error.
+    # Not pytest.fail in the run: leaving it would replace the error by KeyboardInterrupt.
     went_on = []
 
     def run() -> None:

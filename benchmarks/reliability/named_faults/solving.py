@@ -139,8 +139,8 @@ FAULTS = (
     Fault(
         "the Lagrangian's penalty grows where h fell enough",
         "solve/methods/lagrangian.py",
-        "too_high = reached.active & ~(h <= _PROGRESS * accepted_h)",
-        "too_high = reached.active & (h <= _PROGRESS * accepted_h)",
+        "too_high = progress.active & ~(h <= _REQUIRED_DECREASE * accepted_h)",
+        "too_high = progress.active & (h <= _REQUIRED_DECREASE * accepted_h)",
         (
             "solve/test_lagrangian.py"
             "::test_the_multiplier_grows_by_penalty_times_h_and_the_penalty_when_h_is_slow",

@@ -1,4 +1,4 @@
-"""How functions are compiled by Numba: programs kept on disk, quick compilers, and progress.
+"""Compilation by Numba: a disk cache of programs, faster compilers, and a progress count.
 
 The decorators are in `cosmodag.compiled`.
 """

@@ -1,7 +1,7 @@
-"""Compiled programs on disk, used only while their sources are unchanged.
+"""Disk cache of compiled programs, which are used only while their source files are unchanged.
 
-Numba compares only the file of the function itself, and would run an outdated program after a
-change in a function or constant that it imports.
+Numba's own cache checks only the file of the function itself, and would run an outdated program
+after a change of an imported function or constant.
 """
 
 import hashlib
@@ -21,8 +21,8 @@ from numba import version_info
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime import rtsys
 
-TRIED_VERSION = (0, 68)
-"""The latest version of Numba whose internals were tried."""
+TESTED_VERSION = (0, 68)
+"""Latest version of Numba with which the use of its internals was tested."""
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -31,64 +31,65 @@ _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
 
 
 class ProgramCache(NullCache):  # type: ignore[misc]
-    """Cache of one function's programs on disk; not read before the function is first compiled.
+    """Disk cache of one function's programs, opened when the function is first called.
 
     A program that cannot be read, for example after a crash, is compiled again; one that cannot be
-    written, for example on a full disk, is not kept.
+    written, for example on a full disk, is not saved.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
 
     @cached_property
-    def _found(self) -> Any:
+    def _cache(self) -> Any:
         try:
-            found = FunctionCache(self._function)
+            cache = FunctionCache(self._function)
             source = Path(inspect.getfile(self._function))
-            is_private = _check_folder(Path(found.cache_path), source)
-            found._cache_file = _Programs(found, _stamp(source), is_private)
-        # No such files; no folder that is writable and trusted.
+            is_private = _secure_folder(Path(cache.cache_path), source)
+            cache._cache_file = _Programs(cache, _stamp(source), is_private)
+        # The function has no source file, or no folder is both writable and safe.
         except (AttributeError, OSError, RuntimeError):
             return NullCache()
-        return found
+        return cache
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Read the program for a signature; None if there is none that can be used."""
+        """Load the program for a signature; None if there is no usable one."""
         with suppress(Exception):  # a damaged file can raise anything
-            if version_info.short > TRIED_VERSION:
-                return self._found.load_overload(sig, target_context)
-            # The public method also loads all implementations of Numba (0.3 s); a program that is
-            # read from disk needs only those that allocate memory.
+            if version_info.short > TESTED_VERSION:
+                return self._cache.load_overload(sig, target_context)
+            # The public method also loads all of Numba's function implementations (0.3 s); a
+            # program from disk needs only those that allocate memory.
             rtsys.initialize(target_context)
-            return self._found._load_overload(sig, target_context)
+            return self._cache._load_overload(sig, target_context)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a program, if it can be written."""
+        """Save a program, if it can be written."""
         with suppress(Exception):
-            self._found.save_overload(sig, data)
+            self._cache.save_overload(sig, data)
 
 
 class _Programs(IndexDataCacheFile):  # type: ignore[misc]
-    """One file per program, which records the sources and the key that it was made for.
+    """The programs of one function, one file each.
 
     Numba keeps an index beside its programs and writes the index first. If the program then cannot
     be written, the new index points to an old program, which every later process runs. Here there
-    is no index: the digest of the sources is part of the file name, and the file itself records the
-    sources and the key. If the folder is private, only files of this user are read.
+    is no index: the digest of the sources is part of the file name, and each file records the
+    function, sources and signature of its program. In a private folder, only files of this user are
+    read.
     """
 
-    def __init__(self, found: Any, stamp: str, is_private: bool) -> None:
-        base = found._impl.filename_base
-        super().__init__(found.cache_path, base, stamp)
+    def __init__(self, cache: Any, stamp: str, is_private: bool) -> None:
+        base = cache._impl.filename_base
+        super().__init__(cache.cache_path, base, stamp)
         self._base, self._is_private = base, is_private
 
     def save(self, key: Any, data: Any) -> None:
         for file in Path(self._cache_path).glob(f"{self._base}.*"):
             if not file.name.startswith(f"{self._base}.{self._source_stamp}."):
-                file.unlink(missing_ok=True)  # made from outdated sources
+                file.unlink(missing_ok=True)  # compiled from outdated sources
         name = self._name_of(key)
-        self._save_data(name, (self._made_for(key), data))
+        self._save_data(name, (self._identity(key), data))
         if self._is_private:
             Path(self._cache_path, name).chmod(0o600)
 
@@ -96,15 +97,15 @@ class _Programs(IndexDataCacheFile):  # type: ignore[misc]
         path = Path(self._cache_path, self._name_of(key))
         if not path.exists() or (self._is_private and not _is_own(path.lstat())):
             return None
-        made_for, data = self._load_data(path.name)
-        return data if made_for == self._made_for(key) else None
+        identity, data = self._load_data(path.name)
+        return data if identity == self._identity(key) else None
 
-    def _made_for(self, key: Any) -> Any:
+    def _identity(self, key: Any) -> Any:
         return self._version, self._base, self._source_stamp, key
 
     def _name_of(self, key: Any) -> str:
-        number = hashlib.sha256(f"{self._version} {key}".encode()).hexdigest()[:16]
-        return f"{self._base}.{self._source_stamp}.{number}.nbc"
+        digest = hashlib.sha256(f"{self._version} {key}".encode()).hexdigest()[:16]
+        return f"{self._base}.{self._source_stamp}.{digest}.nbc"
 
 
 def _is_own(found: os.stat_result) -> bool:
@@ -112,12 +113,11 @@ def _is_own(found: os.stat_result) -> bool:
     return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_MAY_WRITE
 
 
-def _check_folder(folder: Path, source: Path) -> bool:
-    """Whether only this user may write to a folder, so that files of others must not be read.
+def _secure_folder(folder: Path, source: Path) -> bool:
+    """Refuse a folder to which other users may write; return whether it is private to this user.
 
-    A folder in which other users could place programs that this process would run is refused. The
-    folder of the source is always accepted: a user who can write there can change the source
-    itself.
+    Other users could place programs there that this process would run. The folder beside the source
+    is accepted but not private: whoever can write there can change the source itself.
     """
     if folder.parent == source.parent or not hasattr(os, "getuid"):
         return False
@@ -126,18 +126,18 @@ def _check_folder(folder: Path, source: Path) -> bool:
     if is_new or _is_own(found):
         folder.chmod(0o700)
         return True
-    _warn_of(folder)
+    _warn_about(folder)
     raise PermissionError(f"others may write to '{folder}'")
 
 
 @cache
-def _warn_of(folder: Path) -> None:
-    # No import statement: a change in errors.py would otherwise recompile everything.
+def _warn_about(folder: Path) -> None:
+    # Not an import statement: with one, a change of errors.py would recompile everything.
     errors = import_module("cosmodag.errors")
     warnings.warn(
-        f"Compiled programs are not kept: others may write to '{folder}', and programs that they "
-        "put there would run with your rights. Delete the folder, and it is created again for "
-        "you alone, or set NUMBA_CACHE_DIR to a folder of your own.",
+        f"Compiled programs are not kept: other users may write to '{folder}', and programs that "
+        "they put there would run with your rights. Delete the folder, so that it is created "
+        "again for you alone, or set NUMBA_CACHE_DIR to a folder of your own.",
         errors.FallbackWarning,
         stacklevel=5,
     )
@@ -145,7 +145,7 @@ def _warn_of(folder: Path) -> None:
 
 @cache
 def _stamp(file: Path) -> str:
-    """Digest of the source files of a module's compiled functions."""
+    """Digest of a module and of all files of its package that it imports."""
     digest = hashlib.sha256()
     for source in sorted(_sources(file)):
         digest.update(source.read_bytes())
@@ -153,7 +153,7 @@ def _stamp(file: Path) -> str:
 
 
 def _sources(file: Path) -> set[Path]:
-    """Find the files that a module imports from its own package, directly or indirectly."""
+    """Find the files of its package that a module imports, directly or indirectly, and its own."""
     found, waiting = {file}, [file]
     while waiting:
         new = _imports_of(waiting.pop()) - found
@@ -164,7 +164,7 @@ def _sources(file: Path) -> set[Path]:
 
 @cache
 def _imports_of(file: Path) -> frozenset[Path]:
-    """Files of the same package named in a module's import statements."""
+    """Files of a module's package that its own import statements name."""
     package = file.parent
     while (package.parent / "__init__.py").exists():
         package = package.parent

@@ -1,8 +1,8 @@
 """Count of compiled programs, for a progress bar.
 
 A program is compiled when it is first needed, and read from disk afterwards. Numba reports the
-beginning and the end of each compilation, and the code of a function names the functions that it
-needs. JAX reports one program at a time.
+beginning and the end of each compilation, and the code of a function tells which other functions
+must be compiled. JAX reports one program at a time.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,14 +13,14 @@ from typing import Any
 
 @dataclass
 class Tally:
-    """How many programs have been compiled, and how many are known to be needed.
+    """Number of programs that have been compiled, and number known to be needed.
 
     >>> tally = Tally()
     >>> tally.begin("train", {"train", "shuffle"})
     >>> tally.begin("shuffle", {"shuffle"})
     >>> tally.end("shuffle", {"shuffle"})
     >>> str(tally)
-    'compiling, once: 1 of 2'
+    'compiling (first run only): 1 of 2'
     >>> tally.end("train", {"train", "shuffle"})
     >>> tally.is_busy
     False
@@ -31,14 +31,15 @@ class Tally:
     open: list[str] = field(default_factory=list)
 
     def begin(self, name: str, needs: set[str]) -> None:
-        """Count a program whose compilation begins, and the programs that it needs."""
+        """Record that the compilation of a program begins, and the programs that it needs."""
         self.open.append(name)
         self.needed |= {name} | needs
 
     def end(self, name: str, needs: set[str]) -> None:
-        """Count a program whose compilation has ended, and those that it needs as read or left out.
+        """Record that the compilation of a program has ended.
 
-        A branch that the types of the arguments rule out is not compiled.
+        If no other compilation is open, all programs that it needs count as finished: those that
+        were not compiled were read from disk, or are in branches that the argument types rule out.
         """
         if name in self.open:
             self.open.remove(name)
@@ -60,7 +61,7 @@ class Tally:
         return len(self.needed)
 
     def __str__(self) -> str:
-        return f"compiling, once: {self.done} of {self.total}"
+        return f"compiling (first run only): {self.done} of {self.total}"
 
 
 _LISTENERS: list[tuple[Tally, Callable[[Tally], None]]] = []
@@ -68,7 +69,7 @@ _LISTENERS: list[tuple[Tally, Callable[[Tally], None]]] = []
 
 @contextmanager
 def listening(report: Callable[[Tally], None]) -> Iterator[None]:
-    """Context in which a function is called when a compilation begins or ends."""
+    """Context in which `report` is called whenever a compilation begins or ends."""
     entry = (Tally(), report)
     _LISTENERS.append(entry)
     try:
@@ -93,17 +94,17 @@ def end(name: str, needs: set[str]) -> None:
 
 _LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"
 _COMPILED = "/jax/core/compile/backend_compile_duration"
-_one: list[str] = []
+_jax_programs: list[str] = []
 
 
-def begin_one(event: str, seconds: float, **facts: Any) -> None:
+def begin_jax_program(event: str, seconds: float, **facts: Any) -> None:
     """Handle JAX's event that precedes the compilation of a program."""
     if event == _LOWERED:
-        _one.append(f"JAX program {len(_one)}")
-        begin(_one[-1], set())
+        _jax_programs.append(f"JAX program {len(_jax_programs)}")
+        begin(_jax_programs[-1], set())
 
 
-def end_one(event: str, seconds: float, **facts: Any) -> None:
-    """Handle JAX's event that follows the compilation of a program, or its reading from disk."""
-    if event == _COMPILED and _one:
-        end(_one[-1], set())
+def end_jax_program(event: str, seconds: float, **facts: Any) -> None:
+    """Handle JAX's event after a program has been compiled or read from disk."""
+    if event == _COMPILED and _jax_programs:
+        end(_jax_programs[-1], set())

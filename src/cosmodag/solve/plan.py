@@ -20,15 +20,15 @@ from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import map_arrays
 from cosmodag.solve.watch import Watch
 
-# The parameters and Adam's two moments.
+# Parameter-sized arrays of a training state: the parameters and Adam's two moments.
 _STATE_COPIES = 3
 
-# On a CPU, problems run in parallel threads, not in one program: small batches cost nothing, and
-# solutions arrive sooner.
+# Largest number of problems in a batch on a CPU. There they run in parallel threads, not in one
+# program: small batches cost nothing, and solutions arrive sooner.
 _LARGEST_CPU_BATCH = 32
 
-# Additional copies of the parameters for the read-out, if it shares memory with training: strengths
-# of arcs in double precision.
+# Additional parameter-sized arrays for the read-out, where it shares memory with training: the
+# strengths of arcs in double precision.
 _READ_OUT_COPIES = 2
 
 
@@ -45,7 +45,7 @@ class Plan:
 
     @property
     def backend(self) -> str:
-        """Display names of the backends that train; a method may need none."""
+        """Names of the backends that train, joined; ``"closed form"`` if there are none."""
         names = dict.fromkeys(backend.name for backend in self.backends.values())
         return " + ".join(names) or "closed form"
 
@@ -67,8 +67,8 @@ class Plan:
         return Batch.of(recipe, some, self.device, self.backends)
 
 
-def choose(task: Task) -> Backend:
-    """Return the first backend that implements a task; the last one implements them all."""
+def choose_backend(task: Task) -> Backend:
+    """Return the first backend that implements a task; the last one implements every task."""
     for backend in backends_for(task.platform):
         if not backend.implements(task):
             continue
@@ -76,8 +76,8 @@ def choose(task: Task) -> Backend:
         if reason is None:
             return backend
         warnings.warn(
-            f"The fast backend '{backend.name}' cannot be used here because {reason}: a slower one "
-            "takes its place.",
+            f"The fast backend '{backend.name}' cannot be used because {reason}: a slower one is "
+            "used instead.",
             FallbackWarning,
             stacklevel=2,
         )
@@ -87,37 +87,39 @@ def choose(task: Task) -> Backend:
 def plan_many(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> list[Plan]:
     """Plan the solution of problems, with one plan per shape.
 
-    A `ResourceError` is raised if not even one problem fits in memory; nothing is allocated then.
+    If not even a single problem fits in memory, a `ResourceError` is raised before anything is
+    allocated.
     """
-    place = device_named(device)
+    target = device_named(device)
     groups: dict[tuple[object, ...], list[int]] = {}
     for index, problem in enumerate(problems):
         groups.setdefault(problem.shape, []).append(index)
-    return [_plan(solver, problems, members, place) for members in groups.values()]
+    return [_plan(solver, problems, members, target) for members in groups.values()]
 
 
 def _plan(
     solver: Solver, problems: Sequence[Problem], members: list[int], device: Host | jax.Device
 ) -> Plan:
-    """Plan one group: problems together if two fit in memory, otherwise one after the other."""
+    """Plan one group: in batches if two problems fit in memory, otherwise one by one."""
     first = problems[members[0]]
-    on_one = available_bytes(device)
-    reading = _READ_OUT_COPIES if device.platform == "cpu" and not solver.working_copies else 0
+    per_device = available_bytes(device)
+    read_out = _READ_OUT_COPIES if device.platform == "cpu" and not solver.working_copies else 0
     shared = _shared_bytes([problems[index] for index in members])
+    # Which backend is chosen, and so its memory, may depend on the number of problems per batch.
     for lanes in dict.fromkeys((len(members), 1)):
         tasks = {r: first.task(r, lanes, device.platform) for r in solver.recipes}
-        backends = {recipe: choose(task) for recipe, task in tasks.items()}
+        backends = {recipe: choose_backend(task) for recipe, task in tasks.items()}
         copies = max(solver.working_copies, *(b.working_copies for b in backends.values()), 0)
         devices = min((b.devices(tasks[r]) for r, b in backends.items()), default=1)
         last = solver.recipe
         entries = backends[last].entries(tasks[last]) if last in backends else None
-        per_lane = lane_bytes(last, first, copies + reading, entries)
-        available = None if on_one is None else on_one * devices
-        most = lanes_that_fit(per_lane, shared, available)
-        if most is None or most >= min(2, lanes):
+        per_lane = lane_bytes(last, first, copies + read_out, entries)
+        available = None if per_device is None else per_device * devices
+        fitting = lanes_that_fit(per_lane, shared, available)
+        if fitting is None or fitting >= min(2, lanes):
             break
-    check_fits(per_lane + _shared_bytes([first]), available, "One such problem")
-    size = min(lanes, lanes if most is None else max(1, most))
+    check_fits(per_lane + _shared_bytes([first]), available, "A single problem")
+    size = lanes if fitting is None else min(lanes, max(1, fitting))
     if device.platform == "cpu":
         size = min(size, _LARGEST_CPU_BATCH)
     batches = tuple(tuple(members[begin : begin + size]) for begin in range(0, len(members), size))
@@ -128,10 +130,10 @@ def _plan(
 def lane_bytes(
     recipe: Recipe, problem: Problem, working_copies: int, entries: int | None = None
 ) -> int:
-    """Bytes that one problem takes while it is solved, without its input arrays.
+    """Memory for solving one problem, in bytes, without its input arrays.
 
-    `working_copies` parameter-sized arrays are used beside the state; JAX counts the parameters if
-    `entries`, their number, is None.
+    `working_copies` is the number of parameter-sized arrays beside the state, and `entries` the
+    number of parameters; None lets JAX count them.
     """
     if entries is None:
         settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
@@ -141,7 +143,7 @@ def lane_bytes(
 
 
 def _shared_bytes(problems: Sequence[Problem]) -> int:
-    """Bytes of the distinct input arrays of problems."""
+    """Memory of the distinct input arrays of some problems, in bytes."""
     distinct = {id(array): array for problem in problems for array in problem.given.values()}
     return sum(
         array.size * min(array.itemsize, problems[0].data.dtype.itemsize)
@@ -150,7 +152,7 @@ def _shared_bytes(problems: Sequence[Problem]) -> int:
 
 
 class Solved(NamedTuple):
-    """The result of one problem, and the plan by which it was solved."""
+    """The solution of one problem, and the plan by which it was computed."""
 
     place: int  # index of the problem in the input
     solution: Solution
@@ -160,11 +162,11 @@ class Solved(NamedTuple):
 def solve_many(
     solver: Solver, problems: Sequence[Problem], *, device: str = "auto", watch: Watch
 ) -> Iterator[Solved]:
-    """Solve problems, within the context of the watch; yield solutions as batches finish.
+    """Solve problems within the context of a watch; yield solutions as batches finish.
 
-    Problems of one shape, whose data, hyper-parameters, seeds and knowledge may differ, are one
-    batch, or several if memory or responsiveness requires it. A `ResourceError` is raised as by
-    `plan_many`, a `ForkError` in a process that was forked after JAX was used.
+    Problems of one shape form one batch, or several if memory or responsiveness requires it; their
+    data, hyper-parameters, seeds and knowledge may differ. Raises a `ResourceError` like
+    `plan_many`, and a `ForkError` in a process that was forked after JAX was used.
     """
     refuse_after_fork()
     for problem in problems:
@@ -176,13 +178,13 @@ def solve_many(
                 yield Solved(index, solution, plan)
 
 
-# Rounds are timed until they add up to this many seconds.
+# Minimum duration of the rounds that are timed for an estimate.
 _TIMED_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The plan of a fit and its expected duration, where that is known before the fit."""
+    """The plan of a fit, and its expected duration if that can be known before the fit."""
 
     plan: Plan
     seconds_per_round: float | None = None  # measured, for the largest batch
@@ -194,7 +196,7 @@ class Cost:
         memory = f"about {plan.memory / 2**30:,.2f} GiB{room}"
         where = f"on {plan.device.device_kind} by '{plan.backend}'"
         if self.seconds is None:
-            return f"{memory} {where}; how long is not known beforehand, as it ends by convergence"
+            return f"{memory} {where}; the duration depends on convergence and is not known yet"
         return f"{memory} and {self.seconds:,.1f} s {where}"
 
     def facts(self) -> dict[str, object]:
@@ -204,9 +206,10 @@ class Cost:
 
 
 def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") -> Cost:
-    """Time a few rounds of problems of one shape, and extrapolate; raises as `plan_many`.
+    """Time a few rounds of problems of one shape, and extrapolate to the whole run.
 
-    Methods of several sub-problems end by convergence: their cost is the plan alone.
+    Methods of several sub-problems end by convergence, so that only their plan is known. Raises a
+    `ResourceError` like `plan_many`.
     """
     (plan,) = plan_many(solver, problems, device)
     if not solver.has_fixed_length:
@@ -217,22 +220,22 @@ def estimate(solver: Solver, problems: Sequence[Problem], device: str = "auto") 
     return Cost(plan, per_round, per_round * rounds * len(plan.batches))
 
 
-def _finished(state: AdamState) -> AdamState:
-    """Wait until a state has been computed."""
+def _wait_for(state: AdamState) -> AdamState:
+    """Wait until a state has been computed, and return it."""
     map_arrays(lambda leaf: getattr(leaf, "block_until_ready", lambda: leaf)(), state)
     return state
 
 
-def _time_rounds(batch: Batch, most: int) -> float:
-    """Measure the seconds per round after compilation."""
+def _time_rounds(batch: Batch, max_rounds: int) -> float:
+    """Measure the seconds per round, without compilation."""
     backend = batch.backend
     state = backend.start(batch)
     with backend.limited(batch, state):
-        state = _finished(backend.advance(batch, state, 0, 1))
+        state = _wait_for(backend.advance(batch, state, 0, 1))
         rounds, elapsed = 1, 0.0
-        while elapsed < _TIMED_SECONDS and rounds <= most:
+        while elapsed < _TIMED_SECONDS and rounds <= max_rounds:
             begin = time.perf_counter()
-            state = _finished(backend.advance(batch, state, 0, rounds))
+            state = _wait_for(backend.advance(batch, state, 0, rounds))
             elapsed = time.perf_counter() - begin
             last, rounds = rounds, rounds * 4
     return elapsed / last

@@ -21,7 +21,7 @@ from cosmodag.solve.training.rows import Passes
 from cosmodag.solve.trees import map_arrays
 
 FEATURES = frozenset({"support", "required", "gaps", "counted", "start"})
-"""Optional inputs of a problem beside its data."""
+"""Names of the optional inputs of a problem."""
 
 
 class Task(NamedTuple):
@@ -29,11 +29,11 @@ class Task(NamedTuple):
 
     recipe: Recipe
     features: frozenset[str]  # which of `FEATURES` the problems have
-    lanes: int  # problems solved at once
+    lanes: int  # number of problems solved together
     rows: int
     variables: int
     dtype: np.dtype[Any]  # of the tables
-    platform: str  # kind of device: "cpu", "gpu" …
+    platform: str  # kind of device: "cpu", "gpu", …
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,24 @@ class Backend:
     """One implementation of the training rounds; tests compare it with the reference loop."""
 
     name: str
-    # Whether it supports all of a task.
+    # Whether it supports a task completely.
     implements: Callable[[Task], bool]
     # (batch, state, first, last) → state after those rounds; the given state is consumed.
     advance: Callable[[Batch, AdamState, int, int], AdamState]
     # Parameter-sized arrays per problem beside the state.
     working_copies: int
-    # Initial state of a batch.
+    # Makes the initial state of a batch.
     start: Callable[[Batch], AdamState] = lambda batch: batch.start()
-    # The stacked parameters, without padding.
+    # Stacked parameters of a state, without padding.
     parameters: Callable[[Batch, AdamState], Parameters] = lambda batch, state: state.parameters
     # Why it cannot run on this machine although it implements the task, or None. Such a task goes
     # to a slower backend, with a warning.
     missing: Callable[[Task], str | None] = lambda task: None
-    # Number of devices over which it spreads a problem.
+    # Number of devices over which it distributes a problem.
     devices: Callable[[Task], int] = lambda task: 1
     # Number of parameters of one problem, or None to let JAX count them.
     entries: Callable[[Task], int | None] = lambda task: None
-    # Context for any number of calls of `advance`: limits on threads.
+    # Context, entered around calls of `advance`, that limits threads.
     limited: Callable[[Batch, AdamState], AbstractContextManager[None]] = lambda batch, state: (
         nullcontext()
     )
@@ -68,7 +68,7 @@ class Backend:
 class Problem:
     """One optimisation problem.
 
-    Problems that share the *same array object*, of any kind, share its memory.
+    An array object that several problems have in common is stored once.
     """
 
     data: NDArray[Any]  # (n, d), centred
@@ -77,22 +77,22 @@ class Problem:
     # (d, d) bool: arcs that may exist, and arcs that must exist, which λ₁ does not penalise.
     support: NDArray[Any] | None = None
     required: NDArray[Any] | None = None
-    # (d, d): length of the longest chain that puts v after u, −∞ if there is none.
+    # (d, d): length of the longest chain of known order from u to v, −∞ if there is none.
     gaps: NDArray[Any] | None = None
-    # (n, 1) or (n, d): weight of a row, or of an entry, in the loss. A variable's equation is not
-    # learnt from the rows in which the variable was set.
+    # (n, 1) or (n, d): weight of each row, or of each entry, in the loss. It is zero for entries
+    # set by intervention, from which the equation of the variable is not learnt.
     counted: NDArray[Any] | None = None
     start: Parameters | None = None  # parameters to start from; None to draw them
 
     @property
     def given(self) -> dict[str, NDArray[Any]]:
-        """Its input arrays by name."""
+        """Input arrays by name, without those that are None."""
         names = ("data", "support", "required", "gaps", "counted")
         return {name: array for name in names if (array := getattr(self, name)) is not None}
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """Key that is equal for problems that one program can solve."""
+        """Key that is equal for problems that can be solved in one batch."""
         arrays = tuple((name, array.shape) for name, array in self.given.items())
         rounds = self.settings.get("rounds")
         starts = self.start is not None
@@ -108,12 +108,12 @@ class Problem:
 
 
 def check_settings(settings: Mapping[str, float], needs: frozenset[str]) -> None:
-    """Refuse settings that are not exactly those that the parts of a solver read."""
+    """Refuse settings unless they are finite, and exactly those that a solver reads."""
     missing, unknown = sorted(needs - set(settings)), sorted(set(settings) - needs)
     if missing or unknown:
         raise SettingsError(
-            f"The settings lack {missing or 'nothing'} and hold {unknown or 'nothing'} that no "
-            "part of the solver reads."
+            "The settings must be those that the solver reads: missing are "
+            f"{missing or 'none'}, unknown are {unknown or 'none'}."
         )
     for name, value in settings.items():
         if not math.isfinite(value):
@@ -126,8 +126,8 @@ class Solution:
 
     parameters: Parameters
     recipe: Recipe  # of the parameters
-    iterations: int  # rounds or iterations
-    stopped: str | None  # why fewer were run than requested: "time", "interrupt"
+    iterations: int  # rounds of training, or iterations of another minimiser
+    stopped: str | None  # why it ended early: "time" or "interrupt"
     diverged_at: int | None  # first round in which the objective was not finite
     history: list[dict[str, float]]
     converged: bool = True  # False if a limit was reached
@@ -135,7 +135,7 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Problems of one shape, stacked: lane i of every array is problem i's."""
+    """Problems of one shape, stacked: lane i of every array belongs to problem i."""
 
     recipe: Recipe
     # The distinct input arrays of each kind, stacked, and the index of the array that each lane
@@ -146,8 +146,8 @@ class Batch:
     settings: dict[str, NDArray[Any]]  # each hyper-parameter as a (k,) array
     device: Host | jax.Device
     backends: Mapping[Recipe, Backend]  # of each recipe of the solver
-    # Seconds of a piece of the run between checks of the watch: long enough to cost nothing, short
-    # enough for a prompt response to Ctrl-C.
+    # Seconds between checks of the watch: enough for their cost to be negligible, few enough for a
+    # prompt response to Ctrl-C.
     chunk_seconds: float = 0.5
     starts: Parameters | None = None  # stacked parameters to start from; None to draw them
 
@@ -165,14 +165,14 @@ class Batch:
         for name in problems[0].given:
             arrays = [problem.given[name] for problem in problems]
             distinct = {id(array): array for array in arrays}
-            places = {key: place for place, key in enumerate(distinct)}
+            index_of = {key: index for index, key in enumerate(distinct)}
             stacked: Any = np.stack(list(distinct.values()))
             if device.platform == "cpu" or stacked.dtype != np.bool_:
                 stacked = stacked.astype(dtype, copy=False)  # masks stay small on a GPU
             if device.platform != "cpu":
-                stacked = jax.device_put(stacked, device)  # once, not at every piece of the run
+                stacked = jax.device_put(stacked, device)  # once, not for every piece of the run
             given[name] = stacked
-            which[name] = np.array([places[id(array)] for array in arrays], np.int32)
+            which[name] = np.array([index_of[id(array)] for array in arrays], np.int32)
         starts = None
         if problems[0].start is not None:
             starts = map_arrays(lambda *lanes: np.stack(lanes), *(p.start for p in problems))
@@ -217,11 +217,11 @@ class Batch:
 
     @property
     def backend(self) -> Backend:
-        """Backend of the present recipe."""
+        """Backend of the batch's recipe."""
         return self.backends[self.recipe]
 
     def of_lane(self, name: str, lane: int, otherwise: Any = None) -> Any:
-        """Return an input array of one problem by name, or `otherwise` if it has none."""
+        """Return an input array of one problem by name, or `otherwise` if it is absent."""
         return self.given[name][self.which[name][lane]] if name in self.given else otherwise
 
     def settings_of(self, lane: int) -> dict[str, float]:
@@ -229,7 +229,7 @@ class Batch:
         return {name: float(values[lane]) for name, values in self.settings.items()}
 
     def with_settings(self, **values: Any) -> Batch:
-        """Return the batch with other settings: a number for all problems, or one per problem."""
+        """Return the batch with some settings replaced, by one number or by one per problem."""
         arrays = {
             name: np.array(np.broadcast_to(value, self.size), self.dtype)
             for name, value in values.items()
@@ -237,19 +237,19 @@ class Batch:
         return replace(self, settings={**self.settings, **arrays})
 
     def steps_per_piece(self, steps: int, seconds: float) -> int:
-        """Return how many steps a piece of the run should have, if `steps` took `seconds`."""
+        """Return the number of steps until the next check, if `steps` took `seconds`."""
         return max(1, int(self.chunk_seconds * steps / max(seconds, 1e-9)))
 
     def start(self) -> AdamState:
         """Draw the initial states of all problems, or use their given start parameters."""
-        place = jax_device(self.device)
-        with jax.default_device(place):
+        device = jax_device(self.device)
+        with jax.default_device(device):
             if self.starts is not None:
-                drawn = fresh_state(self.starts, self.recipe.guard is not None, (self.size,))
+                state = fresh_state(self.starts, self.recipe.guard is not None, (self.size,))
             else:
-                drawn = _start(self.recipe, self.seeds, self.variables, self.settings)
+                state = _start(self.recipe, self.seeds, self.variables, self.settings)
         # Committed to the device like every later state; otherwise JAX would compile twice.
-        return jax.device_put(drawn, place)
+        return jax.device_put(state, device)
 
 
 def start_many(recipe: Recipe, seeds: Any, d: int, settings: Any) -> AdamState:

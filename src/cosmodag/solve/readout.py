@@ -16,19 +16,20 @@ from cosmodag.solve.machine.devices import Host, precision_of
 from cosmodag.solve.problems import Problem, Solution
 from cosmodag.solve.recipe import Recipe
 
+# Number of entries of W that are formed at once.
 _TILE_ENTRIES = 2**26
 
 
 class ReadOut(NamedTuple):
-    """Result read from a solution.
+    """What is read from a solution.
 
-    The (d, d) strengths are those of all arcs as optimised; for very many variables they are a
-    sparse matrix of those above the threshold, and the last two are None.
+    For very many variables, the strengths are a sparse matrix of the arcs above the threshold, and
+    the last two fields are None.
     """
 
-    strengths: Any
-    order: NDArray[np.intp] | None  # causes first; None if the structure has none
-    first_layer: NDArray[Any] | None  # as the mechanism's functions use it: (d, d) or (d, d, h)
+    strengths: Any  # (d, d): of all arcs, as optimised
+    order: NDArray[np.intp] | None  # causes first; None if the structure has no order
+    first_layer: NDArray[Any] | None  # (d, d) or (d, d, h): as the mechanism's functions use it
     weights: NDArray[Any] | None = None  # W
 
 
@@ -45,7 +46,7 @@ def read_out(
     if is_large:
         with precision_of(parameters, device):
             return ReadOut(strong_arcs(parameters, settings, threshold, support), order, None)
-    # A class derived from one that takes NumPy arrays may need JAX, so this is not inherited.
+    # Not inherited: a class derived from one that takes NumPy arrays may need JAX.
     parts = (recipe.structure, recipe.mechanism)
     takes_numpy = all(vars(type(part)).get("takes_numpy", False) for part in parts)
     if device.platform == "cpu" and takes_numpy:
@@ -78,8 +79,8 @@ def strong_arcs(
 ) -> sparse.csr_array:
     """Find the arcs of linear COSMO above a threshold in magnitude, as a sparse (d, d) matrix.
 
-    The oriented weights are formed a few rows at a time on the device of the parameters, and only
-    the arcs above the threshold are copied to the host.
+    The oriented weights are formed in tiles of rows on the device of the parameters, and only the
+    arcs above the threshold are kept.
     """
     arcs, order = parameters["arcs"], parameters["order"]
     d = arcs.shape[0]
@@ -89,7 +90,7 @@ def strong_arcs(
         # The last tile starts earlier, so that all have one shape; repeated rows are dropped.
         begin = min(first, d - height)
         allowed = support[begin : begin + height] if np.ndim(support) else support
-        # On the host: JAX would compile a program for every number of arcs found.
+        # On the host, because JAX would compile a program for every number of arcs found.
         tile = np.asarray(_tile(arcs[begin : begin + height], order, settings, begin, allowed))
         rows, columns = np.nonzero(np.abs(tile) > threshold)
         weights = tile[rows, columns]

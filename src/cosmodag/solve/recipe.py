@@ -18,7 +18,7 @@ __all__ = ["Recipe", "full_loss"]
 
 
 class Schedule(Protocol):
-    """The settings in force during each round of training."""
+    """The settings as a function of the round of training."""
 
     @property
     def needs(self) -> frozenset[str]:
@@ -26,7 +26,7 @@ class Schedule(Protocol):
 
     @property
     def sets(self) -> frozenset[str]:
-        """Names of the settings that it sets."""
+        """Names of the settings that it computes."""
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Return the settings for a round, numbered from 0."""
@@ -65,7 +65,7 @@ class CosineAnnealing:
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Return the settings for a round."""
         start, end = settings["temperature_start"], settings["temperature_end"]
-        # NumPy for plain numbers, as in histories: compiling would take longer.
+        # In histories, rounds are plain numbers: compiling a program would take longer than NumPy.
         if isinstance(round, np.ndarray):
             wave: Any = 1 + np.cos(math.pi * round / settings["rounds"])
         elif isinstance(round, int | float):
@@ -77,15 +77,15 @@ class CosineAnnealing:
         return {**settings, "temperature": temperature}
 
 
-NARROW = 0.95
-"""Limit for "s at most 0.9", between two tenths to be safe from rounding."""
+SMALL_RADIUS = 0.95
+"""Bound that implements the published condition s ≤ 0.9, midway between tenths against rounding."""
 
 
 @dataclass(frozen=True)
 class Inside:
-    """Guard of DAGMA's networks: a stage that leaves the domain of the barrier restarts.
+    """Guard of DAGMA's networks: a stage that leaves the domain of the barrier is repeated.
 
-    The domain is where sI − A is an M-matrix, A_uv = Σ_i W_uvi².
+    The domain is the set of W for which sI − A is an M-matrix, A_uv = Σ_i W_uvi².
     """
 
     slack: float = 1e-5
@@ -98,7 +98,7 @@ class Inside:
         return in_domain(strengths, settings["radius"], self.slack)
 
     def patience(self, settings: Settings) -> jax.Array:
-        """Return how many epochs may be undone; after that the parameters stay fixed."""
+        """Return how many epochs may be undone; after that, the parameters stay fixed."""
         return jnp.ones_like(settings["radius"])
 
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
@@ -110,10 +110,10 @@ class Inside:
 class Domain(Inside):
     """Guard of the stochastic central path: an epoch that ends outside the domain is undone.
 
-    A stage restarts if this happens in its first epoch, or at all if s ≤ 0.9; otherwise it ends
-    after as many undone epochs as halvings that bring the learning rate below 10⁻⁶. (The COSMO
-    paper's code halves a copy of the rate that the optimiser does not use, so only this count has
-    an effect.)
+    A stage is repeated if its first epoch is undone or, if s ≤ 0.9, any epoch. Otherwise the number
+    of epochs that may be undone is the number of halvings that bring the learning rate below 10⁻⁶.
+    (The code of the COSMO paper halves a copy of the rate that the optimiser does not use, so that
+    only this number has an effect.)
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"radius", "learning_rate"})
@@ -121,27 +121,27 @@ class Domain(Inside):
     def patience(self, settings: Settings) -> jax.Array:
         """Return how many epochs may be undone."""
         halvings = jnp.ceil(jnp.log2(settings["learning_rate"] / 1e-6))
-        return jnp.where(settings["radius"] < NARROW, 1, halvings)
+        return jnp.where(settings["radius"] < SMALL_RADIUS, 1, halvings)
 
     def refuses(self, undone: Any, first_undone: Any, first: int, settings: Settings) -> Any:
-        """Whether the stage must restart."""
-        return (undone > 0) & ((first_undone == first) | (settings["radius"] < NARROW))
+        """Whether the stage must be repeated."""
+        return (undone > 0) & ((first_undone == first) | (settings["radius"] < SMALL_RADIUS))
 
 
 @dataclass(frozen=True)
 class Recipe:
     """What a learner minimises over one batch of rows: structure × mechanism × objective.
 
-    It is hashable and holds no arrays, so it can be part of the key of a compiled program; all that
-    differs between problems is in the problems. Two recipes are equal exactly if their parts are;
-    kernels compare recipes in this way.
+    It is hashable and contains no arrays, so it can be part of the key of a compiled program;
+    everything that differs between problems is in the problems. Two recipes are equal if and only
+    if their parts are equal, and kernels compare recipes in this way.
     """
 
     structure: Structure
     mechanism: Mechanism
     objective: Objective
     schedule: Schedule = Constant()
-    # Rows per step, None for all of them; the last batch of a pass may be smaller.
+    # Rows per step; None for all rows. The last batch of a pass may be smaller.
     batch_size: int | None = None
     # Condition checked at the end of every round; a round that violates it is undone.
     guard: Inside | None = None
@@ -163,7 +163,7 @@ class Recipe:
         return self.start_from(jax.random.key(seed), d, settings)
 
     def start_from(self, key: Any, d: int, settings: Settings) -> Parameters:
-        """Draw the parameters with a key of JAX's, or one of the host."""
+        """Draw the parameters with a key of JAX or a `HostKey`."""
         structure_key, mechanism_key = split(key)
         suggested, functions = self.mechanism.start(mechanism_key, d)
         owned = self.structure.start(structure_key, suggested, settings)
@@ -178,7 +178,10 @@ class Recipe:
         support: Any = 1.0,
         prices: Any = 1.0,
     ) -> jax.Array:
-        """Objective on one batch; for the last three see `Predicted` and `Structure.orient`."""
+        """Objective on one batch of rows.
+
+        See `Predicted` for `counted` and `prices`, and `Structure.orient` for `support`.
+        """
         weights = self.structure.orient(parameters, settings, support)
         predicted = self.mechanism.predict(x, weights, parameters["functions"])
         rows = Predicted(x, predicted, counted, prices)
@@ -187,12 +190,12 @@ class Recipe:
     def strengths(
         self, parameters: Parameters, settings: Settings, support: Any = 1.0
     ) -> jax.Array:
-        """Strength of every arc, d × d, under the given settings."""
+        """Strength of every arc, d × d, at the given settings."""
         weights = self.structure.orient(parameters, settings, support)
         return self.mechanism.strength(weights, parameters["functions"])
 
 
-# One program: separately, each operation would be compiled for every new shape.
+# Compiled as one program; otherwise each operation would be compiled for every new shape.
 @jitted(static_argnums=0)
 def full_loss(
     recipe: Recipe,

@@ -1,11 +1,11 @@
-"""Trees of arrays, such as parameters: dictionaries and tuples, without JAX."""
+"""Trees of arrays, such as parameters: nested dictionaries and tuples, handled without JAX."""
 
 from collections.abc import Callable
 from typing import Any
 
 
 def map_arrays(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """Apply a function to every array of a tree, and to those at its place in other trees.
+    """Apply a function to every array of a tree, and the corresponding arrays of other trees.
 
     Arrays are visited in the order of :func:`leaves`.
 
@@ -24,12 +24,12 @@ def map_arrays(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
 
 
 def lane_of(tree: Any, lane: int) -> Any:
-    """Return the arrays of one problem from stacked ones."""
+    """Select the arrays of one problem from stacked arrays."""
     return map_arrays(lambda stacked: stacked[lane], tree)
 
 
 def leaves(tree: Any) -> list[Any]:
-    """List the arrays of a tree, dictionaries in the order of their sorted keys.
+    """List the arrays of a tree, those of dictionaries in the order of the sorted keys.
 
     >>> leaves({"y": (2, 3), "x": 1})
     [1, 2, 3]

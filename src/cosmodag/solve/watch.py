@@ -15,10 +15,10 @@ from typing import Any
 from cosmodag.compilation.progress import Tally, listening
 from cosmodag.random_state import preserve_random_state
 
-# A bar is not useful for a fit that ends within a second.
+# Seconds before a bar appears: for a shorter fit, it is not useful.
 _BAR_AFTER = 1.0
 
-# Seconds between two lines in a log.
+# Minimum seconds between two lines of a log.
 _LINE_EVERY = 2.0
 
 _LOG = logging.getLogger("cosmodag")
@@ -27,10 +27,10 @@ _LOG = logging.getLogger("cosmodag")
 class ProgressBar:
     """Progress of a run, and of the programs that are compiled for it.
 
-    The bar is on stderr, appears after a second, and only on a terminal. While programs are
-    compiled, a second bar counts them from the start; in a notebook, a line does. The logger
-    ``"cosmodag"`` gets a line of level ``INFO`` about them every two seconds. Without `show`, only
-    the logger is used. `total` is the number of units of work, such as rounds of all problems.
+    On a terminal, the bar is shown on stderr after a second. While programs are compiled, a second
+    bar, shown at once, counts them; in a notebook, a line of text does. The logger ``"cosmodag"``
+    also reports their number, at level ``INFO`` every two seconds; without `show`, only the logger
+    is used. `total` is the number of units of work, such as rounds of all problems.
     """
 
     def __init__(self, total: int, label: str, show: bool) -> None:
@@ -45,12 +45,12 @@ class ProgressBar:
         self._listening = ExitStack()
 
     def open(self) -> None:
-        """Begin to measure time and to count compiled programs."""
+        """Start measuring time and counting compiled programs."""
         self._begin = time.monotonic()
         self._listening.enter_context(listening(self._on_compile))
 
     def close(self) -> None:
-        """Remove everything that is shown."""
+        """Remove everything from the display."""
         self._listening.close()
         if self._bar is not None:
             self._bar.stop()
@@ -58,7 +58,7 @@ class ProgressBar:
             self._notebook_line.update(_plain(""), raw=True)
 
     def begin(self, total: int, label: str | None = None) -> None:
-        """Set the remaining units of work and their label; the bar restarts."""
+        """Restart the bar for a number of units of work, with a new label or the present one."""
         self._total, self._done, self._label = total, 0, label or self._label
         if self._bar is not None:
             self._bar.reset(self._task, total=total, description=self._label, note="")
@@ -77,12 +77,12 @@ class ProgressBar:
         return time.monotonic() - self._begin
 
     def _on_compile(self, tally: Tally) -> None:
-        """Show the number of compiled programs."""
+        """Display the number of compiled programs."""
         if self._on_terminal:
             if self._bar is None:
                 self._open_bar()
             if self._compile_task is None:
-                self._compile_task = self._bar.add_task("compiling, once", note="")
+                self._compile_task = self._bar.add_task("compiling (first run only)", note="")
             self._bar.update(
                 self._compile_task,
                 completed=tally.done,
@@ -117,14 +117,14 @@ class ProgressBar:
 
 
 def in_notebook() -> bool:
-    """Whether this process runs the cells of a notebook; nothing is imported to find out."""
+    """Whether this process runs the cells of a notebook; does not import IPython."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
 def notebook_line(content: dict[str, str]) -> Any:
-    """Show a line below a cell, and return the handle that changes it."""
+    """Show a line below a cell, and return a handle for updating it."""
     return import_module("IPython.display").display(content, raw=True, display_id=True)
 
 
@@ -132,12 +132,12 @@ def _plain(text: str) -> dict[str, str]:
     return {"text/plain": text}
 
 
-# Seconds for examinations of a graph, even after a stop: enough for small tables.
+# Seconds that the examinations of a graph may take even after a stop: enough for small tables.
 _GRACE = 1.0
 
 
 class Interrupt(Enum):
-    """State of a run's response to Ctrl-C."""
+    """Stage of a run's response to Ctrl-C."""
 
     NONE = "no Ctrl-C since the run began"
     ASKED = "Ctrl-C was pressed, and the run has not noticed it yet"
@@ -146,19 +146,19 @@ class Interrupt(Enum):
 
 # One value per process: only the main thread runs signal handlers.
 _last = Interrupt.NONE
-# Watches of the main thread that are entered, the innermost last.
+# Watches that the main thread has entered, the innermost last.
 _entered: list["Watch"] = []
 
 
 def interrupt_run() -> bool:
-    """Stop the main thread's run as Ctrl-C does; return whether there is one."""
+    """Stop the run of the main thread as Ctrl-C does; return whether there is such a run."""
     if _entered:
         _entered[-1]._on_interrupt(signal.SIGINT, None)
     return bool(_entered)
 
 
 def last_interrupt() -> Interrupt:
-    """Return the response of the main thread's latest run to Ctrl-C, for use by other threads."""
+    """Response to Ctrl-C of the latest run of the main thread, for use by other threads."""
     return _last
 
 
@@ -167,10 +167,10 @@ class Watch:
 
     The first Ctrl-C sets :attr:`stop`, which the run reads about twice a second, so that it can
     finish with the graph learnt so far. A second Ctrl-C raises `KeyboardInterrupt` at once. On
-    exit, the previous handler is restored and, after a Ctrl-C, called: Python's own raises
-    `KeyboardInterrupt`. Outside the main thread, or if Ctrl-C is ignored, no handler is set.
+    exit, the previous handler is restored and, after a Ctrl-C, called; Python's default handler
+    raises `KeyboardInterrupt`. Outside the main thread, or if Ctrl-C is ignored, no handler is set.
 
-    The run should stop after `max_time` seconds. The other parameters are those of
+    :attr:`stop` is also set after `max_time` seconds. The other parameters are those of
     `cosmodag.solve.watch.ProgressBar`.
     """
 
@@ -203,7 +203,7 @@ class Watch:
         if self._previous is None:
             return
         signal.signal(signal.SIGINT, self._previous)
-        if _last is Interrupt.ASKED:  # no run is left that could notice
+        if _last is Interrupt.ASKED:  # the run has ended without noticing it
             _last = Interrupt.NONE
         if self._interrupted and not isinstance(error, KeyboardInterrupt):
             self._previous(signal.SIGINT, None)
@@ -220,7 +220,7 @@ class Watch:
         return None
 
     def begin(self, total: int, label: str | None = None) -> None:
-        """Set the remaining units of work and their label; the bar restarts."""
+        """Restart the bar for a number of units of work, with a new label or the present one."""
         self._bar.begin(total, label)
 
     def advance(self, done: int, note: str = "") -> None:
@@ -236,7 +236,7 @@ class Watch:
 
 
 class QuietWatch(Watch):
-    """Watch of one of many tasks: it stops when the watch of all does, and shows nothing."""
+    """Watch of one of several tasks: it shows nothing, and stops when the common watch does."""
 
     def __init__(self, other: Watch) -> None:
         self._other = other
@@ -254,15 +254,15 @@ class QuietWatch(Watch):
 
 
 class Ending:
-    """End of the examinations of a graph: after a stop, but not within their first second."""
+    """Rule for ending the examinations of a graph: after a stop, but not in the first second."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
         self._begin = time.monotonic()
-        self.unfinished: list[str] = []  # examinations that were ended
+        self.unfinished: list[str] = []  # examinations that were ended early
 
     def of(self, examination: str) -> Callable[[], bool]:
-        """Return the function by which an examination checks whether it must end."""
+        """Return the function by which the named examination checks whether it must end."""
 
         def is_over() -> bool:
             if self._watch.stop is None or time.monotonic() - self._begin < _GRACE:

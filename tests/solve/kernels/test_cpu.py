@@ -26,7 +26,7 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.structure import Free
 from cosmodag.solve.kernels import cpu
-from cosmodag.solve.plan import choose
+from cosmodag.solve.plan import choose_backend
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.recipe import Constant
 from cosmodag.solve.training.loop import REFERENCE
@@ -41,7 +41,7 @@ every_kernel = pytest.mark.parametrize("name", RECIPES)
 
 
 def chosen(recipe, problem=None, platform="cpu"):
-    return choose((problem or Problem(make_table(), SETTINGS, 0)).task(recipe, 1, platform))
+    return choose_backend((problem or Problem(make_table(), SETTINGS, 0)).task(recipe, 1, platform))
 
 
 @every_kernel
@@ -87,7 +87,7 @@ def test_other_problems_go_to_the_reference_loop(name):
 
 
 def lanes(*given: str, counted_columns: int = 10, n: int = 150, d: int = 10) -> list[Problem]:
-    """Three problems, each with settings, a support and counted entries of its own, if given."""
+    """Three problems with different settings and, if asked for, different optional inputs."""
     random = np.random.default_rng(4)
     tables = [make_table(n, d), make_table(n, d, seed=1)]
     other = {**SETTINGS, "lambda1": 1e-2, "learning_rate": 2e-3, "shift": 3e-3}
@@ -112,7 +112,7 @@ def in_tiers(tiers: np.ndarray) -> np.ndarray:
 
 
 def with_all_features(problem: Problem) -> Problem:
-    """The same problem with all optional inputs: one program of the reference loop serves all."""
+    """The same problem with all optional inputs, so that the reference loop is compiled once."""
     n, d = problem.data.shape
     support = np.ones((d, d)) if problem.support is None else problem.support
     counted = np.ones((n, d)) if problem.counted is None else problem.counted
@@ -188,7 +188,7 @@ def test_values_in_rows_that_do_not_count_do_not_matter(name):
     np.testing.assert_allclose(plain.loss, other.loss, rtol=1e-5)
 
 
-# The likelihood takes a variable without residuals for one that is predicted exactly.
+# Under the likelihood, a variable without residuals counts as predicted exactly.
 LOSS_OF_NOTHING = {"numba-mlp-likelihood": pytest.approx(np.log(SMALLEST_VARIANCE))}
 
 

@@ -1,4 +1,4 @@
-"""Which backend of a GPU is planned, and the warning when one cannot be used."""
+"""The choice among the backends of a GPU, and the warning if one cannot be used."""
 
 import subprocess
 import sys
@@ -62,12 +62,12 @@ def test_without_pallas_the_reference_loop_is_used_with_a_warning(monkeypatch, d
     monkeypatch.setattr(shared, "import_module", without_pallas)
     task = Problem(np.zeros((8, d), np.float32), SETTINGS, 0).task(RECIPE, 1, "gpu")
     with pytest.warns(FallbackWarning, match=f"'{name}'.*no Pallas for Triton"):
-        assert plan.choose(task).name == "reference"
+        assert plan.choose_backend(task).name == "reference"
 
 
 def test_undeclared_features_go_to_the_reference_loop_without_a_warning(recwarn):
     problem = Problem(np.zeros((8, 256), np.float32), SETTINGS, 0, gaps=np.full((256, 256), -1.0))
-    assert plan.choose(problem.task(RECIPE, 1, "gpu")).name == "reference"
+    assert plan.choose_backend(problem.task(RECIPE, 1, "gpu")).name == "reference"
     assert not recwarn.list
 
 

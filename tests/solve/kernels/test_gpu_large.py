@@ -1,7 +1,7 @@
-"""The kernels for one large problem take the steps of the loop, however the work is cut up.
+"""The kernels for one large problem take the steps of the loop, for any division into tiles.
 
-They run here interpreted, on a CPU, which is slow: most of that is nightly. `python
-benchmarks/gpu.py parity` does the same on a GPU.
+Here they are interpreted on a CPU, which is slow, so most of these tests are nightly. `python
+benchmarks/gpu.py parity` makes the same comparison on a GPU.
 """
 
 from dataclasses import replace
@@ -79,7 +79,7 @@ def some_counted(case, columns):
     return np.random.default_rng(2).integers(0, 3, (case[1], columns)).astype(np.float32)
 
 
-# Every case and every feature once, in few programs: compiling them is what takes the time.
+# Every case and every feature once, in few programs, because compilation takes most of the time.
 PROBLEMS = {
     "nothing": (SMALL, 8, {}),
     "support": (SMALL, 4, {"support": some_support(SMALL)}),
@@ -246,7 +246,7 @@ def test_kernels_lower_to_triton_at_a_hundred_thousand_variables(moments, suppor
     )
     text = traced.lower(lowering_platforms=("cuda",)).as_text()
     assert text.count("triton") >= 2
-    # H and both moments are updated where they are.
+    # H and both moments are updated in place.
     assert text.count("output_operand_alias<") == 3
-    # One byte per arc where a support is given, and nothing of the kind where it is not.
+    # One byte per arc with a support, and no such array without one.
     assert ("xi8>" in text) == supported

@@ -1,7 +1,7 @@
 """The kernel for many small problems takes the steps of the loop.
 
-It runs here interpreted, on a CPU, which is slow: most of that is nightly. `python
-benchmarks/gpu.py parity` does the same on a GPU.
+Here it is interpreted on a CPU, which is slow, so most of these tests are nightly. `python
+benchmarks/gpu.py parity` makes the same comparison on a GPU.
 """
 
 from dataclasses import replace
@@ -93,5 +93,5 @@ def test_kernel_lowers_to_triton(d):
     )
     text = traced.lower(lowering_platforms=("cuda",)).as_text()
     assert "triton" in text
-    # H, p and their moments are updated where they are.
+    # H, p and their moments are updated in place.
     assert text.count("output_operand_alias<") == 6

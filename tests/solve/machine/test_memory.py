@@ -1,4 +1,4 @@
-"""Available memory: the machine's, and limits of control groups wherever the process is."""
+"""Available memory of the machine, and under the limits of control groups."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from cosmodag.solve.machine.memory import memory_left
 
 @pytest.fixture
 def system(tmp_path):
-    """Make a tree of control groups, and give the paths that the function takes."""
+    """Make a tree of control groups, and return the arguments of `memory_left`."""
 
     def make(membership: str, files: dict[str, str]) -> tuple[Path, Path]:
         mount = tmp_path / "cgroup"

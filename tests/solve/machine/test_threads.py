@@ -38,7 +38,7 @@ def blas_limits() -> list[int]:
 @pytest.fixture
 def two_threads():
     with threadpool_limits(2, user_api="blas"):
-        # As at the start of a process: no thread is yet the one that may set limits.
+        # As at the start of a process, when no thread controls the limits.
         getattr(OpenBLASController, "clear_controlling_thread", lambda **_: None)(force=True)
         before = blas_limits()
         assert before == [2] * len(before) != []
@@ -46,10 +46,10 @@ def two_threads():
 
 
 def in_turn(order: list[str]) -> list[list[int]]:
-    """Limits that fits in two threads leave after each step: enters and leaves of 'a' and 'b'."""
+    """Limits after each step, when fits in two threads, 'a' and 'b', enter and leave contexts."""
     contexts = {name: threads.blas_threads(1) for name in "ab"}
     seen = []
-    # Threads that outlive the fits: threadpoolctl lets no other set a limit while its first lives.
+    # The threads outlive the fits: while the first lives, threadpoolctl ignores other threads.
     with ThreadPoolExecutor(1) as a, ThreadPoolExecutor(1) as b:
         pools = {"a": a, "b": b}
         for step in order:
@@ -116,7 +116,7 @@ def test_eight_fits_at_once_leave_the_limits_as_they_were(two_threads):
     with warnings.catch_warnings(), ThreadPoolExecutor(8) as pool:
         warnings.simplefilter("ignore")
         assert len(list(pool.map(fit, range(8)))) == 8
-        # Asked before the pool ends: its first thread is alive, and the others cannot hide behind.
+        # Checked while the pool is open, because a limit set by its first thread would then remain.
         assert blas_limits() == two_threads
 
 
@@ -158,7 +158,7 @@ def test_a_fit_of_a_small_table_enters_the_limit_once(two_threads, monkeypatch, 
 
 
 def test_training_of_a_large_table_enters_its_own_limit_once(two_threads, monkeypatch, entered):
-    # The products of the whole table are worth two threads, those of a batch of rows one.
+    # Products of the whole table are large enough for two threads, those of a batch are not.
     monkeypatch.setattr(threads, "_WORTH_THREADS", 700.0)
     monkeypatch.setattr(threads, "cores", lambda: 2)
     X = np.random.default_rng(0).normal(size=(50, 4))

@@ -48,7 +48,7 @@ def test_the_seconds_a_piece_may_take_change_nothing(batch):
 
 
 def test_a_time_limit_ends_it_between_pieces(batch, monkeypatch):
-    """The clock moves on by a second for each piece, however long the piece takes."""
+    """The clock advances by one second per piece, however long the piece takes."""
     clock = count(0.0)
     monkeypatch.setattr(watch_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     with Watch(10**6, "test", max_time=3.5) as watch:
@@ -121,5 +121,5 @@ def test_problems_of_different_shapes_are_solved_in_groups(table):
         (alone,) = solve_many(solver, [problems[1]], device="cpu", watch=watch)
     arcs = {one.place: one.solution.parameters["arcs"] for one in solved}
     assert np.array_equal(arcs[1], alone.solution.parameters["arcs"])
-    # Entries that all count are as good as none given, in another order of the same sums.
+    # Weights of one give the same sums as no weights, in another order.
     np.testing.assert_allclose(arcs[3], arcs[2], atol=1e-4)

@@ -1,1 +1,1 @@
-"""What this process may use: memory, threads and devices."""
+"""Memory, threads and devices that this process may use."""

@@ -1,4 +1,4 @@
-"""Devices by name, and whether JAX can run here; the CPU is found without importing JAX."""
+"""Devices by name, and whether JAX can run in this process; for the CPU, JAX is not imported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cosmodag.later import jax
 
 @dataclass(frozen=True)
 class Host:
-    """The processor of this machine."""
+    """The CPU of this machine, in place of a JAX device."""
 
     platform: str = "cpu"
     device_kind: str = "cpu"
@@ -30,7 +30,7 @@ HOST = Host()
 
 
 def device_named(name: str) -> Host | jax.Device:
-    """Find the device called ``"cpu"``, ``"gpu"`` or ``"auto"`` (a GPU if there is one)."""
+    """Find the device named ``"cpu"``, ``"gpu"``, … or ``"auto"`` (a GPU if there is one)."""
     if name == "cpu" or (name == "auto" and not _may_have_accelerators()):
         return HOST
     try:
@@ -45,23 +45,23 @@ def device_named(name: str) -> Host | jax.Device:
 
 
 def jax_device(device: Host | jax.Device) -> jax.Device:
-    """Return the JAX device that computes for a device."""
+    """Return the JAX device for a device; for `Host`, JAX's CPU."""
     return jax.devices("cpu")[0] if isinstance(device, Host) else device
 
 
 @contextmanager
 def precision_of(parameters: dict[str, Any], device: Host | jax.Device) -> Iterator[None]:
-    """Context in which JAX uses a device and the precision of the parameters of a problem."""
+    """Context in which JAX uses a device, and the precision of some parameters."""
     is_double = parameters["arcs"].dtype == np.float64
     with jax.enable_x64(is_double), jax.default_device(jax_device(device)):
         yield
 
 
 def _may_have_accelerators() -> bool:
-    """Whether JAX might offer another device than the CPU; it is not imported to find out.
+    """Whether JAX might find a device other than the CPU; answered without importing JAX.
 
     JAX finds accelerators through plug-ins, which are packages below ``jax_plugins`` or entry
-    points of that name, and through ``libtpu``. If JAX is already imported, its own list is used.
+    points of that name, and through ``libtpu``. If JAX is already imported, it can be asked itself.
     """
     if "jax" in sys.modules:
         return True
@@ -76,22 +76,22 @@ def _has_plugins() -> bool:
     return bool(metadata.entry_points(group="jax_plugins"))
 
 
-# Numbers of processes in which JAX has started or can start its threads. A forked process inherits
-# this set, but its own number is not in it.
-_SOUND = {os.getpid()}
+# Ids of the processes in which JAX's threads run or can still be started. A forked process inherits
+# this set, which does not contain its own id.
+_USABLE_PROCESSES = {os.getpid()}
 
 
 def refuse_after_fork() -> None:
     """Raise `ForkError` in a process that was forked after JAX had started."""
-    if os.getpid() in _SOUND:
+    if os.getpid() in _USABLE_PROCESSES:
         return
     if not _has_jax_started():
-        _SOUND.add(os.getpid())
+        _USABLE_PROCESSES.add(os.getpid())
         return
     raise ForkError(
         "This process was forked from one that had used JAX, and JAX would deadlock, because "
-        "a fork does not copy its threads: start processes by 'spawn' "
-        "(multiprocessing.get_context('spawn')), or use joblib, whose 'loky' processes work."
+        "a fork does not copy threads: start processes by 'spawn' "
+        "(multiprocessing.get_context('spawn')), or use joblib with its 'loky' processes."
     )
 
 

@@ -1,8 +1,8 @@
 """Available memory, also under the limits of containers and batch systems (control groups).
 
-A process belongs to a group in every hierarchy (version 1) or in the only one (version 2), and the
-limits of all parent groups apply too. In a container, the listed path may be the one outside of
-it; the files are then at the top of the mount.
+A process belongs to one group in every hierarchy (version 1) or in the only hierarchy (version 2),
+and the limits of all parent groups apply too. In a container, the listed path may be the path
+outside the container; the files are then at the top of the mount.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from cosmodag.errors import ResourceError
 from cosmodag.later import jax
 from cosmodag.solve.machine.devices import Host
 
-# Share of memory that can be used: allocators round up, and other processes need some.
+# Fraction of the available memory to use: allocators round up, and other processes need some.
 _USABLE = 0.85
 
 _MOUNT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 
-# The limit, the usage and the reclaimable part of it, for each version's name of the controller.
+# Files of the limit and of the usage, and name of the reclaimable part of the usage, by the name of
+# the controller: empty in version 2.
 _FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -42,7 +43,7 @@ def available_bytes(device: Host | jax.Device) -> int | None:
 
 
 def lanes_that_fit(per_lane: int, fixed: int, available: int | None) -> int | None:
-    """Return how many problems fit beside fixed memory; None without a limit, 0 if none fits."""
+    """Return how many problems fit in memory beside a fixed part; None without a limit."""
     if available is None:
         return None
     return max(0, int((_USABLE * available - fixed) // per_lane))
@@ -54,7 +55,7 @@ def check_fits(
     what: str,
     remedy: str = "use fewer columns, or a device with more memory",
 ) -> None:
-    """Refuse work that needs more memory than available, before anything is allocated."""
+    """Raise a `ResourceError` if more memory is needed than available."""
     if available is not None and needed > _USABLE * available:
         raise ResourceError(
             f"{what} needs about {needed / 2**30:,.1f} GiB, but only "
@@ -82,20 +83,20 @@ def _machine_memory() -> int | None:
 
 
 def memory_left(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> int | None:
-    """Bytes that the tightest memory limit leaves, or None without a limit.
+    """Bytes that remain under the tightest memory limit, or None without a limit.
 
     The page cache of inactive files, which the system frees on demand, does not count as used.
     """
-    left = [
-        _left(folder, *files)
+    remaining = [
+        _remaining(folder, *files)
         for controller, files in _FILES.items()
         for folder in _groups(controller, mount, membership)
     ]
-    return min((size for size in left if size is not None), default=None)
+    return min((size for size in remaining if size is not None), default=None)
 
 
 def _groups(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
-    """Folders of the group of a controller (``""``: version 2) and of all groups above it."""
+    """Folders of this process's group under a controller, and of all groups above it."""
     for line in _text(membership).splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controller not in controllers.split(","):
@@ -104,25 +105,25 @@ def _groups(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
         roots = dict.fromkeys(mount / name for name in names)
         for root in (root for root in roots if root.is_dir()):
             folder = root / path.strip("/")
-            while not folder.is_dir() and folder != root:  # another namespace's path
+            while not folder.is_dir() and folder != root:  # the path outside a container
                 folder = folder.parent
             yield folder
             yield from (above for above in folder.parents if above.is_relative_to(root))
 
 
-def _left(folder: Path, limit: str, used: str, cached: str) -> int | None:
+def _remaining(folder: Path, limit_file: str, usage_file: str, reclaimable: str) -> int | None:
     try:
-        most = int(_text(folder / limit))
-        now = int(_text(folder / used))
+        limit = int(_text(folder / limit_file))
+        usage = int(_text(folder / usage_file))
     except ValueError:  # no such file, or no limit ("max")
         return None
-    if most >= _NO_LIMIT:
+    if limit >= _NO_LIMIT:
         return None
     for line in _text(folder / "memory.stat").splitlines():
         name, _, value = line.partition(" ")
-        if name == cached and value.strip().isdigit():
-            now -= int(value)
-    return max(0, most - max(0, now))
+        if name == reclaimable and value.strip().isdigit():
+            usage -= int(value)
+    return max(0, limit - max(0, usage))
 
 
 def _text(path: Path) -> str:

@@ -1,7 +1,8 @@
-"""Cores, and threads for compiled code, which releases Python's lock, and for linear algebra.
+"""Number of cores, thread pools for compiled code, and thread limits for linear algebra.
 
-The pools are those of Python's standard library: joblib's threading backend consumes the iterator
-of items on other threads than the caller's, and here the next item may be a piece of training.
+Compiled code releases Python's global lock, so that threads run in parallel. The pools are those of
+the standard library: joblib's threading backend consumes the iterator of items on other threads
+than the caller's, but here the next item may be a piece of training.
 """
 
 import threading
@@ -17,22 +18,22 @@ from threadpoolctl import ThreadpoolController
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Multiplications in a matrix product (about a millisecond) below which a second thread gains little
-# on an idle machine; on a busy one, threads that wait for each other were measured to make such a
-# product a hundred times slower.
+# Number of multiplications in a matrix product (about a millisecond) below which a second thread
+# gains little on an idle machine; on a busy one, threads that wait for each other were measured to
+# make such a product a hundred times slower.
 _WORTH_THREADS = 1e8
 
 
 @cache
 def cores() -> int:
-    """Cores that this process may use, by affinity, container and ``LOKY_MAX_CPU_COUNT``."""
+    """Count the cores that this process may use: affinity, container, ``LOKY_MAX_CPU_COUNT``."""
     from joblib import cpu_count
 
     return int(cpu_count())
 
 
 def available_threads(threads: int | None = None) -> int:
-    """Return the requested number of threads, or one per core that this process may use."""
+    """Return the requested number of threads; by default, the number of usable cores."""
     return cores() if threads is None else max(1, threads)
 
 
@@ -40,7 +41,7 @@ def available_threads(threads: int | None = None) -> int:
 def mapper(
     threads: int,
 ) -> Iterator[Callable[[Callable[[Item], Result], Iterable[Item]], list[Result]]]:
-    """Context that yields a function like ``map`` that uses several threads and keeps the order."""
+    """Context that yields a parallel ``map``, which returns the results in the order of items."""
     if threads == 1:
         yield lambda function, items: [function(item) for item in items]
         return
@@ -51,7 +52,7 @@ def mapper(
 def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterator[Result]:
     """Yield results of tasks as they complete; only a few tasks are requested in advance.
 
-    With one thread, tasks run in the caller's.
+    With one thread, tasks run in the thread of the caller.
 
     >>> sorted(as_completed([lambda: 1, lambda: 2], threads=2))
     [1, 2]
@@ -74,14 +75,14 @@ def as_completed(tasks: Iterable[Callable[[], Result]], threads: int) -> Iterato
 
 
 def threads_worth(multiplications: float, workers: int = 1) -> int:
-    """BLAS threads per worker for a matrix product of this size."""
+    """Return the number of BLAS threads per worker for a matrix product of this size."""
     return max(1, cores() // workers) if multiplications > _WORTH_THREADS else 1
 
 
 @cache
 def _blas() -> list[Any]:
     """Linear algebra libraries in this process, as threadpoolctl objects."""
-    import scipy.linalg  # noqa: F401  (loads the one that Numba calls)
+    import scipy.linalg  # noqa: F401  (loads the library that Numba calls)
 
     libraries = ThreadpoolController().select(user_api="blas").lib_controllers
     return [library for library in libraries if library.num_threads is not None]
@@ -94,45 +95,45 @@ def _limits_one_thread(library: Any) -> bool:
 
 
 class _SharedLimit:
-    """The process-wide thread limit of some libraries, shared by fits in different threads.
+    """Process-wide thread limit of libraries, shared by fits in different threads.
 
-    The lowest requested limit applies while any fit runs; when the last fit ends, in whichever
-    thread, the original limit is restored.
+    The lowest requested limit applies as long as any fit runs; when the last fit ends, in whichever
+    thread, the original limits are restored.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._asked: list[int] = []
-        self._found: list[tuple[Any, int]] = []
+        self._requested: list[int] = []
+        self._original: list[tuple[Any, int]] = []
         self._in_force: int | None = None
 
     def add(self, limit: int) -> None:
         with self._lock:
-            if not self._asked:
+            if not self._requested:
                 shared = [library for library in _blas() if not _limits_one_thread(library)]
-                self._found = [(library, library.num_threads) for library in shared]
-            self._asked.append(limit)
+                self._original = [(library, library.num_threads) for library in shared]
+            self._requested.append(limit)
             self._apply_lowest()
 
     def remove(self, limit: int) -> None:
         with self._lock:
-            self._asked.remove(limit)
+            self._requested.remove(limit)
             self._apply_lowest()
 
     def _apply_lowest(self) -> None:
-        lowest = min(self._asked, default=None)
+        lowest = min(self._requested, default=None)
         if lowest == self._in_force:
             return
-        for library, found in self._found:
-            _set_from_any_thread(library, found if lowest is None else min(found, lowest))
+        for library, original in self._original:
+            _set_from_any_thread(library, original if lowest is None else min(original, lowest))
         self._in_force = lowest
 
 
 def _set_from_any_thread(library: Any, threads: int) -> None:
-    """Set a limit of the whole process.
+    """Set the process-wide thread limit of a library.
 
-    Since 3.7, threadpoolctl lets only the first thread that sets a limit change it, and silently
-    ignores other threads. A lock serialises the threads here, so the check is reset each time.
+    Since version 3.7, threadpoolctl lets only the first thread that sets a limit change it, and
+    silently ignores other threads. Here a lock serialises the threads, so this check is reset.
     """
     release = getattr(library, "clear_controlling_thread", lambda *, force: None)
     release(force=True)
@@ -143,7 +144,7 @@ def _set_from_any_thread(library: Any, threads: int) -> None:
 _LIMIT = _SharedLimit()
 
 
-# Limits of the contexts that each thread is in.
+# For each thread, the limits of the contexts that it has entered.
 _ENTERED = threading.local()
 
 
@@ -151,16 +152,16 @@ _ENTERED = threading.local()
 def blas_threads(limit: int) -> Iterator[None]:
     """Context in which linear algebra uses at most `limit` threads, and no more than before.
 
-    Inside a context of the same thread with the same or a lower limit, nothing is set: a fit sets
-    the limit once.
+    Inside a context of the same thread with the same or a lower limit, nothing is set, so that a
+    fit sets the limit only once.
     """
     entered = vars(_ENTERED).setdefault("limits", [])
     if min(entered, default=limit + 1) <= limit:
         yield
         return
     own = [(library, library.num_threads) for library in _blas() if _limits_one_thread(library)]
-    for library, found in own:
-        library.set_num_threads(min(found, limit))
+    for library, original in own:
+        library.set_num_threads(min(original, limit))
     _LIMIT.add(limit)
     entered.append(limit)
     try:
@@ -168,5 +169,5 @@ def blas_threads(limit: int) -> Iterator[None]:
     finally:
         entered.remove(limit)
         _LIMIT.remove(limit)
-        for library, found in own:
-            library.set_num_threads(found)
+        for library, original in own:
+            library.set_num_threads(original)

@@ -1,1 +1,1 @@
-"""Methods: sequences of problems that end in a DAG."""
+"""Methods: sequences of sub-problems whose solutions lead to a DAG."""

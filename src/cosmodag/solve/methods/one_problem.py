@@ -16,8 +16,8 @@ __all__ = ["OneProblem"]
 class OneProblem(Solver):
     """Minimise the objective of a recipe once: for structures that are acyclic by construction.
 
-    COSMO minimises L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ over H and p, with W = H ∘ S_{t,ε}(p), while
-    its schedule lowers the temperature t (Section 4.2), and with it the bound of Theorem 2 on the
+    COSMO minimises L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ over H and p, with W = H ∘ S_{t,ε}(p). Its
+    schedule lowers the temperature t (Section 4.2), and with it the bound of Theorem 2 on the
     distance of S from acyclicity. There is no constraint, and acyclicity is never evaluated.
     """
 

@@ -1,60 +1,69 @@
-"""The base of all methods, and the progress of a batch through a sequence of sub-problems."""
+"""The base class of all methods, and the progress of a batch through its sub-problems."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.errors import SettingsError
 from cosmodag.later import jax
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser, first_that_implements
+from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
 
-class Solver:
-    """A way to solve a batch of problems of one shape, as a sequence of sub-problems."""
+class Solver(ABC):
+    """A method that solves a batch of problems of one shape, as a sequence of sub-problems."""
 
-    recipe: Recipe  # the one that is minimised last
+    recipe: Recipe  # of the last sub-problem
     minimisers: tuple[Minimiser, ...]  # candidates for the sub-problems, the preferred ones first
-    has_fixed_length: ClassVar[bool] = False  # whether "rounds" are all rounds of a problem
+    has_fixed_length: ClassVar[bool] = False  # whether the setting "rounds" is the length of a run
 
     @property
     def needs(self) -> frozenset[str]:
         """Names of the settings that a problem must have."""
         return self.settings_read
 
+    @abstractmethod
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve the problems of a batch."""
-        raise NotImplementedError
 
     def minimiser_of(self, recipe: Recipe) -> Minimiser:
-        """Return the minimiser that solves the sub-problems of a recipe."""
-        return first_that_implements(self.minimisers, recipe)
+        """Return the first minimiser, in order of preference, that implements a recipe."""
+        for minimiser in self.minimisers:
+            if minimiser.implements(recipe):
+                return minimiser
+        names = ", ".join(type(minimiser).__name__ for minimiser in self.minimisers)
+        raise SettingsError(
+            f"None of the minimisers ({names}) implements {recipe}: add Stochastic(), which "
+            "implements everything."
+        )
 
     @property
-    def minimised(self) -> tuple[Recipe, ...]:
-        """The recipes that are minimised, in order."""
+    def all_recipes(self) -> tuple[Recipe, ...]:
+        """The recipes of all sub-problems, in order."""
         return (self.recipe,)
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """The recipes whose minimisers train, in order."""
-        return tuple(recipe for recipe in self.minimised if self.minimiser_of(recipe).trains)
+        """The recipes of the sub-problems that are solved by training, in order."""
+        return tuple(recipe for recipe in self.all_recipes if self.minimiser_of(recipe).trains)
 
     @property
     def working_copies(self) -> int:
-        """Largest number of parameter-sized arrays of the minimisers that do not train."""
-        return max(self.minimiser_of(recipe).working_copies for recipe in self.minimised)
+        """Largest number of parameter-sized arrays that a minimiser needs without training."""
+        return max(self.minimiser_of(recipe).working_copies for recipe in self.all_recipes)
 
     @property
     def settings_read(self) -> frozenset[str]:
         """Settings that the recipes and their minimisers read."""
-        read = (recipe.needs | self.minimiser_of(recipe).needs for recipe in self.minimised)
+        read = (recipe.needs | self.minimiser_of(recipe).needs for recipe in self.all_recipes)
         return frozenset[str]().union(*read)
 
 
@@ -67,8 +76,8 @@ def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
     return jax.tree.map(pick, new, old)
 
 
-def _finite(found: Minimised) -> Mask:
-    """Mark problems with finite parameters and, if they ended, a finite objective."""
+def _is_finite(found: Minimised) -> Mask:
+    """Whether each problem has finite parameters and, if it was not stopped, a finite objective."""
     finite = np.isfinite(found.loss) | (found.stopped is not None)
     for leaf in jax.tree.leaves(found.parameters):
         finite = finite & np.isfinite(leaf.reshape(len(leaf), -1)).all(axis=1)
@@ -76,18 +85,19 @@ def _finite(found: Minimised) -> Mask:
 
 
 class Progress:
-    """State of every problem of a batch between sub-problems."""
+    """State of all problems of a batch between sub-problems."""
 
     def __init__(self, batch: Batch) -> None:
-        started = batch.start().parameters
-        # Accepted parameters, stacked, in NumPy, in the precision of the data.
-        self.parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), started)
-        # Which problems are not finished, which of the others converged, and which were active when
-        # the run was stopped.
+        start = batch.start().parameters
+        # Accepted parameters: stacked NumPy arrays in the precision of the data.
+        self.parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), start)
+        # Which problems are not finished, which have converged, and which were active when the run
+        # was stopped.
         self.active: Mask = np.ones(batch.size, bool)
         self.converged: Mask = np.zeros(batch.size, bool)
         self.cut_short: Mask = np.zeros(batch.size, bool)
-        # Iterations of all sub-problems so far, and at the divergence of each problem (−1: none).
+        # Iterations of all sub-problems so far, and their number when each problem diverged (−1 if
+        # it did not).
         self.iterations = 0
         self.diverged_at = np.full(batch.size, -1, np.int64)
         self.stopped: str | None = None
@@ -95,20 +105,20 @@ class Progress:
         self._rounds_per_pass = batch.passes.rounds
 
     @property
-    def goes_on(self) -> bool:
-        """Whether a problem is active and the run was not stopped."""
+    def is_running(self) -> bool:
+        """Whether any problem is active and the run was not stopped."""
         return bool(self.active.any()) and self.stopped is None
 
     def minimise(self, minimiser: Minimiser, batch: Batch, watch: Watch) -> tuple[Minimised, Mask]:
-        """Solve a sub-problem; return its result, and the active problems that are not finite."""
+        """Solve a sub-problem; return its result, and which active problems are not finite."""
         found = minimiser.minimise(batch, self.parameters, self.active, self.iterations, watch)
         self.iterations += found.iterations
         self.stopped = found.stopped
         self.cut_short = self.active & (found.stopped is not None)
-        return found, self.active & ~_finite(found)
+        return found, self.active & ~_is_finite(found)
 
     def drop(self, diverged: Mask) -> None:
-        """End problems that diverged; they keep their last good parameters."""
+        """Deactivate problems that diverged; they keep the parameters accepted last."""
         self.diverged_at[diverged] = self.iterations
         self.active &= ~diverged
 
@@ -122,7 +132,7 @@ class Progress:
             )
 
     def solutions(self, recipe: Recipe) -> list[Solution]:
-        """Split the batch into solutions; `recipe` describes their parameters."""
+        """Split the batch into solutions; `recipe` is the recipe of their parameters."""
         return [
             Solution(
                 parameters=lane_of(self.parameters, lane),

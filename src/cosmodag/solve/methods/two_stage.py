@@ -1,4 +1,4 @@
-"""NOCURL's solver: a penalised problem finds the order, an unconstrained one the weights."""
+"""NOCURL's solver: a penalised problem for the order, then an unconstrained one for the weights."""
 
 from dataclasses import dataclass, replace
 
@@ -16,10 +16,10 @@ from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of
 from cosmodag.solve.watch import Watch
 
-# Values of α in stage 1, in order.
+# Values of α in step 1, in order.
 _MULTIPLIERS = (10.0, 1000.0)
 
-# Arcs with |W| below it are dropped in stage 2.
+# Arcs with |W| below this are dropped in step 2.
 _THRESHOLD = 0.3
 
 
@@ -32,53 +32,53 @@ class TwoStage(Solver):
     2. Drop weak arcs, and project the graph on the gradient flow of a potential φ: `potentials`.
     3. Freeze φ and minimise loss + λ₁‖W‖₁ over K, where W = K ∘ ReLU(φ_v − φ_u).
 
-    If it is stopped early, it returns the weights of stage 1 and their recipe, because K may still
-    be close to its random start.
+    If the run is stopped early, the weights of step 1 and their recipe are returned, because K may
+    still be close to its random initial values.
     """
 
-    preliminary: Recipe  # of stage 1
-    recipe: Recipe  # of stage 3
+    preliminary: Recipe  # of step 1
+    recipe: Recipe  # of step 3
     minimisers: tuple[Minimiser, ...]
 
     @property
-    def minimised(self) -> tuple[Recipe, ...]:
-        """Both recipes."""
+    def all_recipes(self) -> tuple[Recipe, ...]:
+        """The recipes of steps 1 and 3."""
         return (self.preliminary, self.recipe)
 
     @property
     def needs(self) -> frozenset[str]:
-        """Settings of both recipes and their minimisers, except those that the stages set."""
+        """Settings of both recipes and their minimisers, except those that the method sets."""
         return self.settings_read - {"multiplier", "penalty", "priority_learning_rate"}
 
     def solve(self, batch: Batch, watch: Watch) -> list[Solution]:
         """Solve a batch of problems of one shape."""
         batch = batch.with_settings(penalty=0.0, multiplier=0.0, priority_learning_rate=0.0)
         free = replace(batch, recipe=self.preliminary)
-        reached = Progress(free)
-        reached.converged[:] = True
+        progress = Progress(free)
+        progress.converged[:] = True
         for multiplier in _MULTIPLIERS:
-            if reached.stopped is None:
-                self._run(reached, free.with_settings(multiplier=multiplier), watch)
-        first_weights = reached.parameters
-        if reached.stopped is None:
+            if progress.stopped is None:
+                self._run(progress, free.with_settings(multiplier=multiplier), watch)
+        first_weights = progress.parameters
+        if progress.stopped is None:
             phi = self._potentials(free, first_weights)
-            reached.parameters = {**Progress(batch).parameters, "order": phi}
-            self._run(reached, batch, watch)
-        if reached.stopped is not None:
-            reached.parameters = first_weights
-            return reached.solutions(self.preliminary)
-        return reached.solutions(self.recipe)
+            progress.parameters = {**Progress(batch).parameters, "order": phi}
+            self._run(progress, batch, watch)
+        if progress.stopped is not None:
+            progress.parameters = first_weights
+            return progress.solutions(self.preliminary)
+        return progress.solutions(self.recipe)
 
-    def _run(self, reached: Progress, batch: Batch, watch: Watch) -> None:
-        """Solve one problem of the sequence, from the batch's current parameters."""
-        found, not_finite = reached.minimise(self.minimiser_of(batch.recipe), batch, watch)
-        reached.drop(not_finite)
-        reached.record(loss=found.loss, multiplier=batch.settings["multiplier"])
-        reached.parameters = replace_where(reached.active, found.parameters, reached.parameters)
-        reached.converged &= reached.active & found.converged
+    def _run(self, progress: Progress, batch: Batch, watch: Watch) -> None:
+        """Solve one problem of the sequence, from the current parameters."""
+        found, not_finite = progress.minimise(self.minimiser_of(batch.recipe), batch, watch)
+        progress.drop(not_finite)
+        progress.record(loss=found.loss, multiplier=batch.settings["multiplier"])
+        progress.parameters = replace_where(progress.active, found.parameters, progress.parameters)
+        progress.converged &= progress.active & found.converged
 
     def _potentials(self, batch: Batch, parameters: Parameters) -> NDArray[np.floating]:
-        """φ of every problem, from its weights in stage 1 and the known partial order."""
+        """φ of every problem, from its weights of step 1 and the known partial order."""
         found = []
         for lane in range(batch.size):
             own, settings = lane_of(parameters, lane), batch.settings_of(lane)
@@ -91,7 +91,7 @@ class TwoStage(Solver):
                 else:
                     known = np.asarray(gaps) > 0
                     free = {"order": jnp.asarray(potentials((arcs & ~known.T) | known))}
-                    # An arc raises the potential by 1/d: a gap of one would outweigh all arcs.
+                    # An arc raises the potential by 1/d; gaps of one would outweigh all arcs.
                     steps = jnp.asarray(gaps) / len(arcs)
                     phi = self.recipe.structure.restrain(free, settings, steps)["order"]
             found.append(np.asarray(phi, batch.dtype))
@@ -104,9 +104,9 @@ _strengths = jax.jit(Recipe.strengths, static_argnums=0)
 def potentials(adjacency: ArrayLike) -> NDArray[np.float64]:
     """φ whose differences best approximate the reachability of a graph (Hodge projection).
 
-    With R_uv = 1 where v is reachable from u and C = (R − Rᵀ)/2, φ minimises Σ (φ_v − φ_u − C_uv)²:
-    φ_u = (b_d − b_u)/d, b_u = Σ_v C_uv, so that the last potential is zero. In a DAG every arc
-    raises φ by at least 1/d. Cycles are allowed.
+    Let R_uv = 1 if v is reachable from u, and C = (R − Rᵀ)/2. φ minimises Σ (φ_v − φ_u − C_uv)²:
+    φ_u = (b_d − b_u)/d with b_u = Σ_v C_uv, so that the last potential is zero. In a DAG, every arc
+    raises φ by at least 1/d. The graph may have cycles.
 
     >>> potentials(np.eye(4, k=1)).tolist()
     [-0.75, -0.5, -0.25, 0.0]

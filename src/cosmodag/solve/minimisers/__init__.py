@@ -1,1 +1,1 @@
-"""Minimisers: ways to solve one unconstrained sub-problem."""
+"""Minimisers: algorithms that solve one unconstrained sub-problem."""

@@ -1,4 +1,4 @@
-"""DAGMA's own sub-solver: Adam on the full gradient, in float64, on the covariance."""
+"""DAGMA's minimiser for linear relations: full-gradient Adam on the covariance, in float64."""
 
 import time
 from dataclasses import dataclass
@@ -23,9 +23,11 @@ from cosmodag.solve.minimisers.each_lane import (
     half_squared_error,
 )
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import NARROW, Inside, Recipe
+from cosmodag.solve.recipe import SMALL_RADIUS, Inside, Recipe
 from cosmodag.solve.training.adam import EPSILON
 from cosmodag.solve.watch import Watch
+
+Float64 = NDArray[np.float64]
 
 # Rows per elimination block: small enough for registers, large enough for a matrix product.
 _BLOCK = 16
@@ -33,11 +35,11 @@ _BLOCK = 16
 
 @compiled
 def _invert_in_place(matrix: Any) -> bool:
-    """Gauss–Jordan elimination without pivoting; False at a pivot that is not positive."""
+    """Gauss–Jordan elimination without pivoting; return False if a pivot is not positive."""
     d = matrix.shape[0]
     for k in range(d):
         pivot = matrix[k, k]
-        # Also false where it is not a number.
+        # Written so that NaN is refused too.
         if not pivot > 0.0:
             return False
         matrix[k, k] = 1.0
@@ -55,12 +57,13 @@ def _invert_in_place(matrix: Any) -> bool:
 
 @compiled
 def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
-    """Write (sI − W∘W)⁻¹; False, with invalid output, unless sI − W∘W is an M-matrix.
+    """Write (sI − W∘W)⁻¹ to `inverse`; return whether sI − W∘W is an M-matrix.
 
-    A matrix without positive off-diagonal entries is an M-matrix exactly if elimination meets only
-    positive pivots. It then needs no pivoting and never subtracts: the inverse is a sum of products
-    of non-negative numbers. The elimination can therefore proceed by blocks of rows, each a product
-    of thin matrices, which takes half the time of a general inverse.
+    If it is not, the output is invalid. A matrix without positive off-diagonal entries is an
+    M-matrix if and only if all pivots of the elimination are positive. The elimination then needs
+    no pivoting and never subtracts: the inverse is a sum of products of non-negative numbers. It
+    can therefore proceed by blocks of rows, each a product of thin matrices, which takes half the
+    time of a general inverse.
     """
     d = weights.shape[0]
     for u in range(d):
@@ -75,7 +78,7 @@ def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
         if not _invert_in_place(pivot):
             return False
         rows = np.dot(pivot, inverse[begin:end])
-        # Loops: an array that is assigned to a slice takes two seconds to compile.
+        # Loops, because assigning an array to a slice takes two seconds to compile.
         for u in range(end - begin):
             for v in range(end - begin):
                 rows[u, begin + v] = pivot[u, v]
@@ -92,8 +95,6 @@ def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
     return True
 
 
-Float64 = NDArray[np.float64]
-
 _RECIPES = [
     Recipe(structure, Linear(), Barrier(half_squared_error_of_rows), guard=guard)
     for structure in (Free(), Free(from_zero=False))
@@ -105,13 +106,13 @@ _GOES_ON, _LEFT_THE_DOMAIN, _AT_REST = 0, 1, 2
 # Iterations between checks of the objective.
 _CHECK_EVERY = 1000
 
-# Relative change at the last check below which a stage counts as converged although it reached its
-# iteration limit: with a constant step length the objective fluctuates by 1e-5 to 3e-4 (ER4, d = 20
-# and 30), so whether the tolerance is met is a matter of chance.
+# Relative change at the last check up to which a stage counts as converged although it reached its
+# iteration limit. With a constant step length, the objective fluctuates by 1e-5 to 3e-4 (ER4,
+# d = 20 and 30), so that meeting the tolerance is a matter of chance.
 _SMALL_CHANGE = 1e-3
 
 DESCENT_SETTINGS = frozenset({"learning_rate", "beta1", "beta2", "rounds"})
-"""Adam's settings, and the largest number of iterations."""
+"""Settings of Adam, and the maximum number of iterations."""
 
 
 class StageSettings(NamedTuple):
@@ -129,18 +130,18 @@ class LinearDescent(EachLane):
     """Minimise μ (‖X − XW‖_F²/2n + λ₁‖W‖₁) − log det(sI − W∘W) + d log s, the diagonal zero.
 
     Every iteration computes the inverse of sI − W∘W for the gradient, which also shows whether W is
-    in the domain. A step that leaves the domain is halved until it stays inside; if s ≤ 0.9, or in
-    the first iteration, the stage is refused instead.
+    in the domain. A step that leaves the domain is halved until it does not; if s ≤ 0.9, or in the
+    first iteration, the stage is refused instead.
     """
 
-    # Relative change of the objective between two checks that ends a stage.
+    # Relative change of the objective between two checks at which a stage ends.
     tolerance: float = 1e-6
     working_copies: ClassVar[int] = 8
     needs: ClassVar[frozenset[str]] = DESCENT_SETTINGS
     leaves_python: ClassVar[bool] = True
 
     def implements(self, recipe: Recipe) -> bool:
-        """Whether a recipe is half squared errors of linear relations and a barrier, full batch."""
+        """Whether a recipe is the half squared error of linear relations with a barrier."""
         return recipe in _RECIPES
 
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
@@ -155,9 +156,8 @@ class LinearDescent(EachLane):
         limit, done = int(settings["rounds"]), 0
         rate, status = stage.learning_rate, _GOES_ON
         value, change, piece = 1e16, np.inf, 1
-        while (
-            done < limit and status == _GOES_ON and change > self.tolerance and watch.stop is None
-        ):
+        is_stopped = False
+        while not is_stopped and done < limit and status == _GOES_ON and change > self.tolerance:
             next_check = min(done - done % _CHECK_EVERY + _CHECK_EVERY, limit)
             first, begin = done, time.perf_counter()
             done, rate, status = descend(
@@ -166,9 +166,11 @@ class LinearDescent(EachLane):
             )
             watch.advance(done - first)
             piece = batch.steps_per_piece(done - first, time.perf_counter() - begin)
-            if done == next_check or status != _GOES_ON or watch.stop is not None:
+            # Read once per piece, so that the objective is computed whenever the run stops.
+            is_stopped = watch.stop is not None
+            if done == next_check or status != _GOES_ON or is_stopped:
                 previous, value = value, _objective(covariances, arcs, weights, stage)
-                # Both values are zero on constant data.
+                # On constant data, both values are zero.
                 difference, scale = abs(value - previous), max(abs(previous), 1e-300)
                 change = 0.0 if value == previous else difference / scale
         return LaneResult(
@@ -216,7 +218,7 @@ def descend(
     done: int,
     until: int,
 ) -> tuple[int, float, int]:
-    """Run iterations done + 1 … until in place; return the last one, the rate and the outcome."""
+    """Run iterations done + 1 … until in place; return the last one, the rate and the status."""
     d = weights.shape[0]
     inverse = np.empty((d, d))
     product = np.empty((d, d))
@@ -225,7 +227,7 @@ def descend(
     while done < until:
         done += 1
         while not invert_m_matrix(weights, stage.radius, inverse):
-            if done == 1 or stage.radius < NARROW:
+            if done == 1 or stage.radius < SMALL_RADIUS:
                 return done, rate, _LEFT_THE_DOMAIN
             rate *= 0.5
             if rate <= 1e-16:

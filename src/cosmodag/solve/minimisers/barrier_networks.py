@@ -1,13 +1,13 @@
-"""DAGMA's sub-problems for networks on a CPU: Adam on all rows, fused into one compiled loop.
+"""DAGMA's minimiser for networks on a CPU: Adam on all rows, fused into one compiled loop.
 
-The steps that `cosmodag.solve.minimisers.base.Stochastic` takes with one batch of all rows,
-for one hidden layer of sigmoid units. With r = x̂ − x, c the entries' weights, E = Σ c r², ∂W' the
+The steps are those of `cosmodag.solve.minimisers.base.Stochastic` with one batch of all rows, for
+one hidden layer of sigmoid units. With r = x̂ − x, weights c of the entries, E = Σ c r², ∂W' the
 gradient of ½E and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
 
     ∂W = μ (d/E ∂W' + λ₁ sign(W) + λ₂ W) + 2 W_uvi M_vu,
 
-and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). Arrays and
-backward pass are those of `cosmodag.solve.kernels.cpu.mlp`.
+and for all other parameters θ, ∂θ = μ (d/E ∂θ' + λ₂ θ). The arrays and the backward pass are those
+of `cosmodag.solve.kernels.cpu.mlp`.
 """
 
 import time
@@ -51,9 +51,9 @@ class _Given(NamedTuple):
     """Input arrays of one problem, float32."""
 
     data: Float32
-    counted: Float32  # (n, d) weights of entries; (0, d) if all are one
-    support: Float32  # one where an arc may exist
-    lambda1: Float32  # of each arc
+    counted: Float32  # (n, d): weights of entries; (0, d) if all are one
+    support: Float32  # (d, d): one if an arc may exist
+    lambda1: Float32  # (d, d): λ₁ of each arc
 
 
 class _AdamStep(NamedTuple):
@@ -73,7 +73,7 @@ class NetworkDescent(EachLane):
     dtype: ClassVar[Any] = np.float32
 
     def implements(self, recipe: Recipe) -> bool:
-        """Whether a recipe is DAGMA's objective for one sigmoid hidden layer, full batch."""
+        """Whether a recipe is DAGMA's objective on all rows, for one hidden layer of sigmoids."""
         return (
             recipe.structure in (Free(), Free(from_zero=False))
             and is_plain_network(recipe.mechanism)
@@ -92,16 +92,18 @@ class NetworkDescent(EachLane):
         state = fresh_state(map_arrays(lambda leaf: leaf[None].copy(), start), lanes=(1,))
         arrays = gather(state, 0)
         work = workspace(arrays)
-        done, inside, value, piece = 0, True, np.nan, 1
-        while done < int(settings["rounds"]) and inside and watch.stop is None:
-            # The ends of pieces depend on the machine; the reported iterations must not.
-            end = min(done - done % _CHECK_EVERY + _CHECK_EVERY, int(settings["rounds"]))
+        limit, done, inside, value, piece = int(settings["rounds"]), 0, True, np.nan, 1
+        is_stopped = False
+        while not is_stopped and done < limit and inside:
+            # Pieces depend on the speed of the machine, but the reported iterations must not.
+            end = min(done - done % _CHECK_EVERY + _CHECK_EVERY, limit)
             until = min(done + piece, end)
             begin = time.perf_counter()
             inside, value = descend(given, arrays, work, stage, done, until)
             piece = batch.steps_per_piece(until - done, time.perf_counter() - begin)
             watch.advance(until - done)
             done = until if inside else end
+            is_stopped = watch.stop is not None
         scatter(arrays, state, 0)
         return LaneResult(lane_of(state.parameters, 0), value, done, inside, not inside)
 
@@ -167,9 +169,9 @@ def _move_arcs(
 def descend(
     given: Any, state: Any, work: Any, stage: Any, done: int, until: int
 ) -> tuple[bool, float]:
-    """Run iterations done + 1 … until in place; return whether W stayed inside, and the objective.
+    """Run iterations done + 1 … until in place.
 
-    The objective is the value before the last step.
+    Return whether W stayed in the domain, and the objective before the last step.
     """
     n, d = given.data.shape
     wide = state.arcs.shape[1]

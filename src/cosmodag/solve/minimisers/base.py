@@ -1,13 +1,11 @@
-"""Minimisers solve one unconstrained sub-problem of a method: the interface, and training."""
+"""Minimisers, which solve the unconstrained sub-problems of a method: interface and training."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import SettingsError
 from cosmodag.later import jax
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import jax_device
@@ -21,63 +19,52 @@ Mask = NDArray[np.bool_]
 
 
 class Minimised(NamedTuple):
-    """Result of one sub-problem for every problem of a batch.
+    """Result of one sub-problem for all problems of a batch.
 
     A problem is refused if it left the domain of its objective and must be solved again with other
     settings.
     """
 
     parameters: Parameters  # of all problems, stacked, in NumPy
-    loss: NDArray[np.floating]  # (k,) final objective; not finite if the problem diverged
+    loss: NDArray[np.floating]  # (k,): final objective; not finite if the problem diverged
     iterations: int  # maximum over problems
     refused: Mask
-    converged: Mask  # False where a limit was reached
+    converged: Mask  # False if a limit was reached
     stopped: str | None  # why the run ended early
 
 
 class Minimiser(Protocol):
-    """A way to minimise the objective of a batch's recipe, under its present settings.
+    """An algorithm that minimises the objective of a batch's recipe at the batch's settings.
 
-    It declares the recipes that it implements, matched by equality of their parts, and supports all
-    optional inputs of problems. The setting `rounds` is the limit on rounds of training, or on
+    It declares the recipes that it implements by comparing their parts, and supports all optional
+    inputs of problems. The setting `rounds` limits the number of rounds of training, or of
     iterations over all rows.
     """
 
-    trains: ClassVar[bool]  # by the reference loop or a kernel, which the plan must choose
+    trains: ClassVar[bool]  # whether it runs the reference loop or a kernel, chosen by the plan
     working_copies: ClassVar[int]  # parameter-sized arrays beside the parameters, without training
-    needs: ClassVar[frozenset[str]]  # settings that it reads in addition to the recipe's
+    needs: ClassVar[frozenset[str]]  # settings that it reads in addition to those of the recipe
 
     def implements(self, recipe: Recipe) -> bool:
-        """Whether it can minimise a recipe."""
+        """Whether it can minimise the objective of a recipe."""
 
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
-        """Solve the sub-problems of the active lanes; results of other lanes are not used.
+        """Solve the sub-problem for the active problems; the results of others are not used.
 
-        They start from the stacked `parameters`. `first` is the number of the first round; it
-        gives every sub-problem another order of rows.
+        The stacked `parameters` are the starting points. `first` is the number of the first round,
+        so that every sub-problem has another order of rows.
         """
-
-
-def first_that_implements(minimisers: Sequence[Minimiser], recipe: Recipe) -> Minimiser:
-    """Return the first minimiser, in order of preference, that implements a recipe."""
-    for minimiser in minimisers:
-        if minimiser.implements(recipe):
-            return minimiser
-    raise SettingsError(
-        f"None of {', '.join(type(m).__name__ for m in minimisers) or 'no minimisers'} implements "
-        f"{recipe}: add Stochastic(), which implements everything."
-    )
 
 
 @dataclass(frozen=True)
 class Stochastic:
     """Adam on mini-batches for a number of rounds: the reference loop or an equivalent kernel.
 
-    All lanes run together, including finished ones: they cost less than recompiling the program for
-    a smaller batch. The number of rounds is part of the method, not a limit, so a run that is not
-    stopped counts as converged.
+    All problems of a batch run together, including finished ones, which costs less than compiling
+    the program for a smaller batch. The number of rounds is part of the method, not a limit, so a
+    run that is not stopped counts as converged.
     """
 
     trains: ClassVar[bool] = True
@@ -85,7 +72,7 @@ class Stochastic:
     needs: ClassVar[frozenset[str]] = ADAM_SETTINGS | {"rounds"}
 
     def implements(self, recipe: Recipe) -> bool:
-        """Every recipe is implemented."""
+        """Return True: every recipe is implemented."""
         return True
 
     def minimise(

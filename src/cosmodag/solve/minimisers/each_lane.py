@@ -1,6 +1,7 @@
-"""Base of the minimisers that solve one problem at a time, and the score as they compute it."""
+"""Base class of the minimisers that solve one problem at a time, and their shared computations."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -13,11 +14,14 @@ from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.threads import blas_threads, threads_worth
 from cosmodag.solve.minimisers.base import Mask, Minimised
 from cosmodag.solve.problems import Batch
+from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
-# Number of variables from which one matrix product or inverse can delay the reply to Ctrl-C.
-_LONG = 1000
+Float64 = NDArray[np.float64]
+
+# Number of variables from which one matrix product or inverse can delay the response to Ctrl-C.
+_LARGE = 1000
 
 
 class LaneResult(NamedTuple):
@@ -30,91 +34,93 @@ class LaneResult(NamedTuple):
     refused: bool = False
 
 
-class EachLane:
-    """Base of minimisers that solve one problem at a time, in one precision, on the host."""
+class EachLane(ABC):
+    """Base class of minimisers that solve one problem at a time, on the host."""
 
     trains: ClassVar[bool] = False
+    working_copies: ClassVar[int]
     needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
-    dtype: ClassVar[Any] = np.float64
-    # Whether the work of a large problem spends seconds outside Python. It then runs on another
-    # thread, so that the main thread can respond to Ctrl-C; abandoned work ends by itself.
+    dtype: ClassVar[Any] = np.float64  # precision of the computation
+    # Whether a large problem can spend seconds outside Python. It is then solved on another thread,
+    # so that the main thread can respond to Ctrl-C; abandoned work ends by itself.
     leaves_python: ClassVar[bool] = False
 
+    @abstractmethod
+    def implements(self, recipe: Recipe) -> bool:
+        """Whether it can minimise the objective of a recipe."""
+
+    @abstractmethod
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
-        """Solve one problem; it may change `start`, the parameters of its lane, in place."""
-        raise NotImplementedError
+        """Solve problem `lane`, starting from `start`, which may be changed in place."""
 
     def minimise(
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
-        """Solve the active lanes one after another, until the watch stops the run."""
+        """Solve the active problems one after another, until the watch stops the run."""
         found = map_arrays(lambda stacked: np.array(stacked, self.dtype), parameters)
         loss = np.full(batch.size, np.nan)
         refused, converged = np.zeros((2, batch.size), bool)
-        longest = 0
-        is_long = self.leaves_python and batch.variables >= _LONG
+        most_iterations = 0
+        is_slow = self.leaves_python and batch.variables >= _LARGE
         with blas_threads(threads_worth(float(batch.variables) ** 3)):
             for lane in np.flatnonzero(active).tolist():
                 if watch.stop is not None:
                     break
                 solve = partial(self.solve_one, batch, lane, lane_of(found, lane), watch)
-                ended = _on_other_thread(solve) if is_long else solve()
+                ended = _run_on_thread(solve) if is_slow else solve()
                 for stacked, leaf in zip(leaves(found), leaves(ended.parameters), strict=True):
                     stacked[lane] = leaf
                 loss[lane] = ended.loss
                 refused[lane], converged[lane] = ended.refused, ended.converged
-                longest = max(longest, ended.iterations)
-        return Minimised(found, loss, longest, refused, converged, watch.stop)
+                most_iterations = max(most_iterations, ended.iterations)
+        return Minimised(found, loss, most_iterations, refused, converged, watch.stop)
 
 
-def _on_other_thread(work: Callable[[], LaneResult]) -> LaneResult:
-    """Do some work on another thread, which is abandoned if this one is interrupted."""
+def _run_on_thread(work: Callable[[], LaneResult]) -> LaneResult:
+    """Call a function on another thread, which is abandoned if this thread is interrupted."""
     future: Future[LaneResult] = Future()
 
-    def do() -> None:
+    def run() -> None:
         try:
             future.set_result(work())
         except BaseException as error:
             future.set_exception(error)
 
-    # A pool would wait for the thread.
-    threading.Thread(target=do, daemon=True).start()
+    # Not a pool: it would wait for the thread.
+    threading.Thread(target=run, daemon=True).start()
     return future.result()
 
 
 class Arcs(NamedTuple):
-    """(d, d) each: G of W = arcs ∘ G, zero outside the support, and the price of each arc."""
+    """Constants of all arcs, (d, d) each."""
 
-    gain: NDArray[np.float64]
-    price: NDArray[np.float64]
+    gain: Float64  # G of W = arcs ∘ G, zero outside the support
+    price: Float64  # factor of |W| in the objective
 
 
-def arcs_of(batch: Batch, lane: int, gain: NDArray[np.float64], price: float) -> Arcs:
-    """Restrict G to the support of a lane; its required arcs have no price, all others `price`."""
+def arcs_of(batch: Batch, lane: int, gain: Float64, price: float) -> Arcs:
+    """Restrict the gain to the support of a problem, and set the price of required arcs to zero."""
     support = np.asarray(batch.of_lane("support", lane, 1.0), np.float64)
     required = np.asarray(batch.of_lane("required", lane, 0.0), np.float64)
     return Arcs(gain * support, np.full_like(gain, price) * (1 - required))
 
 
-Float64 = NDArray[np.float64]
-
-
 class Covariances(NamedTuple):
-    """Second moments of a table, one for each set of rows from which some variable is learnt.
+    """Second moments of a table, one matrix for each group of variables with the same row weights.
 
     With c_iv the weight of entry (i, v) and N = Σ c / d, the equation of v depends on the table
-    only through C_v = Σ_i c_iv x_i x_iᵀ / N. Variables learnt from the same rows share one matrix;
-    if all rows count for all variables, there is only XᵀX / n.
+    only through C_v = Σ_i c_iv x_i x_iᵀ / N. If all rows count for all variables, the only matrix
+    is XᵀX / n.
     """
 
-    matrices: Float64  # (g, d, d): one for each group of variables
+    matrices: Float64  # (g, d, d): one for each of g groups
     members: NDArray[np.intp]  # group k is members[bounds[k] : bounds[k + 1]]
     bounds: NDArray[np.intp]
     own: Float64  # (d, d): column v of C_v for each v, the covariances of v with all others
 
 
 def covariances_of(batch: Batch, lane: int) -> Covariances:
-    """Second moments of a lane's centred data, in float64."""
+    """Second moments of the centred data of a problem, in float64."""
     data = np.asarray(batch.of_lane("data", lane), np.float64)
     n, d = data.shape
     counted = np.asarray(batch.of_lane("counted", lane, np.ones((n, 1))), np.float64)
@@ -123,7 +129,7 @@ def covariances_of(batch: Batch, lane: int) -> Covariances:
         distinct, group = np.unique(counted, axis=1, return_inverse=True)
         group = group.ravel()
     total = counted.sum() / counted.shape[1]
-    # If no entry counts, the score is zero.
+    # If all weights are zero, the score is zero.
     scale = max(total, np.finfo(np.float64).tiny)
     matrices = np.stack([(data * column[:, None]).T @ data / scale for column in distinct.T])
     members = np.argsort(group, kind="stable")

@@ -1,4 +1,4 @@
-"""Sub-problems by OWL-QN on the recipe's own objective, in float64, on all rows at once."""
+"""Minimisation by OWL-QN of any recipe's objective on all rows at once, in float64."""
 
 from collections import deque
 from collections.abc import Callable
@@ -21,19 +21,22 @@ from cosmodag.solve.watch import Watch
 Float64 = NDArray[np.float64]
 Smooth = Callable[[Float64], tuple[float, Float64]]
 
-_SUFFICIENT = 1e-4
+# Of the line search: fraction of the predicted decrease that a step must reach, smallest step.
+_SUFFICIENT_DECREASE = 1e-4
 _SMALLEST_STEP = 1e-20
 
-# Steepest slope that ends a minimisation, and number of stored pairs of steps and gradient changes.
-_FLAT = 1e-5
+# Magnitude of the steepest slope at which a minimisation ends.
+_SLOPE_TOLERANCE = 1e-5
+
+# Number of stored pairs of steps and gradient changes.
 _MEMORY = 10
 
 
 class Minimum(NamedTuple):
-    """Result of a minimisation."""
+    """Result of `minimise_orthant_wise`."""
 
     x: Float64
-    value: float  # of the objective, with the one-norm
+    value: float  # of the objective, including the one-norm
     iterations: int
     converged: bool  # False if it was stopped, or a limit was reached
 
@@ -49,14 +52,15 @@ def minimise_orthant_wise(
 ) -> Minimum:
     """Minimise f(x) + Σ cᵢ|xᵢ| by limited-memory BFGS within one orthant per step.
 
-    Within an orthant the one-norm is linear. Each step selects the orthant of the steepest descent
-    direction, takes a quasi-Newton step there, and sets to zero the coordinates that would leave it
-    (OWL-QN: Andrew and Gao, 2007). Unlike splitting every variable in two with bounds, this adds no
-    variables and costs little beside evaluating f.
+    Within an orthant, the one-norm is linear. Each step selects the orthant of the direction of
+    steepest descent, takes a quasi-Newton step there, and sets coordinates that would leave it to
+    zero (OWL-QN: Andrew and Gao, 2007). In contrast to splitting every variable into two bounded
+    ones, this adds no variables, and its cost is small compared with evaluating f.
 
-    `smooth` returns f and ∇f; an infinite f marks points outside its domain, which steps avoid. The
-    `prices` c are zero for variables outside the one-norm. A relative decrease of the objective
-    below `tolerance` ends the minimisation, and so does `is_stopped`, called before every step.
+    `smooth` returns f and ∇f; f is infinite at points outside its domain, which steps avoid. The
+    `prices` c are zero for variables that are not in the one-norm. The minimisation ends when the
+    relative decrease of the objective is at most `tolerance`, or when `is_stopped`, which is called
+    before every step, returns True.
 
     >>> target = np.array([3.0, 0.2])
     >>> def smooth(x):
@@ -71,23 +75,23 @@ def minimise_orthant_wise(
     iterations, converged = 0, False
     while not converged and iterations < max_iter and not is_stopped():
         slope = _steepest(x, gradient, prices)
-        if np.max(np.abs(slope), initial=0.0) <= _FLAT:
+        if np.max(np.abs(slope), initial=0.0) <= _SLOPE_TOLERANCE:
             converged = True
             break
         step = _search(smooth, x, total, slope, prices, pairs)
         if step is None and pairs:
-            # The stored curvature is misleading here: retry with steepest descent.
+            # The stored curvature misleads: try steepest descent.
             pairs.clear()
             step = _search(smooth, x, total, slope, prices, pairs)
         if step is None:
-            # No step lowers the objective: up to rounding, this is the minimum.
+            # No step decreases the objective, so up to rounding this is the minimum.
             converged = True
             break
         moved, new_gradient, new_total = step
-        change, bend = moved - x, new_gradient - gradient
-        curvature = float(change @ bend)
-        if curvature > 1e-10 * float(bend @ bend):
-            pairs.append((change, bend, 1 / curvature))
+        change, gradient_change = moved - x, new_gradient - gradient
+        curvature = float(change @ gradient_change)
+        if curvature > 1e-10 * float(gradient_change @ gradient_change):
+            pairs.append((change, gradient_change, 1 / curvature))
         decrease = (total - new_total) / max(abs(total), abs(new_total), 1.0)
         x, gradient, total = moved, new_gradient, new_total
         iterations += 1
@@ -96,24 +100,24 @@ def minimise_orthant_wise(
 
 
 def _steepest(x: Float64, gradient: Float64, prices: Float64) -> Float64:
-    """Subgradient of the objective with the smallest magnitude."""
+    """Subgradient of the objective of minimum magnitude."""
     at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - prices, 0)
     return np.where(x == 0, at_zero, gradient + prices * np.sign(x))
 
 
 def _direction(slope: Float64, pairs: deque[tuple[Float64, Float64, float]]) -> Float64:
-    """Minus the inverse Hessian approximated by the pairs, times the slope."""
+    """Quasi-Newton direction: minus the approximate inverse Hessian times the slope."""
     direction = -slope
     weights = []
-    for change, bend, inverse in reversed(pairs):
+    for change, gradient_change, inverse in reversed(pairs):
         weight = inverse * float(change @ direction)
-        direction -= weight * bend
+        direction -= weight * gradient_change
         weights.append(weight)
     if pairs:
-        _, bend, inverse = pairs[-1]
-        direction /= inverse * float(bend @ bend)
-    for (change, bend, inverse), weight in zip(pairs, reversed(weights), strict=True):
-        direction += (weight - inverse * float(bend @ direction)) * change
+        _, gradient_change, inverse = pairs[-1]
+        direction /= inverse * float(gradient_change @ gradient_change)
+    for (change, gradient_change, inverse), weight in zip(pairs, reversed(weights), strict=True):
+        direction += (weight - inverse * float(gradient_change @ direction)) * change
     return direction
 
 
@@ -125,7 +129,7 @@ def _search(
     prices: Float64,
     pairs: deque[tuple[Float64, Float64, float]],
 ) -> tuple[Float64, Float64, float] | None:
-    """Backtracking line search along the direction, within the orthant."""
+    """Backtracking line search within an orthant; None if no step decreases the objective."""
     priced = prices > 0
     direction = _direction(slope, pairs)
     direction[priced & (direction * slope >= 0)] = 0
@@ -136,7 +140,8 @@ def _search(
         moved[priced & (moved * orthant < 0)] = 0
         value, gradient = smooth(moved)
         new_total = value + float(prices @ np.abs(moved))
-        if new_total <= total + _SUFFICIENT * float(slope @ (moved - x)) and new_total < total:
+        required = total + _SUFFICIENT_DECREASE * float(slope @ (moved - x))
+        if new_total <= required and new_total < total:
             return moved, gradient, new_total
         length *= 0.5
     return None
@@ -150,18 +155,18 @@ class FullBatch(EachLane):
     """Minimise the objective of a recipe over the weights of arcs and all later layers.
 
     Everything except λ₁‖W‖₁ is differentiated automatically, for any mechanism and loss; the
-    minimiser treats the one-norm. Arcs that may not exist, and a variable's own input, are not
-    variables of the problem.
+    one-norm is handled by the minimiser. Arcs outside the support, and the diagonal, are not
+    variables of the minimisation.
     """
 
-    # Relative decrease of the objective in one iteration that ends a sub-problem. Ending at 1e-9
-    # instead took five times as long and found graphs no better (ER4, d = 20).
+    # Relative decrease of the objective in one iteration at which a sub-problem ends. With 1e-9 it
+    # took five times as long, and the graphs were no better (ER4, d = 20).
     tolerance: float = 1e-6
     # Ten pairs of vectors, and the arrays of one step.
     working_copies: ClassVar[int] = 30
 
     def implements(self, recipe: Recipe) -> bool:
-        """Whether a recipe has free weights with a one-norm; the other parts may be any."""
+        """Whether a recipe has free weights and a one-norm of W; mechanism and loss may be any."""
         return (
             recipe.structure in _STRUCTURES
             and _has_one_norm(recipe.objective)
@@ -170,7 +175,7 @@ class FullBatch(EachLane):
         )
 
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
-        """Minimise over one vector, allowed arcs first, then all other layers."""
+        """Minimise over one vector: the arcs of the support, then all other layers."""
 
         def of(name: str, otherwise: Float64 | None = None) -> Float64:
             return np.asarray(batch.of_lane(name, lane, otherwise), np.float64)
@@ -215,7 +220,7 @@ class FullBatch(EachLane):
 
 
 def _has_one_norm(objective: Objective) -> bool:
-    """Whether λ₁ multiplies only ‖W‖₁: `Penalised`, also with decay."""
+    """Whether an objective is `Penalised`, with or without decay: λ₁ then multiplies only ‖W‖₁."""
     if type(objective) is Decayed:
         return _has_one_norm(objective.objective)
     return type(objective) is Penalised
@@ -227,7 +232,7 @@ def _flat(layers: Any) -> Float64:
 
 
 def _shaped(numbers: Float64, layers: Any) -> Any:
-    """Split a vector into layers of the given shapes; inverse of `_flat`."""
+    """Split a vector into arrays shaped like those of `layers`; the inverse of `_flat`."""
     leaves, structure = jax.tree.flatten(layers)
     ends = np.cumsum([leaf.size for leaf in leaves])
     parts = np.split(numbers, ends[:-1]) if leaves else []

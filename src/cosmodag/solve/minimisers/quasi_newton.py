@@ -1,4 +1,4 @@
-"""Sub-problems of linear relations by SciPy's L-BFGS-B, in float64, on the covariance."""
+"""Minimisation for linear relations by SciPy's L-BFGS-B, in float64, on the covariance."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -34,19 +34,20 @@ _STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=T
 class QuasiNewton(EachLane):
     """Minimise ‖X − XW‖_F²/2n + α h(W) + ½ρ h(W)² + λ₁‖W‖₁ over the arcs of a linear structure.
 
-    Arcs enter W linearly, W = arcs ∘ G: with free weights G is one off the diagonal; with fixed
-    potentials it is ReLU(φ_v − φ_u); G is zero outside the support. Arcs where G is zero are not
-    variables. If λ₁ > 0, each arc is the difference of two non-negative variables, which makes
-    ‖W‖₁ smooth.
+    W is linear in the arcs, W = arcs ∘ G: with free weights, G is one off the diagonal; with fixed
+    potentials, it is ReLU(φ_v − φ_u). G is zero outside the support, and arcs with G = 0 are not
+    variables of the minimisation. If λ₁ > 0, each arc is the difference of two non-negative
+    variables, which makes ‖W‖₁ smooth.
     """
 
-    tolerance: float | None = None  # relative decrease that ends a sub-problem; None for SciPy's
-    # L-BFGS-B keeps ten pairs of vectors and some more, each twice as long as the parameters.
+    # Relative decrease of the objective at which a sub-problem ends; None for SciPy's default.
+    tolerance: float | None = None
+    # L-BFGS-B stores ten pairs of vectors and some more, each twice as long as the parameters.
     working_copies: ClassVar[int] = 80
     leaves_python: ClassVar[bool] = True
 
     def implements(self, recipe: Recipe) -> bool:
-        """Whether the recipe is penalised half squared errors of linear relations."""
+        """Whether a recipe is the penalised half squared error of linear relations."""
         constraint = getattr(recipe.objective, "constraint", None)
         return (
             recipe.structure in _STRUCTURES
@@ -57,7 +58,7 @@ class QuasiNewton(EachLane):
         )
 
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
-        """Minimise from the given parameters."""
+        """Minimise over the arcs, starting from the given parameters."""
         objective = batch.recipe.objective
         assert isinstance(objective, Penalised)
         first, gain = start["arcs"], 1 - np.eye(batch.variables)
@@ -84,7 +85,7 @@ class QuasiNewton(EachLane):
 def smooth_part(
     covariances: Covariances, constraint: Constraint | None, settings: dict[str, float]
 ) -> ValueAndGradient:
-    """Return the objective without λ₁‖W‖₁, with gradient: W ↦ ℓ(W) + α h(W) + ½ρ h(W)²."""
+    """Return the objective without λ₁‖W‖₁, ℓ(W) + α h(W) + ½ρ h(W)², as value and gradient."""
     if constraint is None:
         return lambda weights: half_squared_error(covariances, weights)
     acyclicity = constraint.evaluator()
@@ -102,7 +103,7 @@ def smooth_part(
 def _solve(
     smooth: ValueAndGradient, arcs: Arcs, start: Float64, options: dict[str, float], watch: Watch
 ) -> tuple[Float64, OptimizeResult]:
-    """Minimise smooth(W) + Σ price·|W|, W = arcs ∘ gain, over the arcs whose gain is not zero."""
+    """Minimise smooth(W) + Σ price·|W|, W = arcs ∘ gain, over the arcs with non-zero gain."""
     places = np.nonzero(arcs.gain)
     gains = arcs.gain[places]
     price = arcs.price[places] * gains

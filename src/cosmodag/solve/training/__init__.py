@@ -1,1 +1,1 @@
-"""Training: the reference loop, Adam, the order of rows, schedules."""
+"""Training: the reference loop, Adam, the order of rows, and checkpoints."""

@@ -20,7 +20,7 @@ class AdamState(NamedTuple):
     """State of the training of one problem, or of a batch.
 
     `mean` and `square` are Adam's running moments of the gradient. If the recipe has a guard,
-    `undone` is the number of rounds that it undid, and the first of them (−1 while there is none).
+    `undone` holds the number of rounds that were undone, and the first of them (−1 if none was).
     """
 
     parameters: Parameters
@@ -28,37 +28,37 @@ class AdamState(NamedTuple):
     square: Parameters
     step: Any  # steps taken with these moments
     loss: Any  # mean objective over the batches of the latest round
-    diverged_at: Any  # first round in which the objective was not finite, −1 while there is none
+    diverged_at: Any  # first round in which the objective was not finite, −1 if there is none
     undone: Any = ()
 
 
 def fresh_state(
-    parameters: Parameters, guarded: bool = False, lanes: tuple[int, ...] = ()
+    parameters: Parameters, has_guard: bool = False, lanes: tuple[int, ...] = ()
 ) -> AdamState:
     """State before the first step, for a recipe with or without a guard.
 
-    For parameters of k problems, stacked, `lanes` is (k,). The state of NumPy arrays is in NumPy,
-    and the parameters are not copied.
+    For the stacked parameters of k problems, `lanes` is (k,). For NumPy parameters, the other
+    arrays are NumPy's too. The parameters are not copied.
     """
     arcs = parameters["arcs"]
-    of: Any = np if isinstance(arcs, np.ndarray) else jnp
-    mean, square = (map_arrays(of.zeros_like, parameters) for _ in range(2))
-    step, undone = (of.zeros(lanes, np.int32) for _ in range(2))
-    diverged_at, first = (of.full(lanes, -1, np.int32) for _ in range(2))
-    loss = of.full(lanes, np.nan, arcs.dtype)
-    guard_state = (undone, first) if guarded else ()
+    xp: Any = np if isinstance(arcs, np.ndarray) else jnp
+    mean, square = (map_arrays(xp.zeros_like, parameters) for _ in range(2))
+    step, undone = (xp.zeros(lanes, np.int32) for _ in range(2))
+    diverged_at, first = (xp.full(lanes, -1, np.int32) for _ in range(2))
+    loss = xp.full(lanes, np.nan, arcs.dtype)
+    guard_state = (undone, first) if has_guard else ()
     return AdamState(parameters, mean, square, step, loss, diverged_at, guard_state)
 
 
 def after_round(state: AdamState, round: Any, loss: Any) -> AdamState:
-    """Record the mean objective of a round, and whether it is the first that is not finite."""
+    """Record the mean objective of a round, and the round if it is the first non-finite one."""
     broken = (state.diverged_at < 0) & ~jnp.isfinite(loss)
     diverged_at = jnp.where(broken, round, state.diverged_at).astype(jnp.int32)
     return state._replace(loss=loss, diverged_at=diverged_at)
 
 
 def adam_step(state: AdamState, gradient: Parameters, settings: Settings) -> AdamState:
-    """One step of Adam; `order` uses the priority learning rate, all else the other."""
+    """Take a step of Adam; `order` uses the priority learning rate."""
     beta1, beta2 = settings["beta1"], settings["beta2"]
     step = state.step + 1
     mean_scale = 1 / (1 - beta1**step)

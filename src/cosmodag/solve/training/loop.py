@@ -1,8 +1,7 @@
-"""The reference loop: rounds of shuffled batches, each a step of Adam, for every recipe.
+"""The reference loop: rounds of shuffled batches, with a step of Adam for each, for every recipe.
 
-It implements everything, compiled by XLA on any device. Kernels do the same steps faster for the
-recipes that they declare; tests compare them with this loop. Optional inputs of a problem enter as
-factors, which are one if the input is absent.
+It implements every recipe and optional input, compiled by XLA on any device. Kernels do the same
+steps faster for the recipes that they declare; tests compare them with this loop.
 """
 
 from __future__ import annotations
@@ -20,8 +19,9 @@ from cosmodag.solve.training.adam import AdamState, adam_step, after_round
 from cosmodag.solve.training.rows import Passes, rows_at
 
 Arrays = dict[str, Any]
-"""Input arrays of problems by name: ``data`` (m, n, d), and optionally ``support``, ``required``
-and ``gaps`` (m, d, d) and ``counted`` (m, n, 1) or (m, n, d); m distinct ones for a batch."""
+"""Input arrays of problems by name, each kind with its number m of distinct arrays: ``data``
+(m, n, d), and optionally ``support``, ``required``, ``gaps`` (m, d, d) and ``counted`` (m, n, 1)
+or (m, n, d)."""
 
 
 def run_rounds(
@@ -37,10 +37,10 @@ def run_rounds(
     """Train one problem over the rounds first … last − 1.
 
     Every random choice is a function of the seed and the round, so the result does not depend on
-    the pieces in which the rounds are run.
+    how the rounds are divided over several calls.
 
-    `given` are the input arrays of a batch, and `which` the indices of those of this problem. All
-    arguments but the recipe may be traced.
+    `given` contains the input arrays of a batch, and `which` the indices of this problem's arrays.
+    All arguments except the recipe may be traced.
     """
     data = given["data"]
     n = data.shape[1]
@@ -92,7 +92,7 @@ def _undo_outside(
     settings: Settings,
     support: Any,
 ) -> AdamState:
-    """Undo a round's change of parameters if the guard fails; Adam keeps its moments."""
+    """Undo a round's change of the parameters if it violates the guard; keep Adam's moments."""
     assert recipe.guard is not None
     count, first = state.undone
     weights = recipe.structure.orient(state.parameters, settings, support)
@@ -108,7 +108,7 @@ def _undo_outside(
 
 
 def run_many(recipe: Recipe, *arguments: Any) -> AdamState:
-    """Train a batch by `run_rounds`; all arguments but inputs and rounds have a batch axis."""
+    """Train a batch by `run_rounds`; arguments other than inputs and rounds have a batch axis."""
     many = jax.vmap(partial(run_rounds, recipe), in_axes=(0, None, 0, 0, 0, None, None))
     return many(*arguments)
 
@@ -123,5 +123,5 @@ def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState
         )
 
 
-# Five: S, W, the gradient, and temporaries of XLA; a test compares this with XLA's analysis.
+# Five copies: S, W, the gradient, and temporaries of XLA; a test compares this with XLA's analysis.
 REFERENCE = Backend("reference", lambda task: True, _advance, working_copies=5)

@@ -1,13 +1,13 @@
 """The rows of every step: passes over the table, rounds of bounded length, and their random order.
 
 A pass visits every row once, in an order that is a function of the seed and the pass: the same on
-every device, in every batch of problems and after an interruption. It needs neither a sort nor a
-table: the *swap-or-not* shuffle (Hoang, Morris and Rogaway, 2012) maps each position on its own,
-by a few integer operations, so it vectorises on a CPU and on an accelerator alike.
+every device, in every batch of problems and after an interruption. The *swap-or-not* shuffle
+(Hoang, Morris and Rogaway, 2012) needs neither a sort nor a stored permutation: it maps each
+position independently by a few integer operations, and so vectorises on CPUs and accelerators.
 
-A pass over many rows is divided into rounds of at most `LONGEST` steps; settings change, and a run
-can be interrupted, between rounds. Annealing thus depends on the number of steps: a table with a
-thousand times as many rows is not annealed in a thousand times fewer stages.
+A pass over many rows is divided into rounds of at most `LONGEST` steps. Settings change, and a run
+can be interrupted, between rounds. The number of annealing stages thus depends on the number of
+steps: it is not a thousand times smaller for a table with a thousand times as many rows.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Passes(NamedTuple):
         return cls(rows, size, math.ceil(batches / rounds), rounds)
 
     def steps_from(self, begin: Any) -> Any:
-        """Return the number of steps of the round that begins at a position; it may be traced.
+        """Return the number of steps of the round that begins at a position, which may be traced.
 
-        If a pass is one round, the number is static, so that a GPU needs no synchronisation with
-        the host after each step.
+        If a pass is a single round, the number is static, so that a GPU needs no synchronisation
+        with the host after each step.
         """
         if self.rounds == 1:
             return self.steps
@@ -63,7 +63,7 @@ class Passes(NamedTuple):
         return max(1, math.ceil(steps * self.rounds / per_pass))
 
 
-# A little over 2·log₂(n) rounds for tables of thousands of rows.
+# Rounds of the shuffle: a little over 2·log₂(n) for tables of thousands of rows.
 _ROUNDS = 24
 _GOLDEN = 0x9E3779B9
 _GOLDEN_WORD = np.uint32(_GOLDEN)
@@ -72,7 +72,7 @@ _FIRST, _SECOND = np.uint32(0x7FEB352D), np.uint32(0x846CA68B)
 
 
 def _mixer(unsigned: Any) -> Callable[[Any], Any]:
-    """Return the function that scrambles a 32-bit word, for one type of unsigned number."""
+    """Make the function that hashes a 32-bit word, for one type of unsigned integers."""
 
     def mix(word: Any) -> Any:
         word = unsigned((word ^ (word >> _16)) * _FIRST)
@@ -89,8 +89,8 @@ _mix_numba = inlined(_mixer(np.uint32))
 def rows_at(seed: Any, epoch: Any, positions: Any, n: int) -> jax.Array:
     """Rows that a pass visits at given positions: int32 values of a permutation of 0 … n−1.
 
-    The seed and the epoch, both uint32, determine the permutation. Positions beyond the last row
-    count as the last. There may be fewer than 2³¹ rows.
+    The seed and the epoch, both uint32, determine the permutation. Positions beyond the last one
+    are treated as the last one. n must be below 2³¹.
 
     >>> order = rows_at(0, 3, np.arange(10), 10)
     >>> sorted(order.tolist()) == list(range(10))

@@ -24,7 +24,7 @@ from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
 SAVE_EVERY = 30.0
-"""Seconds between two saved states, the most that a crash can lose."""
+"""Seconds between two saved states: at most this much work is lost in a crash."""
 
 
 class Trained(NamedTuple):
@@ -41,9 +41,9 @@ class Checkpoint:
     """Folder in which runs save their state, with one file per batch of problems.
 
     The name of a file is a digest of everything that the run depends on: data, settings, seeds,
-    recipe, backend, version. A restarted run finds only its own file and continues bit for bit as
-    if it had not been interrupted, because no random number depends on where a run was interrupted.
-    The folder is created if it does not exist.
+    recipe, backend, version. A restarted run finds only its own file, and its result is
+    bit-identical to that of an uninterrupted run, because no random number depends on where a run
+    was interrupted. The folder is created if it does not exist.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -51,10 +51,14 @@ class Checkpoint:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise DataError(f"checkpoint '{folder}' cannot be made: {error.strerror}.") from error
+            raise DataError(
+                f"The checkpoint folder '{folder}' cannot be created: {error.strerror}."
+            ) from error
         if not os.access(self._folder, os.W_OK):
-            raise DataError(f"checkpoint '{folder}' cannot be written to: choose another folder.")
-        self._latest = time.monotonic()
+            raise DataError(
+                f"The checkpoint folder '{folder}' is not writable: choose another folder."
+            )
+        self._last_saved = time.monotonic()
         self._used: set[Path] = set()
 
     def resume(self, batch: Batch, fresh: AdamState, rounds: int) -> Trained:
@@ -66,11 +70,11 @@ class Checkpoint:
         arrays, facts = read_model(path)
         number = count()
 
-        def kept(leaf: Any) -> Any:
+        def saved(leaf: Any) -> Any:
             return _checked(arrays[f"leaf.{next(number)}"], leaf, path)
 
         try:
-            state = map_arrays(kept, fresh)
+            state = map_arrays(saved, fresh)
             losses = list(arrays["losses"])
             marks, done = [int(mark) for mark in arrays["marks"]], int(facts["done"])
         except (KeyError, TypeError, ValueError) as error:
@@ -79,18 +83,18 @@ class Checkpoint:
             raise _damaged(path)
         return Trained(state, done, marks, losses)
 
-    def keep(self, batch: Batch, trained: Trained, rounds: int, now: bool = False) -> None:
-        """Save the state of the run if the interval has passed, or if `now`."""
-        if not now and time.monotonic() - self._latest < SAVE_EVERY:
+    def save(self, batch: Batch, trained: Trained, rounds: int, now: bool = False) -> None:
+        """Save the state of a run if the last save is long enough ago, or if `now`."""
+        if not now and time.monotonic() - self._last_saved < SAVE_EVERY:
             return
         arrays = {f"leaf.{k}": np.asarray(leaf) for k, leaf in enumerate(leaves(trained.state))}
         arrays["marks"] = np.array(trained.marks, np.int64)
         arrays["losses"] = np.reshape(trained.losses, (len(trained.losses), batch.size))
         write_model(self._path(batch, rounds), arrays, {"done": trained.rounds})
-        self._latest = time.monotonic()
+        self._last_saved = time.monotonic()
 
     def clear(self) -> None:
-        """Remove the files of finished runs, and unfinished files of killed ones."""
+        """Remove the files of the runs, and their unfinished files after a crash."""
         for path in self._used:
             for unfinished in self._folder.glob(f".{path.name}.*.part"):
                 unfinished.unlink(missing_ok=True)
@@ -100,17 +104,17 @@ class Checkpoint:
         return self._folder / f"{_digest(batch, rounds)[:32]}.safetensors"
 
 
-def _checked(kept: NDArray[Any], fresh: Any, path: Path) -> Any:
-    """Return a saved array on the device of the fresh value; shape and type must match."""
-    if kept.shape != fresh.shape or kept.dtype != fresh.dtype:
+def _checked(saved: NDArray[Any], fresh: Any, path: Path) -> Any:
+    """Return a saved array on the device of the fresh array; shape and type must agree."""
+    if saved.shape != fresh.shape or saved.dtype != fresh.dtype:
         raise _damaged(path)
-    if hasattr(fresh, "sharding"):  # JAX's
-        return jax.device_put(kept, fresh.sharding)
-    return kept.copy()  # kernels change it in place
+    if hasattr(fresh, "sharding"):  # a JAX array
+        return jax.device_put(saved, fresh.sharding)
+    return saved.copy()  # kernels change it in place
 
 
 def _damaged(path: Path) -> DataError:
-    return DataError(f"'{path}' is not a checkpoint, or it is damaged: remove it.")
+    return DataError(f"The file '{path}' is not a checkpoint, or it is damaged: remove it.")
 
 
 def _digest(batch: Batch, rounds: int) -> str:
@@ -132,10 +136,10 @@ def _digest(batch: Batch, rounds: int) -> str:
     return digest.hexdigest()
 
 
-# The history has a record at each hundredth of a run, independently of the pieces.
+# Number of records in the history of a run, at equal distances, however it is divided into pieces.
 _RECORDS = 100
 
-# Above this size, the parameters of one problem stay on the device.
+# Size in bytes above which the parameters of a problem stay on the device.
 _HOST_BYTES = 2**32
 
 
@@ -147,28 +151,28 @@ def train(
     first: int = 0,
     checkpoint: Checkpoint | None = None,
 ) -> Trained:
-    """Run rounds first … first + rounds − 1, and check the watch between pieces.
+    """Run rounds first … first + rounds − 1 in pieces, and check the watch between them.
 
-    A piece ends at the next record, or after the number of rounds that should take the allowed
-    seconds at the pace of the last piece. The division into pieces does not change the result. The
-    run ends early if the watch stops it or if every problem has diverged. With a checkpoint, it
-    resumes from the saved state.
+    A piece ends at the next record, or earlier if the rounds until then are expected to take longer
+    than `batch.chunk_seconds`. The division into pieces does not change the result. The run ends
+    early if the watch stops it or if every problem has diverged. With a checkpoint, it resumes from
+    the saved state.
     """
     advance = batch.backend.advance
     between = max(1, rounds // _RECORDS)
-    stopped, most = watch.stop, 1
-    before = Trained(state, 0, [], [])
+    stopped, longest = watch.stop, 1
+    resumed = Trained(state, 0, [], [])
     if checkpoint is not None:
-        before = checkpoint.resume(batch, state, rounds)
-        watch.advance(before.rounds * batch.size)
-    state, done, marks, losses, _ = before
+        resumed = checkpoint.resume(batch, state, rounds)
+        watch.advance(resumed.rounds * batch.size)
+    state, done, marks, losses, _ = resumed
     with batch.backend.limited(batch, state):
         while done < rounds and stopped is None:
-            piece = min(most, between - done % between, rounds - done)
+            piece = min(longest, between - done % between, rounds - done)
             begin = time.perf_counter()
             state = advance(batch, state, first + done, first + done + piece)
-            loss = np.array(state.loss)  # a copy: some backends work in place
-            most = batch.steps_per_piece(piece, time.perf_counter() - begin)
+            loss = np.array(state.loss)  # a copy, because some backends work in place
+            longest = batch.steps_per_piece(piece, time.perf_counter() - begin)
             done += piece
             watch.advance(piece * batch.size, _note(loss))
             stopped = watch.stop if done < rounds else None
@@ -179,7 +183,8 @@ def train(
                 losses.append(loss)
             if checkpoint is not None:
                 ends = stopped is not None or done == rounds
-                checkpoint.keep(batch, Trained(state, done, marks, losses), rounds, now=ends)
+                checkpoint.save(batch, Trained(state, done, marks, losses), rounds, now=ends)
+            # Not in the checkpoint: a resumed run must have the records of an uninterrupted one.
             if (stopped or all_diverged) and not is_due:
                 marks.append(first + done)
                 losses.append(loss)
@@ -189,17 +194,17 @@ def train(
 
 
 def parameters_of(batch: Batch, trained: Trained) -> Parameters:
-    """Stacked parameters of a trained batch.
+    """Stacked parameters of a trained batch, on the host.
 
-    They are copied to the host, except very large ones: those stay on the device, and Adam's
-    moments are freed to make room for the read-out.
+    Very large parameters stay on the device instead, and Adam's moments are freed to make room for
+    the read-out.
     """
     state = trained.state
     size = sum(leaf.nbytes for leaf in leaves(state.parameters)) / batch.size
     if size <= _HOST_BYTES:
         return map_arrays(np.asarray, batch.backend.parameters(batch, state))
     for moment in leaves((state.mean, state.square)):
-        getattr(moment, "delete", lambda: None)()  # NumPy's arrays have no such method
+        getattr(moment, "delete", lambda: None)()  # NumPy arrays have no such method
     return batch.backend.parameters(batch, state)
 
 

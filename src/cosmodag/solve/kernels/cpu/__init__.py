@@ -1,6 +1,6 @@
 """Kernels for a CPU: COSMO in single precision, linear or with one layer of sigmoid units.
 
-A compiled loop trains one problem per thread at a time.
+Each is a compiled loop that trains one problem; the problems of a batch run in parallel threads.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from cosmodag.solve.training.adam import AdamState, fresh_state
 from cosmodag.solve.trees import map_arrays
 
 FEATURES = frozenset({"support", "gaps", "counted", "start"})
-"""Optional inputs of problems that these loops support."""
+"""Optional inputs of problems that these kernels support."""
 
-_NOTHING = np.empty((0, 0), np.float32)
+# In place of an optional input that is absent.
+_ABSENT = np.empty((0, 0), np.float32)
 
 
 @dataclass(frozen=True)
@@ -42,27 +43,27 @@ class _Kernel:
     """A compiled loop over the rounds of one problem, for some mechanisms and one loss."""
 
     loss: Loss
-    fits: Callable[[Mechanism], bool]
-    # (state, lane) → the arrays of one problem in the layout of the loop.
+    fits: Callable[[Mechanism], bool]  # whether it implements a mechanism
+    # (state, lane) → the arrays of one problem, in the layout of the loop.
     gather: Callable[[AdamState, int], Any]
-    # arrays → arrays that steps overwrite.
+    # arrays → further arrays, which every step overwrites.
     workspace: Callable[[Any], Any]
-    # The loop; it changes the arrays in place; its results are those of `run_rounds`.
+    # The loop, which changes the arrays in place; its results are those of `run_rounds`.
     run: Callable[..., tuple[int, float, int]]
-    # (arrays, state, lane): write the arrays back; views need not be written.
+    # (arrays, state, lane): write the arrays back to the state, unless they are views of it.
     scatter: Callable[[Any, AdamState, int], None] = lambda arrays, state, lane: None
-    # Whether problems without optional inputs run the program for those with some. A program
-    # without them compiles faster; but where a fit has problems of both kinds, as networks are
-    # trained again on the arcs found, one program compiles faster than two.
+    # Whether problems without optional inputs run the same program as problems with some. A program
+    # without them compiles faster, but one program compiles faster than two, and the fit of
+    # networks has problems of both kinds: they are trained again on the arcs found.
     has_one_program: bool = False
 
     def implements(self, task: Task) -> bool:
-        """Whether a task is COSMO with this loss and such a mechanism, in single precision."""
+        """Whether a task is COSMO in single precision, with this loss and a fitting mechanism."""
         mechanism = task.recipe.mechanism
         cosmo = Recipe(Priority(), mechanism, AnnealedObjective(self.loss), CosineAnnealing())
         is_cosmo = self.fits(mechanism) and task.recipe.is_like(cosmo)
-        is_here = task.dtype == np.float32 and task.platform == "cpu"
-        return is_cosmo and is_here and task.features <= FEATURES
+        is_supported = task.dtype == np.float32 and task.features <= FEATURES
+        return is_cosmo and is_supported and task.platform == "cpu"
 
     def advance(self, batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         """Run rounds first … last − 1 of every problem of a batch, within `_limited`."""
@@ -79,17 +80,18 @@ class _Kernel:
         arrays = self.gather(state, lane)
         extras = None
         if batch.given.keys() > {"data"} or self.has_one_program:
-            extras = Extras(*(batch.of_lane(name, lane, _NOTHING) for name in Extras._fields))
+            extras = Extras(*(batch.of_lane(name, lane, _ABSENT) for name in Extras._fields))
+        _, size, steps, rounds = batch.passes
         taken = int(state.step[lane])
-        seed, (_, size, steps, rounds) = batch.seeds[lane], batch.passes
-        stretch = Stretch(seed, size, steps, rounds, taken, first, last)
-        numbers = KernelSettings(*(settings[name] for name in KernelSettings._fields))
-        data, is_weighted = batch.of_lane("data", lane), "counted" in batch.given
+        stretch = Stretch(batch.seeds[lane], size, steps, rounds, taken, first, last)
+        values = KernelSettings(*(settings[name] for name in KernelSettings._fields))
+        is_weighted = "counted" in batch.given
         buffers = Buffers.of(batch.variables, arrays.arcs.shape[1], size, steps, is_weighted)
-        work = self.workspace(arrays)
-        found = self.run(data, extras, arrays, buffers, work, stretch, numbers)
+        data, work = batch.of_lane("data", lane), self.workspace(arrays)
+        state.step[lane], state.loss[lane], diverged_at = self.run(
+            data, extras, arrays, buffers, work, stretch, values
+        )
         self.scatter(arrays, state, lane)
-        state.step[lane], state.loss[lane], diverged_at = found
         if state.diverged_at[lane] < 0:
             state.diverged_at[lane] = diverged_at
 
@@ -108,7 +110,7 @@ def _start(batch: Batch) -> AdamState:
 
 
 def _limited(batch: Batch, state: AdamState) -> AbstractContextManager[None]:
-    """Context with the number of BLAS threads that suits the products of one step."""
+    """Context that limits BLAS threads according to the size of the products of one step."""
     multiplications = batch.passes.size * state.parameters["arcs"][0].size
     return blas_threads(threads_worth(multiplications, min(batch.size, cores())))
 
@@ -121,20 +123,34 @@ def is_plain_network(mechanism: Mechanism) -> bool:
 
 
 def _backend(name: str, kernel: _Kernel, copies: int, entries: Callable[[Task], int]) -> Backend:
-    steps = kernel.implements, kernel.advance
-    return Backend(name, *steps, copies, _start, entries=entries, limited=_limited)
+    return Backend(
+        name,
+        kernel.implements,
+        kernel.advance,
+        working_copies=copies,
+        start=_start,
+        entries=entries,
+        limited=_limited,
+    )
 
 
 def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
     """Backend of networks, for one of two losses."""
-    workspace = partial(mlp.workspace, has_own_variances=has_own_variances)
-    steps = mlp.gather, workspace, mlp.run, mlp.scatter
-    # Five copies: three in its own layout, W and the gradient.
-    return _backend(name, _Kernel(loss, is_plain_network, *steps, True), 5, _network_entries)
+    kernel = _Kernel(
+        loss,
+        is_plain_network,
+        mlp.gather,
+        partial(mlp.workspace, has_own_variances=has_own_variances),
+        mlp.run,
+        mlp.scatter,
+        has_one_program=True,
+    )
+    # Five copies: the parameters and moments in the layout of the loop, W and the gradient.
+    return _backend(name, kernel, 5, _network_entries)
 
 
 def _network_entries(task: Task) -> int:
-    """Count H, p, and the biases and weights of the units and of the output."""
+    """Count the parameters: H, p, and the biases and weights of the units and of the output."""
     d, h = task.variables, task.recipe.mechanism.hidden[0]  # type: ignore[attr-defined]
     return int(d * (d * h + 1 + 2 * h + 1))
 
@@ -142,7 +158,9 @@ def _network_entries(task: Task) -> int:
 _LINEAR = _Kernel(
     mean_squared_error,
     lambda mechanism: mechanism == Linear(),
-    *(linear.gather, linear.workspace, linear.run),
+    linear.gather,
+    linear.workspace,
+    linear.run,
 )
 
 BACKENDS: tuple[Backend, ...] = (

@@ -1,8 +1,8 @@
-"""Linear COSMO's steps on a CPU, fused into one compiled loop.
+"""The steps of linear COSMO on a CPU, fused into one compiled loop.
 
-The same steps as `cosmodag.solve.training.loop`, for one recipe: W = H ∘ S, the two matrix
-products, the gradients of H and p in closed form, and Adam in one pass over memory. The closed
-forms are, with G = ∂L/∂W and Q = G ∘ W ∘ (1 − S) / t,
+The steps are those of `cosmodag.solve.training.loop` for one recipe: W = H ∘ S, the two matrix
+products, the gradients of H and p in closed form, and Adam in one pass over memory. With
+G = ∂L/∂W and Q = G ∘ W ∘ (1 − S) / t, the closed forms are
 
     ∂H = G ∘ S + λ₁ sign(H) + λ₂ H / ‖H‖_F,    ∂p_v = Σ_u Q_uv − Σ_u Q_vu + λ_p p_v / ‖p‖₂,
 
@@ -29,7 +29,7 @@ from cosmodag.solve.training.adam import AdamState
 
 
 class Arrays(NamedTuple):
-    """State of one problem, float32, changed in place."""
+    """State of one problem, in float32, which is changed in place."""
 
     arcs: NDArray[np.float32]
     arcs_mean: NDArray[np.float32]
@@ -49,7 +49,7 @@ class Workspace(NamedTuple):
 
 
 def gather(state: AdamState, lane: int) -> Arrays:
-    """Take views of the arrays of one problem."""
+    """Select the arrays of one problem as views of the state."""
     return Arrays(
         *(
             moment[group][lane]
@@ -82,7 +82,7 @@ def _weigh(counted: Any, count: Any, residuals: Any) -> Any:
 
 @inlined
 def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
-    """Compute S and W = H ∘ S in one pass; a second pass costs 1/20 of a step at d = 30."""
+    """Compute S and W = H ∘ S in one pass; a second pass would cost 1/20 of a step at d = 30."""
     d = state.order.shape[0]
     inverse = ONE / scalars.temperature
     for u in range(d):
@@ -94,14 +94,14 @@ def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
         work.orientation[u, u] = ZERO
         work.weights[u, u] = ZERO
     # The support is 0 or 1, so the gradient formulas hold with S ∘ support in place of S.
-    if extras is not None:  # noqa: SIM102 (Numba leaves the inner part out where it is None)
+    if extras is not None:  # noqa: SIM102 (for None, Numba does not compile the inner part)
         if extras.support.shape[0] > 0:
             _mask(extras.support, work.orientation, work.weights)
 
 
 @inlined
 def _subtract(buffers: Any, count: Any, extras: Any) -> Any:
-    """Turn x̂ into c (x̂ − x) in place, and return Σ c (x̂ − x)²; c = 1 without weights."""
+    """Replace x̂ by c (x̂ − x), and return Σ c (x̂ − x)²; c = 1 without weights."""
     rows, residuals = buffers.rows, buffers.outputs
     total = ZERO
     for i in range(count):
@@ -117,7 +117,7 @@ def _subtract(buffers: Any, count: Any, extras: Any) -> Any:
 
 @inlined
 def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
-    """Add the arcs' part of ∂p, move H by Adam, and return the old ‖H‖₁ and the new ‖H‖_F²."""
+    """Add the loss gradient to ∂p, update H, and return the old ‖H‖₁ and the new ‖H‖_F²."""
     d = state.order.shape[0]
     inverse = ONE / scalars.temperature
     magnitudes, squares = ZERO, ZERO
@@ -152,7 +152,7 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
 
 
 def workspace(state: Arrays) -> Workspace:
-    """Allocate what steps overwrite."""
+    """Allocate the arrays that every step overwrites."""
     d = len(state.order)
     shapes = ((d, d), (d, d), (d, d), d)
     return Workspace(*(np.empty(shape, np.float32) for shape in shapes))

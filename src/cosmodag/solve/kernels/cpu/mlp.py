@@ -1,17 +1,17 @@
-"""Non-linear COSMO's steps on a CPU, fused into one compiled loop.
+"""The steps of non-linear COSMO on a CPU, fused into one compiled loop.
 
-The same steps as `cosmodag.solve.training.loop`, for networks with one hidden layer of sigmoid
-units: one matrix product to the units, one back to the gradient of W, and one pass over memory for
-all between and after them. With z = σ(x W + b), r = x̂ − x and δ = r ∘ w ∘ z ∘ (1 − z), up to the
-scale 2/(B·d),
+The steps are those of `cosmodag.solve.training.loop` for networks with one hidden layer of sigmoid
+units: one matrix product forward to the units, one back to the gradient of W, and one pass over
+memory for everything between and after them. With z = σ(x W + b), r = x̂ − x and
+δ = r ∘ w ∘ z ∘ (1 − z), the gradients of the squared error are, up to the scale 2/(B·d),
 
-    ∂W = xᵀ δ,    ∂b = Σ δ,    ∂w = Σ r z,    ∂c = Σ r    (sums over rows),
+    ∂W = xᵀ δ,    ∂b = Σ δ,    ∂w = Σ r z,    ∂c = Σ r    (sums over rows).
 
-of the squared error. The likelihood, (1/d) Σ_v log RSS_v, has the same gradients in network v, but
-with the factor 2/(d Σ r_v²): networks share no weight, so that one factor per network, after both
-products, turns one loss into the other. From ∂W to ∂H and ∂p it is as in
-`cosmodag.solve.kernels.cpu.linear`, with p's part summed over units; r is multiplied by the weights
-`counted`, if given.
+Those of the likelihood, (1/d) Σ_v log RSS_v, are the same in network v but with the factor
+2/(d Σ r_v²). Networks share no weights, so that the two losses differ only by a factor per network,
+which is applied after both products. ∂H and ∂p follow from ∂W as in
+`cosmodag.solve.kernels.cpu.linear`, with the contributions to ∂p summed over units. r is multiplied
+by the weights `counted`, if given.
 
 Units are stored *unit first*: unit i of network v is at index i·d + v. Arrays over variables (S, r)
 then repeat along a row, and every loop over a row is long and has stride one.
@@ -42,7 +42,7 @@ from cosmodag.solve.trees import lane_of
 
 
 class Arrays(NamedTuple):
-    """State of one problem, float32, changed in place."""
+    """State of one problem, in float32, which is changed in place."""
 
     arcs: NDArray[np.float32]  # (d, h·d): H, unit first
     arcs_mean: NDArray[np.float32]
@@ -65,12 +65,12 @@ class Workspace(NamedTuple):
     functions_gradient: NDArray[np.float32]
     repeated: NDArray[np.float32]  # (h, d)
     products: NDArray[np.float32]  # (h, d)
-    repeated_row: NDArray[np.float32]  # (h·d,), the same memory
-    products_row: NDArray[np.float32]  # (h·d,), the same memory
-    residual: NDArray[np.float32]
+    repeated_row: NDArray[np.float32]  # (h·d,): the memory of `repeated`
+    products_row: NDArray[np.float32]  # (h·d,): the memory of `products`
+    residual: NDArray[np.float32]  # (d,)
     squares: NDArray[np.float32]  # (d,): Σ c r² of each network
     factors: NDArray[np.float32]  # (d,): of the gradients of each network
-    has_own_variances: bool  # the loss is the likelihood, or the squared error
+    has_own_variances: bool  # whether the loss is the likelihood, not the squared error
 
 
 def gather(state: AdamState, lane: int) -> Arrays:
@@ -84,7 +84,7 @@ def gather(state: AdamState, lane: int) -> Arrays:
 
 
 def scatter(arrays: Arrays, state: AdamState, lane: int) -> None:
-    """Write the arrays of one problem back."""
+    """Write the arrays of one problem back to the state."""
     for place, moment in enumerate((state.parameters, state.mean, state.square)):
         d, _, h = moment["arcs"].shape[1:]
         moment["arcs"][lane] = _unit_last(arrays[place], d)
@@ -112,7 +112,7 @@ def _flat_functions(functions: Any) -> NDArray[Any]:
 
 
 def workspace(state: Arrays, has_own_variances: bool = False) -> Workspace:
-    """Allocate what steps overwrite, for d networks with h·d hidden units in total."""
+    """Allocate the arrays that every step overwrites."""
     d, wide = state.arcs.shape
     repeated, products = np.empty((2, wide // d, d), np.float32)
     shapes = ((d, d), (d, wide), (d, wide), d, 2 * wide + d)
@@ -128,7 +128,7 @@ _TINY = 1e-30
 
 @inlined
 def _repeat(values: Any, repeated: Any) -> None:
-    """Repeat a vector over variables once per unit."""
+    """Write a vector over variables to the row of every unit."""
     for i in range(repeated.shape[0]):
         for v in range(repeated.shape[1]):
             repeated[i, v] = values[v]
@@ -136,7 +136,7 @@ def _repeat(values: Any, repeated: Any) -> None:
 
 @inlined
 def _add_up(products: Any, totals: Any) -> None:
-    """Add the products of all units to the totals of their variables."""
+    """Add the products of all units to the totals of their networks."""
     for i in range(products.shape[0]):
         for v in range(products.shape[1]):
             totals[v] += products[i, v]
@@ -144,7 +144,7 @@ def _add_up(products: Any, totals: Any) -> None:
 
 @part
 def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
-    """S and W = H ∘ S."""
+    """Compute S and W = H ∘ S."""
     d = state.order.shape[0]
     inverse = ONE / scalars.temperature
     for u in range(d):
@@ -165,10 +165,10 @@ def _orient(state: Any, extras: Any, work: Any, scalars: Any) -> None:
 
 @part
 def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: Any) -> Any:
-    """Turn x W into δ in place, fill the gradients of b, w and c, and return Σ r².
+    """Replace x W by δ, compute the gradients of b, w and c, and return Σ r².
 
-    Only the first `count` rows are used; r and r² are multiplied by `counted` if it has rows. The
-    part of each network in Σ r² is left in `work.squares`.
+    Only the first `count` rows are used; r and r² are multiplied by `counted` if it has rows. Σ r²
+    of each network is left in `work.squares`.
     """
     d = rows.shape[1]
     wide = units.shape[1]
@@ -216,7 +216,7 @@ def backward(rows: Any, counted: Any, units: Any, count: Any, state: Any, work: 
 
 @part
 def _weigh_networks(counted: Any, count: Any, work: Any, scalars: Any) -> Any:
-    """Set the factors of the gradients of all networks, from `work.squares`; return the loss."""
+    """Compute the factors of the gradients of all networks, and return the loss."""
     d = work.squares.shape[0]
     loss = 0.0
     if not work.has_own_variances:
@@ -239,7 +239,7 @@ def _weigh_networks(counted: Any, count: Any, work: Any, scalars: Any) -> Any:
 
 @part
 def _update_arcs(state: Any, work: Any, scalars: Any) -> Any:
-    """Add the arcs' part of ∂p, move H by Adam, and return the old ‖H‖₁ and the new ‖H‖_F²."""
+    """Add the loss gradient to ∂p, update H, and return the old ‖H‖₁ and the new ‖H‖_F²."""
     d = state.order.shape[0]
     wide = state.arcs.shape[1]
     inverse = ONE / scalars.temperature

@@ -1,8 +1,8 @@
-"""The rounds of training that the compiled CPU loops share; each kernel adds its own step.
+"""The rounds of training that the CPU kernels share; each kernel adds its own step.
 
-The same rounds as in `cosmodag.solve.training.loop`: rows in shuffled order, the temperature
-annealed between rounds, λ's and Adam's corrections as scalars of a step, the mean objective of a
-round, and the first round in which it was not finite.
+The rounds are those of `cosmodag.solve.training.loop`: shuffled rows, a temperature annealed
+between rounds, the penalties and Adam's bias corrections as scalars of a step, the mean objective
+of a round, and the first round in which it is not finite.
 """
 
 from typing import Any, NamedTuple
@@ -16,10 +16,10 @@ from cosmodag.solve.training.rows import fill_rows
 
 
 class Extras(NamedTuple):
-    """Optional input arrays of one problem, float32; one that is absent has no rows.
+    """Optional input arrays of one problem, in float32; an absent one has no rows.
 
-    A problem without any has None in place of them: its program has no loops for them, and
-    compiles faster.
+    For problems without any of them, None replaces this tuple: the program then has no loops for
+    them, and compiles faster.
     """
 
     support: NDArray[np.float32]
@@ -28,26 +28,26 @@ class Extras(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A range of rounds to run: first … last − 1; sizes are those of `Passes`."""
+    """The rounds to run, first … last − 1; `size`, `steps` and `rounds` are those of `Passes`."""
 
     seed: np.uint32  # of the order of rows
     size: int
     steps: int
     rounds: int
-    taken: int  # steps taken before
+    taken: int  # number of steps taken before
     first: int
     last: int
 
 
 class Buffers(NamedTuple):
-    """Arrays that hold one batch of rows."""
+    """Arrays for the rows of one round and the values of one batch."""
 
     rows: NDArray[np.float32]  # (size, d)
     counted: NDArray[np.float32]  # (size, d), or (0, d) if all weights are one
     outputs: NDArray[np.float32]  # (size, units): x W
     order: NDArray[np.uint32]  # rows of the round, in the order in which they are visited
-    raised: NDArray[np.float32]  # (d,) of the projection to a known order
-    lowered: NDArray[np.float32]  # likewise
+    raised: NDArray[np.float32]  # (d,): for the projection to a known order
+    lowered: NDArray[np.float32]  # (d,): likewise
 
     @classmethod
     def of(cls, d: int, wide: int, size: int, steps: int, is_weighted: bool) -> "Buffers":
@@ -64,7 +64,7 @@ class Buffers(NamedTuple):
 
 @part
 def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any) -> float:
-    """Copy the weights of a batch of rows, one column to all columns, and return their sum."""
+    """Copy the weights of a batch of rows, a single column to all columns, and return their sum."""
     stride = 0 if counted.shape[1] == 1 else 1
     total = 0.0
     for i in range(count):
@@ -77,7 +77,7 @@ def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any
 
 @part
 def _keep_gaps(order: Any, gaps: Any, shift: Any, raised: Any, lowered: Any) -> None:
-    """Move p to where p_v − p_u ≥ gap_uv, as `cosmodag.model.structure.keep_gaps` does."""
+    """Project p to p_v − p_u ≥ gap_uv, like `cosmodag.model.structure.keep_gaps`."""
     d, apart = order.shape[0], np.float32(shift)
     for v in range(d):
         raised[v] = order[v]
@@ -109,8 +109,8 @@ def run_rounds(
     round, and the first round whose objective was not finite (−1 if there was none).
 
     `take_step` maps (buffers, count, extras, state, work, scalars) to the loss and ‖H‖₁ before, and
-    ‖H‖_F² after the step on the first `count` rows of the buffers. It moves all parameters but p,
-    and adds the arcs' part to `work.order_gradient`.
+    ‖H‖_F² after the step on the first `count` rows of the buffers. It updates all parameters except
+    p, and adds the gradient of the loss to `work.order_gradient`.
     """
     n, d = data.shape
     order, size = buffers.order, stretch.size
@@ -121,9 +121,9 @@ def run_rounds(
         temperature = np.float32(settings.temperature_end + 0.5 * span * wave)
         begin = (round % stretch.rounds) * order.shape[0]
         left = min(order.shape[0], n - begin)
-        # Entries beyond the last row are filled too, and never read.
+        # Entries beyond the last row are filled too, but never read.
         fill_rows(stretch.seed, round // stretch.rounds, begin, n, order)
-        # Summed afresh in each round, so that interrupting a run does not change the result.
+        # Computed anew in each round, so that the division of a run into pieces changes nothing.
         squares = ZERO
         for u in range(d):
             for v in range(state.arcs.shape[1]):
@@ -136,7 +136,7 @@ def run_rounds(
                 for v in range(d):
                     buffers.rows[i, v] = data[row, v]
             entries = float(count * d)
-            # Nested: Numba leaves the inner part out where `extras` is None.
+            # Nested, because Numba does not compile the inner part if `extras` is None.
             if extras is not None:  # noqa: SIM102
                 if extras.counted.shape[0] > 0:
                     entries = _take_weights(extras.counted, order, first, count, buffers.counted)
@@ -162,9 +162,9 @@ def run_rounds(
             total += error + settings.lambda1 * magnitudes
             total += settings.lambda2 * frobenius + settings.lambda_p * order_norm
         loss = total / ((left + size - 1) // size)
-        # Not np.isfinite: its subtraction may be optimised away when sums are reordered.
+        # Not np.isfinite: its subtraction can be optimised away, because sums may be reordered.
         if diverged_at < 0 and not abs(loss) < np.inf:
             diverged_at = round
-    # A plain tuple: constructing a named one runs Python code, in which a signal may raise and
-    # crash Numba.
+    # A plain tuple: the construction of a named one runs Python code, in which a signal handler can
+    # raise an error and crash Numba.
     return step, loss, diverged_at

@@ -1,4 +1,4 @@
-"""Parts of a step that the compiled CPU loops share: scalars, Adam, e^x, matrix products."""
+"""Parts of a step that the CPU kernels share: scalars, Adam, e^x, matrix products."""
 
 from typing import Any, NamedTuple
 
@@ -11,12 +11,12 @@ from numba.extending import intrinsic
 from cosmodag.compiled import inlined
 from cosmodag.solve.training.adam import EPSILON
 
-# Constants have names, because a conversion in a compiled function costs time to compile.
+# Constants are converted here, because conversions in compiled functions take time to compile.
 ONE = np.float32(1)
 ZERO = np.float32(0)
 _EPSILON = np.float32(EPSILON)
 
-# Of e^x.
+# Constants of `exp`.
 _LARGEST = np.float32(87.0)
 _PER_LN2 = np.float32(1.4426950408889634)
 _HALF = np.float32(0.5)
@@ -28,7 +28,7 @@ _BIAS, _MANTISSA = np.int32(127), np.int32(23)
 
 
 class KernelSettings(NamedTuple):
-    """Settings of one problem, under their usual names."""
+    """Settings of one problem, as compiled code reads them."""
 
     learning_rate: float
     priority_learning_rate: float
@@ -51,7 +51,7 @@ class StepScalars(NamedTuple):
     lambda1: np.float32
     ridge: np.float32  # λ₂ / ‖H‖_F, the factor of H in the gradient of its norm
     pull: np.float32  # λ_p / ‖p‖₂, likewise for p
-    loss_scale: np.float32  # 2 / Σ c in the gradient of the loss, c the weights of entries
+    loss_scale: np.float32  # 2 / Σ c in the gradient of the loss, with weights c of the entries
     beta1: np.float32
     beta2: np.float32
     rate: np.float32
@@ -63,7 +63,7 @@ class StepScalars(NamedTuple):
 def scalars_of(
     settings: Any, temperature: Any, step: Any, entries: Any, frobenius: Any, order_norm: Any
 ) -> Any:
-    """Scalars of a step, from the weighted number of entries in its batch, ‖H‖_F and ‖p‖₂."""
+    """Compute the scalars of a step on a batch whose weights have the sum `entries`."""
     mean_scale = 1 / (1 - settings.beta1**step)
     return StepScalars(
         temperature,
@@ -82,13 +82,13 @@ def scalars_of(
 
 @inlined
 def sign_of(value: Any) -> Any:
-    """−1, 0 or 1."""
+    """Sign of a number: −1, 0 or 1."""
     return ONE if value > ZERO else (-ONE if value < ZERO else ZERO)
 
 
 @inlined
 def adam(value: Any, mean: Any, square: Any, gradient: Any, scalars: Any, rate: Any) -> Any:
-    """Return an entry and Adam's moments of its gradient after a step."""
+    """Return a parameter, and the moments of its gradient, after a step of Adam."""
     mean = scalars.beta1 * mean + (ONE - scalars.beta1) * gradient
     square = scalars.beta2 * square + (ONE - scalars.beta2) * gradient * gradient
     value -= rate * mean / (np.sqrt(square * scalars.square_scale) + _EPSILON)
@@ -97,7 +97,7 @@ def adam(value: Any, mean: Any, square: Any, gradient: Any, scalars: Any, rate: 
 
 @inlined
 def move(values: Any, means: Any, squares: Any, gradients: Any, scalars: Any, rate: Any) -> None:
-    """Move a vector by Adam, in place."""
+    """Update a vector of parameters by Adam, in place."""
     for k in range(values.shape[0]):
         values[k], means[k], squares[k] = adam(
             values[k], means[k], squares[k], gradients[k], scalars, rate
@@ -115,7 +115,7 @@ def sum_of_squares(values: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _float_of_bits(typingctx: Any, bits: Any) -> Any:
-    """Read a 32-bit integer as the float with the same bits."""
+    """Return the float with the bits of a 32-bit integer."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.FloatType())
@@ -160,7 +160,7 @@ def product(typingctx: Any, rows: Any, weights: Any, outputs: Any, count: Any) -
 
 @intrinsic  # type: ignore[untyped-decorator]
 def transposed_product(typingctx: Any, rows: Any, outputs: Any, gradient: Any, count: Any) -> Any:
-    """Write rowsᵀ · outputs to the gradient, of the first `count` rows of both."""
+    """Write rowsᵀ · outputs, for the first `count` rows of both, to the gradient."""
     _check(rows, outputs, gradient)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -190,7 +190,7 @@ def _columns(builder: Any, array: Any) -> Any:
 def _call(
     context: Any, builder: Any, transposition: str, sizes: list[Any], a: Any, b: Any, c: Any
 ) -> None:
-    """Call BLAS for C = A op(B) in its own layout; `sizes` are m, n and k."""
+    """Call BLAS for C = A op(B), all stored by column; `sizes` are m, n and k."""
     factors = []
     for factor in (1.0, 0.0):
         place = cgutils.alloca_once_value(builder, ir.Constant(ir.FloatType(), factor))

@@ -1,4 +1,4 @@
-"""One very large problem on several devices: the columns of H distributed, p replicated.
+"""One very large problem on several devices: the columns of H are distributed, p is replicated.
 
 Column v of W predicts variable v, so each device predicts its own variables from the whole batch of
 rows and updates its own columns; only the gradient of p, a vector, is summed over devices. The
@@ -29,14 +29,14 @@ _Devices = tuple[jax.Device, ...]
 
 
 def devices_for(variables: int, platform: str) -> _Devices:
-    """Return the largest number of devices of a kind that divides the columns evenly."""
+    """Return as many devices of a platform as can share the columns evenly."""
     devices = jax.devices(platform)
     count = max(k for k in range(1, len(devices) + 1) if variables % k == 0)
     return tuple(devices[:count])
 
 
 def implements(task: Task) -> bool:
-    """Whether a task is one problem large enough for several accelerators, if there are any."""
+    """Whether a task is one problem that is large enough to use several accelerators."""
     return (
         task.lanes == 1
         and task.variables >= SMALLEST
@@ -48,9 +48,9 @@ def implements(task: Task) -> bool:
 
 
 def start(batch: Batch) -> AdamState:
-    """Draw the initial state, each device its own columns."""
+    """Draw the initial state, distributed over the devices."""
     devices = devices_for(batch.variables, batch.device.platform)
-    return _starting(batch.recipe, batch.variables, devices)(batch.seeds, batch.settings)
+    return _start_program(batch.recipe, batch.variables, devices)(batch.seeds, batch.settings)
 
 
 def advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
@@ -63,27 +63,27 @@ def advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
         for name, array in batch.given.items()
     }
     shared = jax.device_put((batch.which, batch.seeds, batch.settings), everywhere)
-    return _advancing(batch.recipe, devices)(state, given, *shared, first, last)
+    return _advance_program(batch.recipe, devices)(state, given, *shared, first, last)
 
 
-# Cached, because every call of `jax.jit` on a new function compiles a new program.
+# Cached, because `jax.jit` compiles a new program for every new function.
 @cache
-def _starting(recipe: Recipe, d: int, devices: _Devices) -> Callable[..., AdamState]:
+def _start_program(recipe: Recipe, d: int, devices: _Devices) -> Callable[..., AdamState]:
     return jax.jit(
-        lambda seeds, settings: _laid_out(start_many(recipe, seeds, d, settings), devices)
+        lambda seeds, settings: _distributed(start_many(recipe, seeds, d, settings), devices)
     )
 
 
 @cache
-def _advancing(recipe: Recipe, devices: _Devices) -> Callable[..., AdamState]:
+def _advance_program(recipe: Recipe, devices: _Devices) -> Callable[..., AdamState]:
     def advance(state: AdamState, *shared: Any) -> AdamState:
-        return _laid_out(run_many(recipe, state, *shared), devices)
+        return _distributed(run_many(recipe, state, *shared), devices)
 
     return jax.jit(advance, donate_argnums=0)
 
 
-def _laid_out(state: AdamState, devices: _Devices) -> AdamState:
-    """Distribute matrices by column, and replicate everything else."""
+def _distributed(state: AdamState, devices: _Devices) -> AdamState:
+    """Distribute matrices by column, and replicate all other arrays."""
     by_column, everywhere = _placements(devices)
     constrain: Any = jax.lax.with_sharding_constraint  # untyped in some versions of JAX
     return jax.tree.map(
@@ -92,12 +92,12 @@ def _laid_out(state: AdamState, devices: _Devices) -> AdamState:
 
 
 def _placements(devices: _Devices) -> tuple[NamedSharding, NamedSharding]:
-    """Placement of matrices, by column, and of everything else."""
+    """Placement of matrices, by column, and of all other arrays, which are replicated."""
     mesh = Mesh(np.array(devices), ("columns",))
     return NamedSharding(mesh, _Spec(None, None, "columns")), NamedSharding(mesh, _Spec())
 
 
-# Five, as for the reference loop that it is.
+# Five copies, as for the reference loop, which it runs.
 SHARDED = Backend(
     "sharded",
     implements,

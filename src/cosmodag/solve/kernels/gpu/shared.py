@@ -1,8 +1,8 @@
 """What the GPU kernels share: their recipe, the storage of H, scalars and arithmetic.
 
-A very large H and Adam's moments are stored with rows and columns of zeros up to a multiple of
-`UNIT`, which stay zero: every tile is then complete, and every row is aligned in memory. The
-arithmetic takes fewer instructions than the plain forms on a GPU.
+A very large H and Adam's moments are padded with rows and columns of zeros to a multiple of `UNIT`.
+The padding stays zero; with it, every tile is complete and every row is aligned in memory. The
+arithmetic functions take fewer instructions on a GPU than the plain forms.
 """
 
 from importlib import import_module
@@ -21,7 +21,7 @@ from cosmodag.solve.recipe import CosineAnnealing, Recipe
 LINEAR_COSMO = Recipe(
     Priority(), Linear(), AnnealedObjective(mean_squared_error), CosineAnnealing()
 )
-"""The recipe of linear COSMO; any batch size matches."""
+"""The recipe of linear COSMO; its batch size is not compared."""
 
 
 def is_linear_cosmo(task: Task) -> bool:
@@ -30,7 +30,10 @@ def is_linear_cosmo(task: Task) -> bool:
 
 
 def missing_pallas(task: Task) -> str | None:
-    """Return why kernels cannot be compiled: JAX 0.11 announces to remove Pallas for Triton."""
+    """Return why the kernels cannot be compiled, or None.
+
+    JAX 0.11 announces the removal of Pallas for Triton.
+    """
     try:
         import_module("jax.experimental.pallas.triton")
     except ImportError:
@@ -39,14 +42,14 @@ def missing_pallas(task: Task) -> str | None:
 
 
 UNIT = 64
-"""The stored size of H is a multiple of this; every size of a tiling divides it."""
+"""The padded size of H is a multiple of this, and every tile size divides it."""
 
 
 class Tiling(NamedTuple):
-    """Tile sizes; they change the speed, and results only by rounding."""
+    """Sizes of the tiles; they affect the speed, and the results only by rounding."""
 
-    # Of the product: tiles of W are depth × width, and the sum over variables is split into parts
-    # that run in parallel.
+    # Of the product: tiles of W are depth × width, and the sum over variables is split into
+    # `splits` parts that are computed in parallel.
     depth: int = 32
     width: int = 64
     splits: int = 10
@@ -56,8 +59,8 @@ class Tiling(NamedTuple):
     tall: int = 16
     wide: int = 64
     move_warps: int = 4
-    # Vertically adjacent tiles that one program of the update visits in turn, reusing their common
-    # data; fewer if this would leave fewer than `busy` programs.
+    # Number of vertically adjacent tiles that one program of the update visits in turn, so that it
+    # loads their common data once; fewer if there would otherwise be fewer than `busy` programs.
     span: int = 16
     busy: int = 1000
     rows: int = 64  # rows of data multiplied at a time
@@ -69,19 +72,19 @@ class TileScalars(NamedTuple):
     With a = learning rate / (1 − β₁ᵏ), H moves by mean / (√square · root_scale + floor).
     """
 
-    sharpness: Any  # log₂(e) / t, for powers of two in place of e
+    sharpness: Any  # log₂(e) / t, because powers are taken of two, not of e
     shift: Any  # ε
-    loss_scale: Any  # 2 / Σ c, from the mean in the loss; Σ c = B d if every entry counts once
+    loss_scale: Any  # 2 / Σ c in the gradient of the loss; Σ c = B d if every entry counts once
     lambda1: Any
     ridge: Any  # λ₂ / ‖H‖_F
-    fresh1: Any  # 1 − β₁, the share of a new gradient in the moment
+    fresh1: Any  # 1 − β₁, the weight of a new gradient in the moment
     fresh2: Any  # 1 − β₂
     root_scale: Any  # 1 / (a √(1 − β₂ᵏ))
     floor: Any  # Adam's 10⁻⁸ / a
 
 
 def padded(d: int) -> int:
-    """Size at which H is stored for d variables.
+    """Return the padded size of H for d variables.
 
     >>> padded(10_000)
     10048
@@ -94,10 +97,10 @@ _HUGE = 1e30
 
 
 def orientation(p_u: Any, p_v: Any, u: Any, v: Any, sharpness: Any, shift: Any) -> Any:
-    """S for one tile, Definition 1, the diagonal zero.
+    """S (Definition 1) for one tile, with a zero diagonal.
 
-    The tile's tails have the priorities p_u, (a,), its heads p_v, which broadcasts to (a, b); u and
-    v are their indices. The sharpness is log₂(e) / t, for powers of two in place of e.
+    p_u, (a,), are the priorities of the tails, and p_v, which broadcasts to (a, b), those of the
+    heads; u and v are their indices. The sharpness is log₂(e) / t.
     """
     s = reciprocal(1.0 + jnp.exp2(((p_u + shift)[:, None] - p_v) * sharpness))
     return jnp.where(u[:, None] == v[None, :], 0.0, s)
@@ -114,12 +117,12 @@ def array_like(shape: tuple[int, ...], dtype: Any = jnp.float32) -> Any:
 
 
 def pull(strength: Any, norm: Any) -> Any:
-    """λ / ‖·‖, the factor in the gradient of a norm; zero if the norm is zero."""
+    """λ / ‖x‖, the factor of x in the gradient of λ ‖x‖; zero if the norm is zero."""
     return jnp.where(norm > 0, strength / jnp.where(norm > 0, norm, 1.0), 0.0)
 
 
 def reciprocal(x: Any) -> Any:
-    """1 / x for x > 0, to about an ulp, and 0 beyond 1e19: two instructions in place of ten."""
+    """1 / x for x > 0, to about an ulp, and 0 beyond 1e19, in two instructions instead of ten."""
     return jax.lax.rsqrt(x * x)
 
 
@@ -134,7 +137,7 @@ def signed(strength: Any, h: Any) -> Any:
 
 
 def round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    """Round both to bfloat16 by unbiased stochastic rounding."""
+    """Round both moments to bfloat16, stochastically and without bias."""
     word = u[:, None].astype(jnp.uint32) * jnp.uint32(0x85EBCA6B) + v[None, :].astype(jnp.uint32)
     word = word + step.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
     word = (word ^ (word >> 16)) * jnp.uint32(0x7FEB352D)

@@ -1,9 +1,9 @@
 """Linear COSMO on a GPU, for many small problems: one kernel program per problem.
 
-The same rounds as in the reference loop, `cosmodag.solve.training.loop`. XLA's program for a step
+The rounds are those of the reference loop, `cosmodag.solve.training.loop`. XLA's program for a step
 of thousands of problems makes a dozen passes over their memory; here one Pallas kernel for Triton
 runs a whole round, in which every problem's H, p and Adam's moments stay in the registers of one
-multiprocessor. With ``interpret=True`` it runs anywhere, slowly.
+multiprocessor. With ``interpret=True`` it runs on any device, but slowly.
 """
 
 import math
@@ -43,8 +43,8 @@ class RoundScalars(NamedTuple):
     priority_learning_rate: Any
     beta1: Any
     beta2: Any
-    power1: Any
-    power2: Any
+    power1: Any  # β₁ᵏ after k steps
+    power2: Any  # β₂ᵏ
 
 
 def _one_round(
@@ -52,7 +52,8 @@ def _one_round(
 ) -> tuple[AdamState, jax.Array]:
     """Run one round of every problem.
 
-    The first `count` entries of `orders` are visited: indices into `rows`, the rows of all tables.
+    `orders` are indices into `rows`, the rows of all tables; the first `count` of each problem are
+    visited.
     """
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
@@ -60,7 +61,7 @@ def _one_round(
     groups = (state.parameters, state.mean, state.square)
     arrays = [group[name] for name in ("arcs", "order") for group in groups]
     problems, d = arrays[-1].shape
-    # More threads would only repeat work on tiles this small.
+    # On tiles this small, more threads would only repeat the same work.
     warps = 2 if _power_of_two(d) <= 32 else 4
     *moved, loss = pl.pallas_call(
         partial(_round_kernel, size=size),
@@ -81,7 +82,7 @@ def _one_round(
 def _round_kernel(
     count: Any, scalars: Any, orders: Any, rows: Any, *arrays: Any, size: int
 ) -> None:
-    """Run a round: `arrays` are H, p and their moments before it, the same after it, and losses."""
+    """Run a round; `arrays` are H, p and their moments before it, the same after it, and losses."""
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
 
@@ -96,7 +97,7 @@ def _round_kernel(
     now = RoundScalars(*(scalars[lane, k] for k in range(len(RoundScalars._fields))))
     within = jnp.arange(tall)
 
-    # Indices, and no slices: JAX refuses a slice that is longer than its axis, masked or not.
+    # Indices, not slices: JAX refuses a slice that is longer than its axis, even if it is masked.
     def whole(array: Any, ndim: int) -> tuple[Any, Any]:
         at = (lane, v[:, None], v[None, :]) if ndim == 2 else (lane, v)
         return _at(array, *at), square_inside if ndim == 2 else inside
@@ -169,25 +170,25 @@ def _round_kernel(
 
 
 def _at(array: Any, *indices: Any) -> Any:
-    """Entries of an array at indices that are broadcast to one shape, as Triton requires."""
+    """Refer to entries of an array, by indices that are broadcast to one shape, as Triton needs."""
     shape = jnp.broadcast_shapes(*(jnp.shape(index) for index in indices))
     return array.at[tuple(jnp.broadcast_to(index, shape) for index in indices)]
 
 
 def _power_of_two(size: int) -> int:
-    """Smallest power of two, at least 16, that is not below a size; products need 16."""
+    """Smallest power of two that is at least a size and at least 16, as products require."""
     return max(16, 1 << (size - 1).bit_length())
 
 
 LARGEST = 64
-"""Largest number of variables for which the kernel is used."""
+"""Maximum number of variables for which the kernel is used."""
 
-# Largest number of rows per step that fits in registers.
+# Maximum number of rows per step, which must fit in registers.
 _MOST_ROWS = 128
 
 
 def implements(task: Task) -> bool:
-    """Whether a task is small problems of linear COSMO without features, in float32 on a GPU."""
+    """Whether a task is small problems of linear COSMO without optional inputs, on a GPU."""
     return (
         task.variables <= LARGEST
         and Passes.over(task.rows, task.recipe.batch_size).size <= _MOST_ROWS

@@ -3,10 +3,10 @@
 A step of COSMO reads H twice and Adam's two moments once, and writes all three: seven passes over
 d² numbers, and no other array has that size. `predict` forms W = H ∘ S inside the product x̂ = x W,
 and also computes the norms of H. `move_arcs` forms each tile of the gradient G = xᵀ r and updates
-that tile of H and of both moments at once. Of G it stores only the sums of G ∘ W ∘ (1 − S) over
+that tile of H and of both moments at once. G is not stored, only the sums of G ∘ W ∘ (1 − S) over
 rows and over columns, from which the gradient of p is computed.
 
-The kernels are compiled by Triton; with ``interpret=True`` they run anywhere, slowly.
+The kernels are compiled by Triton; with ``interpret=True`` they run on any device, but slowly.
 """
 
 from functools import partial
@@ -39,12 +39,12 @@ def predict(
     tiling: Tiling,
     interpret: bool = False,
 ) -> tuple[jax.Array, jax.Array]:
-    """x̂ = x (H ∘ S) for one batch of rows, and the norms of H, padded as p and the support.
+    """Compute x̂ = x (H ∘ S) for one batch of rows, and the norms of H; all arrays are padded.
 
-    The batch is number `place`, (1,), of the `rows`, (batches, b, d), b a multiple of
-    `tiling.rows`; the scalars are `TileScalars`. The sum of the first result, (splits, d, b), over
-    splits is x̂ᵀ; the sums of the second, (2, …), are ‖H‖_F² and ‖H‖₁. Without a support, int8 and
-    zero at arcs that may not exist, a variant of the kernel reads one array less.
+    The batch is number `place`, (1,), of the `rows`, (batches, b, d), where b is a multiple of
+    `tiling.rows`; the scalars are `TileScalars`. The support is int8, zero at arcs that may not
+    exist; None selects a variant of the kernel that reads one array less. The sum of the first
+    result, (splits, d, b), over splits is x̂ᵀ; the sums of the second, (2, …), are ‖H‖_F² and ‖H‖₁.
     """
     size, d = rows.shape[1:]
     splits = min(tiling.splits, d // tiling.depth)
@@ -80,7 +80,7 @@ def _predict_kernel(
     each = pl.cdiv(tiles, splits)
 
     def in_thread(values: Any) -> Any:
-        """Sum groups of four neighbours within a thread; the remaining sum follows at the end."""
+        """Sum groups of four neighbours within a thread; the sum over groups follows at the end."""
         return jnp.sum(values.reshape(tiling.depth, tiling.width // 4, 4), axis=2)
 
     def add_tile(i: Any, sums: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
@@ -123,15 +123,15 @@ def move_arcs(
     tiling: Tiling,
     interpret: bool = False,
 ) -> tuple[jax.Array, ...]:
-    """Move H and Adam's moments by one step, in place.
+    """Update H and Adam's moments by one step, in place.
 
-    Moments in bfloat16 are rounded stochastically, by a hash of the step and the arc: rounded to
-    nearest, the second moment would never fall, because a step changes it by less than half a unit
-    in the last place.
+    Moments in bfloat16 are rounded stochastically, by a hash of the step and the arc: if they were
+    rounded to nearest, the second moment would never decrease, because a step changes it by less
+    than half a unit in the last place.
 
     The `columns` are the rows given to `predict`, transposed; the residuals, (d, b), are (x̂ − x)ᵀ,
-    each entry multiplied by its weight. The result is H, its moments and the parts, (parts, d),
-    whose sum is, up to `loss_scale` / t, the gradient of the fit with respect to p.
+    each entry multiplied by its weight. The result is H, its moments, and an array (parts, d),
+    whose sum over parts is, up to `loss_scale` / t, the gradient of the loss with respect to p.
     """
     d = order.shape[0]
     down, across = d // tiling.tall, d // tiling.wide
