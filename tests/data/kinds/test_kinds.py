@@ -152,7 +152,7 @@ def test_labels_that_the_fit_has_not_seen_are_named():
     unseen = as_table(pd.DataFrame({"g": ["a", "z"], "x": [1, 2]}), declared=["g"])
     with pytest.raises(DataError, match=r"'g' has the level 'z'.*'a', 'b', 'c'"):
         matched(unseen, kinds)
-    with pytest.raises(DataError, match="'g' has the number 3, which is no level"):
+    with pytest.raises(DataError, match="'g' has the number 3, which is not a level"):
         matched(Table(np.array([[3.0, 1.0]]), ["g", "x"]), kinds)
     with pytest.raises(DataError, match="'g' holds text, 2 levels, but was fitted on numbers"):
         matched(unseen, (ColumnKind("continuous"), ColumnKind("continuous")))
