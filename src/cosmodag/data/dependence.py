@@ -46,8 +46,8 @@ class ArcTests(NamedTuple):
         depends on x.
     uneven
         The same as ``spread``, but the second correlation is that of the residual of r² given r
-        with the residual of x² given x. It is more sensitive, also to arcs whose direction a search
-        inferred wrongly from skewed noise.
+        with the residual of x² given x. It is more sensitive, but where noise is skewed it also
+        reacts to small errors of a search.
     """
 
     tails: NDArray[np.intp]

@@ -150,7 +150,7 @@ def test_files_say_the_same(tmp_path):
     ("name", "text", "words"),
     [
         ("known.yaml", "tiers: [", "known.yaml"),
-        ("known.yaml", "- a", "no parts by name"),
+        ("known.yaml", "- a", "must hold a mapping"),
         ("known.yaml", "sink: [a]", "'sink'"),
         ("known.toml", "tiers = [", "known.toml"),
         ("known.csv", "cause,effect\na,b\n", "kind,cause,effect"),

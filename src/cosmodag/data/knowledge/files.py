@@ -52,7 +52,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
         content = {}
     if not isinstance(content, dict):
         raise KnowledgeError(
-            f"'{path}' holds no parts by name, such as 'tiers:' or 'forbidden_edges:'."
+            f"'{path}' must hold a mapping, with parts such as 'tiers:' or 'forbidden_edges:'."
         )
     try:
         known = as_knowledge(content)
@@ -83,6 +83,7 @@ def _csv(text: str) -> dict[str, Any]:
         else:
             raise ValueError(
                 f"line {number} is {','.join(line)!r}, but must be forbidden, required or allowed "
-                "and an arc, exogenous or sink and a variable, or tier, a variable and a number."
+                "followed by an arc; exogenous or sink followed by a variable; or tier followed by "
+                "a variable and a number."
             )
     return {**parts, "tiers": [tiers[number] for number in sorted(tiers)]}
