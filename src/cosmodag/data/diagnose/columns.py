@@ -205,7 +205,7 @@ def rare_levels(
             listed[names[v]] = name_list([kind.levels[k] for k in once], most=3)
     shown = [f"{name!r}: {levels}" for name, levels in listed.items()]
     sentence = (
-        "Some levels occur in only one row "
+        "Some levels occur in a single row "
         f"({first_of(shown, _MOST_SHOWN, 'more columns', '; ')}): they are kept, but nothing can "
         "be learnt about them; merge rare levels into one."
     )
@@ -253,7 +253,7 @@ def unlike_lines(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str
             chosen(names, number == 2),
             "Columns with two values ({columns}) do not have the additive noise of linear "
             "equations, so arcs into them are approximate, and neither the shape nor the variance "
-            "of the noise identifies their directions: read such arcs as associations.",
+            "of the noise identifies their directions: read these arcs as associations.",
         ),
         *about(
             "few_values",
@@ -261,7 +261,7 @@ def unlike_lines(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str
             f"Columns with {FEW_VALUES} distinct values or fewer ({{columns}}) do not have the "
             "continuous noise of linear equations, so neither the shape nor the variance of the "
             "noise identifies the directions of their arcs: "
-            f"{codes if whole else ''}read such arcs as associations.",
+            f"{codes if whole else ''}read these arcs as associations.",
         ),
         *about(
             "counts",
