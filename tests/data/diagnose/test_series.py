@@ -72,6 +72,11 @@ def test_residuals_with_memory_ask_for_more_lags():
     assert "--lags" in found.sentence
 
 
+def test_the_correlation_of_alternating_residuals_is_the_strongest_not_the_largest():
+    (found,) = residuals_follow(autoregression(3, memory=-0.5), [0, 1, 2, 3], NAMES, 1)
+    assert "strongest correlation -0." in found.sentence
+
+
 def test_the_test_of_variances_is_levenes():
     random = np.random.default_rng(0)
     parts = [random.normal(scale=scale, size=(40, 2)) for scale in (1.0, 1.3, 0.8)]

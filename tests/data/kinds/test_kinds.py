@@ -97,6 +97,15 @@ def test_what_the_user_says_wins(asked, expected):
     np.testing.assert_array_equal(again.X, found.X)
 
 
+def test_the_kinds_of_a_fit_can_be_declared_for_another():
+    frame = pd.DataFrame({"ward": ["b", "a", "c"] * 20, "smoker": ["no", "yes"] * 30})
+    fitted = with_kinds(as_table(frame, declared=["ward", "smoker"]))
+    again = with_kinds(as_table(frame, declared=["ward", "smoker"]), fitted.kinds)
+    assert [kind.kind for kind in again.kinds] == ["categorical", "binary"]
+    assert [kind.levels for kind in again.kinds] == [kind.levels for kind in fitted.kinds]
+    np.testing.assert_array_equal(again.X, fitted.X)
+
+
 def test_one_entry_for_each_column():
     table = numbers()
     asked = [None, "auto", "categorical", "categorical", None, None, None, None]

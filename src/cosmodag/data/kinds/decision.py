@@ -116,11 +116,12 @@ def _as_declared(
     name: str, column: NDArray[Any], before: ColumnKind, declared: Any
 ) -> tuple[NDArray[np.float64] | None, ColumnKind]:
     """Return the new values of a column, or None if they do not change, and its declared kind."""
-    if isinstance(declared, ColumnKind):
-        declared = declared.levels if declared.is_levels else declared.kind
+    if isinstance(declared, ColumnKind) and not declared.is_levels:
+        declared = declared.kind
     if not isinstance(declared, str):
-        levels = tuple(label_of(level) for level in declared)
-        kind = ColumnKind("ordinal", levels, f"{len(levels)} levels as given")
+        given = declared if isinstance(declared, ColumnKind) else ColumnKind("ordinal", declared)
+        levels = tuple(label_of(level) for level in given.levels)
+        kind = ColumnKind(given.kind, levels, f"{len(levels)} levels as given")
         return renumbered(name, column, before, kind), kind
     known: Kind = next(kind for kind in KINDS if kind == declared)
     if not before.is_levels:
