@@ -96,8 +96,8 @@ def plain_kinds(given: Any) -> Any:
     return given if given is None or isinstance(given, str) else [plain(entry) for entry in given]
 
 
-def by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
-    """Map column numbers to the entries of `kinds`."""
+def _by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
+    """Map column numbers to the entries of `kinds`; refuse entries for other columns."""
     check_kinds(given)
     entries = _by_name(given, names)
     if not (given is None or isinstance(given, str | Mapping) or len(given) == len(names)):
@@ -222,7 +222,7 @@ def with_kinds(table: Table, given: Any = "auto") -> Table:
     >>> found.kinds[2].levels
     (0, 1, 2, 3)
     """
-    declared = by_place(given, table.names)
+    declared = _by_place(given, table.names)
     before = table.kinds or (NOT_EXAMINED,) * len(table.names)
     kinds = list(before)
     undecided = [v for v, kind in enumerate(before) if not kind.reason and v not in declared]

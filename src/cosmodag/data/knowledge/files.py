@@ -73,12 +73,16 @@ def _csv(text: str) -> dict[str, Any]:
         cells = [cell.strip() for cell in line]
         if not any(cells):
             continue
-        kind, cause, effect = [*cells, "", ""][:3]
+        kind, cause, effect, *more = [*cells, "", ""]
+        if any(more):
+            raise ValueError(
+                f"line {number} has more than three fields: quote names that contain a comma."
+            )
         if kind in _ARCS and cause and effect:
             parts.setdefault(_ARCS[kind], []).append((cause, effect))
         elif kind in _VARIABLES and cause and not effect:
             parts.setdefault(_VARIABLES[kind], []).append(cause)
-        elif kind == "tier" and cause and effect.isdigit():
+        elif kind == "tier" and cause and effect.isdecimal():
             tiers.setdefault(int(effect), []).append(cause)
         else:
             raise ValueError(
