@@ -109,7 +109,7 @@ def before_fit(
     places = [v for v, kind in enumerate(kinds) if kind.is_number]
     if not places:
         return rare
-    lines = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
+    is_linear = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
     X, names = X[:, places], [names[v] for v in places]
     deviations, spans, distances = summary_of(X)
     is_constant = spans == 0
@@ -117,7 +117,7 @@ def before_fit(
     groups = equal_columns(X, np.flatnonzero(~is_constant).tolist())
     repeats = {column for group in groups for column in group[1:]}
     distinct = [column for column in varying if column not in repeats]
-    number = value_counts(X)
+    n_values = value_counts(X)
     alike = collinear(X, distinct, names)
     rows = X if untouched is None else X[untouched]
     following = [] if in_time else rows_follow(rows, varying, names)
@@ -133,7 +133,7 @@ def before_fit(
         *following,
         *(changing_series(rows, varying, names) if in_time else []),
         *outliers(distances, names),
-        *unlike_lines(X[:, lines], number[lines], list(compress(names, lines))),
+        *unlike_lines(X[:, is_linear], n_values[is_linear], list(compress(names, is_linear))),
     ]
     # The other checks need correlations between columns; a few thousand rows are enough.
     if len(distinct) > MOST_CORRELATED:
@@ -146,7 +146,7 @@ def before_fit(
     if not alike:
         findings += near_duplicates(standard, [names[column] for column in distinct])
     if not (in_time or following):
-        few = (number[distinct] > 0) & (number[distinct] <= FEW_VALUES)
+        few = (n_values[distinct] > 0) & (n_values[distinct] <= FEW_VALUES)
         findings += several_populations(standard[:, ~few], standard[:, few])
     return findings
 
@@ -181,8 +181,8 @@ def after_fit(
         or curved relations, hidden causes are not searched for, because both produce the same arcs
         as hidden causes.
     doubt : Finding, optional
-        The finding of the noise decision, about the graph that it rejected. It is returned unless
-        the learnt graph has the same finding, so that nothing is reported twice.
+        The finding of the noise decision, about the graph that it rejected. It is left out if it
+        is about arcs and the learnt graph has a finding about arcs too, to avoid a repetition.
     given : (d,) array of bool, optional
         Columns without an equation, such as the past of a time series. Hidden causes are searched
         for among the residuals of the other columns after regression on these.

@@ -19,8 +19,8 @@ from cosmodag.errors import name_list
 from cosmodag.io.kinds import ColumnKind
 
 # Two columns count as copies with noise if their correlation exceeds the first limit, and the
-# residual variance of each given the other is smaller than given all other columns by the second
-# factor. A strong cause is not a copy, because other causes and effects explain it as well: in
+# residual variance of each given the other is smaller, by more than the second factor, than given
+# all other columns. A strong cause is not a copy, because other causes and effects explain it: in
 # 2,400 linear tables (ER2 to ER4, 5 to 50 columns), the ratio of the most similar pair, among those
 # correlated above .99, was above 6 in fewer than one of a hundred.
 NEARLY_EQUAL, MUCH_LESS = 0.997, 6.0
@@ -75,10 +75,11 @@ def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list
     involved = sorted({column for whole, parts in found for column in (whole, *parts)})
     whole, parts = found[0]
     others = f" (the same holds for {len(found) - 1} more)" if len(found) > 1 else ""
+    one = "column of each combination" if len(found) > 1 else "of them"
     sentence = (
         f"The column {names[whole]!r} is an exact linear combination of "
         f"{name_list([names[column] for column in parts])}{others}, like a total or the same "
-        "quantity in two units, so the arcs among them are arbitrary: leave out one of them."
+        f"quantity in two units, so the arcs among them are arbitrary: leave out one {one}."
     )
     return about("collinear", [names[column] for column in involved], sentence, len(found))
 
@@ -234,23 +235,25 @@ def _described(places: list[int], kinds: Sequence[ColumnKind], names: Sequence[s
     return first_of(shown, _MOST_SHOWN)
 
 
-def unlike_lines(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> list[Finding]:
+def unlike_lines(
+    X: NDArray[Any], n_values: NDArray[np.int64], names: Sequence[str]
+) -> list[Finding]:
     """Report columns of two values, of three to ten, and of counts: their noise is not continuous.
 
-    `number` (d,) is the number of distinct values of each column, 0 if there are many.
+    `n_values` (d,) is the number of distinct values of each column, 0 if there are many.
     """
-    few = (number > 2) & (number <= FEW_VALUES)
+    few = (n_values > 2) & (n_values <= FEW_VALUES)
     whole = all((X[:, v] == np.round(X[:, v])).all() for v in np.flatnonzero(few).tolist())
     codes = "declare them as categories (kinds=, --categorical) if they are codes, and "
     counts = [
         names[v]
-        for v in np.flatnonzero(number > FEW_VALUES).tolist()
-        if are_counts(X[:, v], int(number[v]))
+        for v in np.flatnonzero(n_values > FEW_VALUES).tolist()
+        if are_counts(X[:, v], int(n_values[v]))
     ]
     return [
         *about(
             "binary",
-            chosen(names, number == 2),
+            chosen(names, n_values == 2),
             "Columns with two values ({columns}) do not have the additive noise of linear "
             "equations, so arcs into them are approximate, and neither the shape nor the variance "
             "of the noise identifies their directions: read these arcs as associations.",
