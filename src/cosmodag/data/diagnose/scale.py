@@ -36,7 +36,7 @@ LARGE = 1e150
 # Squares of smaller values lose digits and then underflow.
 SMALL = 1e-150
 
-# Number of entries of which standard deviations are computed at a time, and of rows for medians.
+# Largest number of entries in a block of columns, and about the number of rows used for medians.
 _BLOCK = 1 << 22
 _SAMPLE = 4096
 
