@@ -90,7 +90,7 @@ def find_hidden_causes(
     given = _Given(correlations, rows, default_penalty(rows, d), should_stop)
     parents: Parents = [np.flatnonzero(column).tolist() for column in arcs.T]
     best = _State(correlations, parents, order.tolist(), 0.0)
-    if not _promising_groups(given, best):
+    if not _promising_groups(_equations(given, best)):
         return None
     # The graph may have been learnt with another score, and superfluous arcs favour hidden causes:
     # a fair comparison is with the best graph without hidden causes under this score.
@@ -127,7 +127,8 @@ def _best_without_hidden_causes(given: _Given, order: list[int]) -> tuple[_State
 def _with_best_hidden_cause(given: _Given, state: _State, base: float) -> _State | None:
     """Add the hidden cause of largest gain: one round for each group, more for the best ones."""
     tried: list[tuple[_State, Iterator[_State]]] = []
-    groups = extended(_promising_groups(given, state), _equations(given, state))
+    equations = _equations(given, state)
+    groups = extended(_promising_groups(equations), equations)
     # Different groups may have been extended to the same columns.
     seeds = {tuple(sorted(group.members.tolist())): group for group in groups}
     for seed in seeds.values():
@@ -150,15 +151,15 @@ def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
     return tuple(child for child in range(d) if hidden in state.parents[child])
 
 
-def _promising_groups(given: _Given, state: _State) -> list[Groups]:
+def _promising_groups(equations: Equations) -> list[Groups]:
     """List the groups of four columns that another hidden cause may explain, best first."""
-    members = dense_groups(state.parents)
+    members = dense_groups(equations.parents)
     if not len(members):
         return []
-    groups = gains_of(members, _equations(given, state))
-    share = min(1.0, (_WIDE / len(state.parents)) ** 2)
+    groups = gains_of(members, equations)
+    share = min(1.0, (_WIDE / len(equations.parents)) ** 2)
     best = np.argsort(-groups.gains, kind="stable")[: max(_FEWEST_SEEDS, round(_SEEDS * share))]
-    best = best[groups.gains[best] > _PROMISING * given.rows]
+    best = best[groups.gains[best] > _PROMISING * equations.rows]
     return [Groups(*(part[place] for part in groups)) for place in best.tolist()]
 
 
