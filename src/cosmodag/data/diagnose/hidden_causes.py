@@ -29,13 +29,14 @@ from cosmodag.order.scores import default_penalty
 # A group of columns is tried if its common cause gains more than this per row before the graph is
 # searched again. Most graphs without hidden causes have no such groups, so the search ends early.
 _PROMISING = -0.3
-# Number of groups that are tried with up to _WIDE variables; with more, it falls with their square,
-# to at least _FEWEST_SEEDS. A trial searches an order, and its time grows faster than the square of
-# the number of variables: a hub among 100 would otherwise cost ten fits.
+# Number of groups that are tried with up to _WIDE variables. With d > _WIDE variables, it is
+# multiplied by (_WIDE / d)², but is at least _FEWEST_SEEDS: a trial searches an order, in time that
+# grows faster than d², and a hub among 100 variables would otherwise cost ten fits.
 _SEEDS, _FEWEST_SEEDS, _WIDE = 48, 4, 30
 # Largest number of groups for which structural EM continues after one round.
 _PURSUED = 4
-# The first hidden cause may lower the score down to this, because a second one can compensate.
+# Smallest gain of the first hidden cause after which the search continues: a second one can
+# compensate a loss.
 _HOPELESS = -5.0
 # Largest numbers of hidden causes, of rounds of structural EM, and of EM iterations per round.
 _MOST, _ROUNDS, _ITERATIONS = 8, 6, 10
@@ -51,8 +52,8 @@ class HiddenCauses:
 
     effects: tuple[tuple[int, ...], ...]  # effects of each hidden variable, by column number
     gain: float  # penalised log-likelihood minus that of the best graph without hidden variables
-    arcs_before: int  # number of arcs without hidden variables
-    arcs_after: int  # number of arcs with them, including theirs
+    arcs_before: int  # number of arcs of the best graph without hidden variables
+    arcs_after: int  # number of arcs with hidden variables, including the arcs of these
 
 
 class _State(NamedTuple):
