@@ -62,7 +62,7 @@ def test_a_choice_prints_what_was_found_in_the_table(table, tmp_path, capsys, mo
     frame["a"] *= 1e6
     frame.to_csv(table, index=False)
     assert fit(table, "-o", tmp_path / "out", "--auto") == 0
-    assert "learners of squared error follow the variances" in capsys.readouterr().err
+    assert "squared-error learners follow the variances" in capsys.readouterr().err
     assert "scale_ratio" in {one["name"] for one in facts(tmp_path / "out")["findings"]}
 
 

@@ -92,7 +92,7 @@ def test_all_ways_to_say_it_are_the_same(table):
         ("target", "'target'.*does not have"),
         (np.zeros((120, 4), bool), r"\(120, 4\)"),
         (np.full((120, 5), 0.5), "true where"),
-        (pd.DataFrame({"a": [True] * 120}), "one for each"),
+        (pd.DataFrame({"a": [True] * 120}), "one column for each"),
         (3, "3: it must be a list"),
     ],
     ids=str,

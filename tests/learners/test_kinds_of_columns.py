@@ -54,12 +54,12 @@ def test_text_is_said_once_and_not_if_the_user_said_it():
     with pytest.warns(DataWarning) as noted:
         EmptyGraph().fit(table)
     texts = [str(one.message) for one in noted]
-    assert sum("taken for the levels" in text for text in texts) == 1
+    assert sum("Text columns are treated as categories" in text for text in texts) == 1
     assert any("'smoker' (0 = no, 1 = yes)" in text for text in texts)
-    assert any("'size' (0 = s, 1 = m, 2 = l) for the numbers" in text for text in texts)
+    assert any("'size' (0 = s, 1 = m, 2 = l) as the numbers" in text for text in texts)
     with pytest.warns(DataWarning) as noted:
         EmptyGraph(kinds={"smoker": "binary"}).fit(table)
-    assert not any("taken for the levels" in str(one.message) for one in noted)
+    assert not any("Text columns are treated as categories" in str(one.message) for one in noted)
 
 
 def test_levels_seen_once_are_kept_and_named():

@@ -1,9 +1,9 @@
-"""Whether noise is independent of the parents: residuals against parents, arc by arc.
+"""Tests of whether the noise of a variable is independent of its parents, arc by arc.
 
 In a linear model the residual r of a variable is independent of each parent x. If the relation is
 curved, r depends on x² or x³; if the noise depends on a parent, r² depends on x or x². The noise
 decision and the findings `curved` and `uneven_noise` both use these tests, each with its own
-limits. Values are clipped, so that a few outliers do not decide.
+limits. Values are clipped, so that a few outliers do not determine the result.
 """
 
 from collections.abc import Callable
@@ -14,39 +14,40 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Values are clipped at this many deviations: heavy tails would invalidate the standard errors.
+# Values are clipped at this many standard deviations: heavy tails would invalidate the standard
+# errors.
 _CLIPPED_AT = 3.0
-# A residual below this share of its column is rounding error.
+# A residual that is smaller than this fraction of its column is rounding error.
 _ROUNDING = 1e-6
 
 
 class Powers(NamedTuple):
-    """Clipped values, their squares, and residuals of powers given lower ones; of unit length."""
+    """Powers of a clipped column: centred vectors of unit length."""
 
     first: Floats
     square: Floats
-    second: Floats
-    third: Floats
+    second: Floats  # residual of the square after regression on the values
+    third: Floats  # residual of the cube after regression on the values and the square
 
 
 class ArcTests(NamedTuple):
-    """What was tested of each arc, (arcs,) each, in standard errors.
+    """Statistics of the tests of each arc, (arcs,) each, in standard errors.
 
     Attributes
     ----------
     tails, heads
-        The arc u → v, with r the residual of v and x the column u.
+        The arc u → v. Below, r is the residual of v, and x is the column u.
     square, cube
-        Correlations of r with x², and with x³ less what lower powers explain of it.
+        Correlation of r with x², and with the residual of x³ given lower powers of x.
     spread
-        The larger, in size, of the correlations of r² with x and with x².
+        The correlation of r² with x or with x², whichever is larger in absolute value.
     curved
-        Correlation of r with x² less what x explains of it, with a standard error that allows for
-        noise that depends on x.
+        Correlation of r with the residual of x² given x; its standard error allows for noise that
+        depends on x.
     uneven
-        The same as ``spread``, but the second correlation is that of the residuals of r² given r
-        and of x² given x. It is more sensitive, also to arcs that a search set slightly wrong where
-        noise is skewed.
+        The same as ``spread``, but the second correlation is that of the residual of r² given r
+        with the residual of x² given x. It is more sensitive, but where noise is skewed it also
+        reacts to small errors of a search.
     """
 
     tails: NDArray[np.intp]
@@ -69,12 +70,13 @@ def arc_tests(
     """Test for each arc whether the residual of its head is independent of its tail.
 
     Residuals (n, d) are those of linear equations. An equation is tested on the rows in which its
-    variable was not set, where `counted` is not 0. The tests are sorted by head; arcs into columns
-    that their parents determine are left out, and those that are left when `should_stop` says so.
+    variable was not set: those in which `counted` (n, d) is not 0. The tests are sorted by head.
+    Arcs into columns that their parents determine are left out, and so are all further arcs once
+    `should_stop` returns True.
 
     >>> x, noise = np.random.default_rng(0).normal(size=(2, 500))
-    >>> X, left = np.column_stack([x, x + noise]), np.column_stack([x, noise])
-    >>> found = arc_tests(X, left, np.array([0]), np.array([1]))
+    >>> X, residuals = np.column_stack([x, x + noise]), np.column_stack([x, noise])
+    >>> found = arc_tests(X, residuals, np.array([0]), np.array([1]))
     >>> bool(abs(found.curved[0]) < 3.5)
     True
     """
@@ -82,55 +84,55 @@ def arc_tests(
     order = np.argsort(heads, kind="stable")
     order = order[is_noise[heads[order]]]
     tails, heads = tails[order], heads[order]
-    kept: dict[int, Powers] = {}
+    parents: dict[int, Powers] = {}
     found: list[tuple[float, ...]] = []
-    last, left = -1, None
+    last, residual = -1, None
     for tail, head in zip(tails.tolist(), heads.tolist(), strict=True):
         if should_stop():
             break
         rows = slice(None) if counted is None else counted[:, head] > 0
-        if left is None or head != last:
-            last, left = head, powers_of(residuals[rows, head])
-        if counted is not None or tail not in kept:
-            kept[tail] = powers_of(X[rows, tail])
-        found.append(pair_tests(left, kept[tail]))
+        if residual is None or head != last:
+            last, residual = head, powers_of(residuals[rows, head])
+        if counted is not None or tail not in parents:
+            parents[tail] = powers_of(X[rows, tail])
+        found.append(pair_tests(residual, parents[tail]))
     tails, heads = tails[: len(found)], heads[: len(found)]
     return ArcTests(tails, heads, *np.array(found, np.float64).reshape(-1, 5).T.copy())
 
 
-def pair_tests(left: Powers, parent: Powers) -> tuple[float, float, float, float, float]:
-    """Give the five statistics of one arc, in the order of `ArcTests`."""
-    size = float(np.sqrt(len(left.first)))
-    products = left.first * parent.second
+def pair_tests(residual: Powers, parent: Powers) -> tuple[float, float, float, float, float]:
+    """Compute the five statistics of one arc, in the order of `ArcTests`."""
+    size = float(np.sqrt(len(residual.first)))
+    products = residual.first * parent.second
     error = max(float(np.linalg.norm(products)), np.finfo(float).tiny)
-    with_square = left.square @ parent.first
+    with_square = residual.square @ parent.first
     return (
-        size * float(left.first @ parent.square),
-        size * float(left.first @ parent.third),
-        size * float(max(with_square, left.square @ parent.square, key=abs)),
+        size * float(residual.first @ parent.square),
+        size * float(residual.first @ parent.third),
+        size * float(max(with_square, residual.square @ parent.square, key=abs)),
         float(products.sum()) / error,
-        # Least squares makes r uncorrelated with x, so that r² and its residual given r have the
-        # same covariance with x. Its standard error is that of r²; for exponential noise that of
-        # the residual would be smaller by √2.
-        size * float(max(with_square, left.second @ parent.second, key=abs)),
+        # Least squares makes r uncorrelated with x, so r² and its residual given r have the same
+        # covariance with x. The standard error of that covariance is the one of r²; with
+        # exponential noise, the standard error of the residual would be too small by √2.
+        size * float(max(with_square, residual.second @ parent.second, key=abs)),
     )
 
 
 def powers_of(values: Floats) -> Powers:
-    """Take powers of a column; a residual of least squares is uncorrelated with the first."""
+    """Compute the powers of a column after standardising and clipping it."""
     centred = values - values.mean()
     clipped = centred / max(float(centred.std()), np.finfo(float).tiny)
     clipped = np.clip(clipped, -_CLIPPED_AT, _CLIPPED_AT)
-    first = _residual(clipped)
-    square, second = _residual(clipped**2), _residual(clipped**2, first)
-    return Powers(first, square, second, _residual(clipped**3, first, second))
+    first = _unit_residual(clipped)
+    square, second = _unit_residual(clipped**2), _unit_residual(clipped**2, first)
+    return Powers(first, square, second, _unit_residual(clipped**3, first, second))
 
 
-def _residual(values: Floats, *explained: Floats) -> Floats:
-    """Residual after regression on a constant and orthogonal columns: unit length, or zero."""
+def _unit_residual(values: Floats, *explained: Floats) -> Floats:
+    """Residual after regression on a constant and orthonormal columns: unit length, or zero."""
     rest = values - values.mean()
     length = float(np.linalg.norm(rest))
     for column in explained:
         rest = rest - (column @ rest) * column
-    left = float(np.linalg.norm(rest))
-    return np.asarray(rest / left if left > _ROUNDING * length else np.zeros_like(rest))
+    size = float(np.linalg.norm(rest))
+    return np.asarray(rest / size if size > _ROUNDING * length else np.zeros_like(rest))

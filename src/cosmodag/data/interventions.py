@@ -1,4 +1,4 @@
-"""Interventions: parsed from the user's list of targets per row into a Boolean mask."""
+"""Interventions: the targets of each row, parsed into a Boolean mask."""
 
 import reprlib
 import warnings
@@ -23,10 +23,10 @@ _FEWEST_ROWS = 2
 
 
 def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, Any]:
-    """Split a column of labels off a table, if they are given by a column name.
+    """Split a column of labels off a table, if `given` is the name of a column.
 
-    Returns the table without the column, and the column's entries; anything else than a name is
-    returned unchanged. `what` is the name of the argument in messages.
+    Returns the table without the column, and the entries of the column. If `given` is not a string,
+    both are returned unchanged. `what` is the name of the parameter in messages.
     """
     if not isinstance(given, str):
         return X, given
@@ -35,7 +35,7 @@ def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, A
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise DataError(
-            f"{what} is the name {given!r}, but the table has no column names: "
+            f"{what} is the column name {given!r}, but the table has no column names: "
             "pass a data frame, or a list with an entry for each row."
         )
     if given not in frame.columns:
@@ -47,7 +47,7 @@ def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, A
 
 
 def take_columns(X: Any, interventions: Any, regimes: Any) -> tuple[Any, Any, Any]:
-    """Split the columns of targets and of regimes off a table; both may be the same column."""
+    """Split the columns of targets and of regimes off a table; they may be one column."""
     X, entries = take_column(X, interventions)
     if isinstance(regimes, str) and isinstance(interventions, str) and regimes == interventions:
         return X, entries, entries
@@ -56,11 +56,11 @@ def take_columns(X: Any, interventions: Any, regimes: Any) -> tuple[Any, Any, An
 
 
 def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:
-    """Mark the entries of a table that were set by intervention: (n, d), None if nothing was set.
+    """Mark the entries of a table that were set by intervention: (n, d), None if there are none.
 
-    Interventions are a Boolean array or frame, or a sequence with an entry for each row: nothing
-    (None, an empty string or list), the name or number of the column that was set, or several of
-    them in a list or in one string separated by semicolons.
+    Interventions are a Boolean array or frame, or a sequence with an entry for each row: the name
+    or number of the column that was set, several of them in a list or separated by semicolons in
+    one string, or, for a row without intervention, None or an empty string or list.
 
     >>> targets_of(["", "b", "a;b"], ["a", "b"], 3).astype(int).tolist()
     [[0, 0], [0, 1], [1, 1]]
@@ -74,13 +74,13 @@ def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[n
 
 
 def never_free(targets: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:
-    """Mark variables that were set in all rows, or all but one, and warn about them."""
+    """Mark the variables that were set in all rows, or in all but one, and warn about them."""
     always: NDArray[np.bool_] = np.count_nonzero(~targets, axis=0) < _FEWEST_ROWS
     if always.any():
         listed = name_list([names[place] for place in np.flatnonzero(always).tolist()])
         warnings.warn(
             f"Interventions set {listed} in every row, so the table holds no information about the "
-            "causes: no arc into such a column is searched for.",
+            "causes of these columns: no arc into them is searched for.",
             DataWarning,
             stacklevel=4,
         )
@@ -88,7 +88,7 @@ def never_free(targets: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.b
 
 
 def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | None:
-    """Return a Boolean array or frame as a mask; None for any other input."""
+    """Convert a Boolean array or frame to a mask; return None for any other input."""
     import narwhals as nw
 
     frame = nw.from_native(given, eager_only=True, pass_through=True)
@@ -97,7 +97,7 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
         if sorted(found) != sorted(names):
             raise DataError(
                 f"interventions has the columns {name_list(found)}, but the table has "
-                f"{name_list(list(names))}: give one for each."
+                f"{name_list(list(names))}: give one column for each column of the table."
             )
         given = frame.to_numpy()[:, [found.index(name) for name in names]]
     if not isinstance(given, np.ndarray) or given.ndim != 2:
@@ -109,14 +109,17 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
         )
     if not np.isin(given, (0, 1)).all():
         raise DataError(
-            "interventions is a table with other values than true and false: give true where a "
-            "variable was set, and false elsewhere."
+            "interventions has values other than true and false: give true where a variable was "
+            "set, and false elsewhere."
         )
     return given.astype(bool)
 
 
 def row_entries(given: Any, rows: int, what: str, other: str = "") -> list[Any]:
-    """List the entries of rows, if there is one for each; `what` and `other` are for messages."""
+    """List the entries of a sequence that must have one for each row.
+
+    Messages call it `what`, and add `other` to the list of accepted values.
+    """
     if hasattr(given, "to_list"):
         given = given.to_list()
     if isinstance(given, np.ndarray) and given.ndim == 1:
@@ -129,7 +132,8 @@ def row_entries(given: Any, rows: int, what: str, other: str = "") -> list[Any]:
     entries = list(given)
     if len(entries) != rows:
         raise DataError(
-            f"{what} has {len(entries)} entries, but the table has {rows} rows: give one for each."
+            f"{what} has {len(entries)} entries, but the table has {rows} rows: give one entry for "
+            "each row."
         )
     return entries
 
@@ -142,12 +146,13 @@ def _from_entries(given: Any, names: Sequence[str], rows: int) -> NDArray[np.boo
     for row, entry in enumerate(entries):
         key = tuple(entry) if isinstance(entry, list | tuple | set | frozenset) else entry
         if key not in known:
-            known[key] = [_place(target, places, row) for target in _listed(key, places)]
+            known[key] = [_place(target, places, row) for target in _split(key, places)]
         mask[row, known[key]] = True
     return mask
 
 
-def _listed(entry: Any, places: dict[str, int]) -> list[Any]:
+def _split(entry: Any, places: dict[str, int]) -> list[Any]:
+    """Split an entry into its targets: a tuple, one name, or several joined by semicolons."""
     if is_absent(entry):
         return []
     if isinstance(entry, tuple):

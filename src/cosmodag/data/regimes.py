@@ -12,17 +12,20 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns.refused import is_absent
 
 OBSERVATIONAL = "observational"
-"""Name of the regime of rows whose label is empty; as a label it means the same."""
+"""Label of the regime of rows whose label is empty."""
 
 CHANGES = ("noise", "cut", "weights", "slopes")
-"""What differs in the own equation of a regime. *Noise*: intercept and variance. *Cut*: it has no
-parents, and its own intercept and variance. *Weights*: all parameters. *Slopes*: all but the
-variance; on true graphs (12 to 15 variables, 100 rows per regime, 40 tables each of four kinds) it
-raised the share of targets seen from .897 to .916 on one kind and left the others as they were,
-with 5 false ones for 13, because a target may cost log 2 more than without it. Own equations with
-one weight or the intercept alone gave more false ones than right ones."""
+"""How the equation of a target in a regime can differ from its equation elsewhere. *Noise*: the
+intercept and the variance change. *Cut*: the target has no parents, and its own intercept and
+variance. *Weights*: all parameters change. *Slopes*: all parameters but the variance change.
 
-# Rows from which the equations of a regime can be compared with others.
+Slopes were added after a comparison on true graphs (12 to 15 variables, 100 rows per regime, 40
+tables each of four kinds): they raised the share of targets found from .897 to .916 on one kind and
+left it unchanged on the others, with 5 false targets instead of 13, because a target may cost log 2
+more than without them. Equations with one weight or the intercept of their own alone gave more
+false targets than true ones."""
+
+# Smallest number of rows of a regime whose equations can be compared with those of others.
 FEWEST_ROWS = 10
 
 
@@ -31,9 +34,9 @@ class Regimes:
     """Regimes of the rows of a table."""
 
     labels: NDArray[np.intp]  # (n,): the regime of each row, 0 to k − 1
-    names: tuple[str, ...]  # names of the k regimes, in the order in which they occur
-    stated: NDArray[np.bool_]  # (k, d) bool: targets that the user named
-    finds: bool = True  # whether other variables than those may be targets
+    names: tuple[str, ...]  # names of the k regimes, in the order of their first rows
+    stated: NDArray[np.bool_]  # (k, d): targets that the user named
+    finds: bool = True  # whether further variables may be found to be targets
 
     @property
     def reference(self) -> NDArray[np.bool_]:
@@ -44,19 +47,19 @@ class Regimes:
 
     @property
     def may_change(self) -> NDArray[np.bool_]:
-        """(k, d): pairs of regime and variable that may be targets without being named."""
+        """(k, d): whether a variable may be found to be a target of a regime."""
         free = np.full(self.stated.shape, self.finds)
         if OBSERVATIONAL in self.names:
             free[self.names.index(OBSERVATIONAL)] = False
         return free
 
     def of_rows(self, rows: NDArray[Any]) -> "Regimes":
-        """Take some rows, in any number of repetitions."""
+        """Return the regimes of the given rows, which may repeat."""
         return replace(self, labels=self.labels[rows])
 
 
 def label_texts(labels: Any, rows: int) -> list[str]:
-    """Labels of all rows as text; an empty one (None, NaN, ``""``) is `OBSERVATIONAL`.
+    """Convert the labels of all rows to text; an empty one (None, NaN, ``""``) is `OBSERVATIONAL`.
 
     >>> label_texts(["drug", None, 3], 3)
     ['drug', 'observational', '3']
@@ -75,7 +78,7 @@ def regimes_of(
     """Group rows by their labels (`label_texts`), and read the targets of each regime.
 
     `targets` (n, d) marks the variables that were named as targets; they must be the same in all
-    rows of a regime. With `finds`, other variables may be targets too.
+    rows of a regime. With `finds`, further variables may be found to be targets.
 
     >>> found = regimes_of(["observational"] * 10 + ["drug"] * 10, ["a", "b"], None)
     >>> found.names, found.may_change.tolist()
@@ -84,7 +87,8 @@ def regimes_of(
     names = tuple(dict.fromkeys(texts))
     if len(names) < 2:
         raise DataError(
-            "regimes has the same label for all rows, so no regimes can be compared: leave it out."
+            "regimes has the same label for all rows, so there are no regimes to compare: leave it "
+            "out."
         )
     labels = np.array([names.index(text) for text in texts], np.intp)
     rows = np.bincount(labels)
@@ -92,7 +96,7 @@ def regimes_of(
     if small:
         raise DataError(
             f"Regimes with fewer than {FEWEST_ROWS} rows cannot be compared with others: leave out "
-            f"the rows of {name_list(small)}, or join them with another regime."
+            f"the rows of {name_list(small)}, or merge them with another regime."
         )
     stated = np.zeros((len(names), len(variables)), bool)
     if targets is None:

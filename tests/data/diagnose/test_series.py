@@ -6,7 +6,7 @@ from scipy import stats
 
 from cosmodag.data.diagnose import before_fit
 from cosmodag.data.diagnose.series import (
-    _levels_of_spread,
+    _levene,
     changing_series,
     periods,
     residuals_follow,
@@ -72,10 +72,15 @@ def test_residuals_with_memory_ask_for_more_lags():
     assert "--lags" in found.sentence
 
 
+def test_the_correlation_of_alternating_residuals_is_the_strongest_not_the_largest():
+    (found,) = residuals_follow(autoregression(3, memory=-0.5), [0, 1, 2, 3], NAMES, 1)
+    assert "strongest correlation -0." in found.sentence
+
+
 def test_the_test_of_variances_is_levenes():
     random = np.random.default_rng(0)
     parts = [random.normal(scale=scale, size=(40, 2)) for scale in (1.0, 1.3, 0.8)]
-    for v, found in enumerate(_levels_of_spread(parts)):
+    for v, found in enumerate(_levene(parts)):
         expected = stats.levene(*(part[:, v] for part in parts), center="median").pvalue
         assert found == pytest.approx(expected, rel=1e-9)
-    assert _levels_of_spread([np.ones((5, 1)), np.ones((5, 1))]) == [1.0]
+    assert _levene([np.ones((5, 1)), np.ones((5, 1))]) == [1.0]

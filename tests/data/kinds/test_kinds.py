@@ -97,6 +97,15 @@ def test_what_the_user_says_wins(asked, expected):
     np.testing.assert_array_equal(again.X, found.X)
 
 
+def test_the_kinds_of_a_fit_can_be_declared_for_another():
+    frame = pd.DataFrame({"ward": ["b", "a", "c"] * 20, "smoker": ["no", "yes"] * 30})
+    fitted = with_kinds(as_table(frame, declared=["ward", "smoker"]))
+    again = with_kinds(as_table(frame, declared=["ward", "smoker"]), fitted.kinds)
+    assert [kind.kind for kind in again.kinds] == ["categorical", "binary"]
+    assert [kind.levels for kind in again.kinds] == [kind.levels for kind in fitted.kinds]
+    np.testing.assert_array_equal(again.X, fitted.X)
+
+
 def test_one_entry_for_each_column():
     table = numbers()
     asked = [None, "auto", "categorical", "categorical", None, None, None, None]
@@ -152,7 +161,7 @@ def test_labels_that_the_fit_has_not_seen_are_named():
     unseen = as_table(pd.DataFrame({"g": ["a", "z"], "x": [1, 2]}), declared=["g"])
     with pytest.raises(DataError, match=r"'g' has the level 'z'.*'a', 'b', 'c'"):
         matched(unseen, kinds)
-    with pytest.raises(DataError, match="'g' has the number 3, which is no level"):
+    with pytest.raises(DataError, match="'g' has the number 3, which is not a level"):
         matched(Table(np.array([[3.0, 1.0]]), ["g", "x"]), kinds)
     with pytest.raises(DataError, match="'g' holds text, 2 levels, but was fitted on numbers"):
         matched(unseen, (ColumnKind("continuous"), ColumnKind("continuous")))

@@ -150,11 +150,17 @@ def test_files_say_the_same(tmp_path):
     ("name", "text", "words"),
     [
         ("known.yaml", "tiers: [", "known.yaml"),
-        ("known.yaml", "- a", "no parts by name"),
+        ("known.yaml", "- a", "must hold a mapping"),
         ("known.yaml", "sink: [a]", "'sink'"),
         ("known.toml", "tiers = [", "known.toml"),
         ("known.csv", "cause,effect\na,b\n", "kind,cause,effect"),
         ("known.csv", "kind,cause,effect\nwanted,a,b\n", "line 2"),
+        ("known.csv", "kind,cause,effect\ntier,a,²\n", "line 2 is 'tier,a,²'"),
+        (
+            "known.csv",
+            "kind,cause,effect\nforbidden,dose, mg,level\n",
+            "line 2 has more than three",
+        ),
         ("known.txt", "", ".yaml"),
         ("known.json", '{"required_edges": [["a", "b"], ["b", "a"]]}', "known.json.*a → b → a"),
     ],

@@ -1,10 +1,9 @@
 """Diagnosis of a table: properties that limit what a learnt graph can show.
 
-A squared-error learner prefers arcs that point from columns of small variance to columns of large
-variance, so units of measurement can determine the result (Reisach, Seiler and Weichwald 2021,
-*Beware of the simulated DAG!*). Other tables are not informative for other reasons: too few rows,
-dependent rows, columns that repeat each other, non-linear relations, causes that are not in the
-table.
+A squared-error learner prefers arcs from columns of small variance to columns of large variance, so
+units of measurement can determine the result (Reisach, Seiler and Weichwald 2021, *Beware of the
+simulated DAG!*). Other limits are too few rows, dependent rows, columns that repeat one another,
+non-linear relations, and causes that are not in the table.
 
 Every fit runs `before_fit` on the table and `after_fit` on the residuals of the learnt graph;
 `diagnose` runs all checks.

@@ -1,4 +1,4 @@
-"""Findings about graphs: curved relations, noise that depends on a parent, and open marks."""
+"""Findings about graphs: curved relations, noise that depends on a parent, and hidden causes."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,13 +13,13 @@ from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import name_list
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
-# Standard errors beyond which an arc counts as refuted, the share of refuted arcs that makes a
-# finding, and the false-alarm probability for the strongest arc.
+# Number of standard errors beyond which an arc counts as refuted, the fraction of refuted arcs that
+# is reported, and the false-alarm probability for the strongest arc.
 _BEYOND, _SHARE, _CHANCE = 3.5, 0.05, 0.0005
-# Standard errors within which the reverse of a curved arc counts as free of dependence.
+# Number of standard errors within which the reverse of a curved arc shows no dependence.
 _FREE = 2.0
 
-# Share of circles among the marks above which the graph says little about causes.
+# Fraction of circles among the edge marks above which the graph says little about causes.
 _MANY = 0.5
 
 
@@ -31,9 +31,9 @@ def examine_arcs(
 ) -> ArcTests:
     """Test for each arc whether the residual of its head is independent of its tail.
 
-    With non-Gaussian noise, an arc in the wrong direction fails too. A failed arc is therefore
-    tested again in reverse, with the other parents kept: if the reverse shows no dependence, the
-    arc passes.
+    With non-Gaussian noise, an arc in the wrong direction fails too, although the relation is
+    linear. An arc that fails is therefore tested again in reverse, with the other parents kept: if
+    the reverse shows no dependence, the arc passes.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def examine_arcs(
     tested : (d,) array of bool, optional
         Columns whose arcs are tested, by default all; few-valued columns have no additive noise.
     should_stop : function
-        Asked before every test; then arcs that are left are left out, and those that failed and
-        were not tested in reverse pass.
+        Called before every test. Once it returns True, the remaining arcs are left out, and arcs
+        that failed but were not tested in reverse pass.
 
     Examples
     --------
@@ -74,10 +74,10 @@ def examine_arcs(
         slopes = np.linalg.lstsq(
             correlations[np.ix_(others, others)], correlations[others, tail], rcond=None
         )[0]
-        turned = powers_of(standard[:, tail] - standard[:, others] @ slopes)
+        residual = powers_of(standard[:, tail] - standard[:, others] @ slopes)
         cause = powers_of(standard[:, head])
-        plain = np.sqrt(len(X)) * float(turned.first @ cause.second)
-        *_, bent, wider = pair_tests(turned, cause)
+        plain = np.sqrt(len(X)) * float(residual.first @ cause.second)
+        *_, bent, wider = pair_tests(residual, cause)
         limit = _BEYOND if abs(curved[place]) < _BEYOND else _FREE
         if max(map(abs, (plain, bent, wider))) < limit:
             curved[place], uneven[place] = bent, wider
@@ -85,7 +85,7 @@ def examine_arcs(
 
 
 def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
-    """Arcs that are curved, and straight ones whose noise variance depends on the tail."""
+    """Report curved arcs, and straight arcs whose noise variance depends on the tail."""
     is_straight = np.abs(tests.curved) <= _BEYOND
     return [
         *_finding_about_arcs(
@@ -93,18 +93,19 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
             tests,
             np.abs(tests.curved),
             names,
-            "Relations are curved in {arcs}, so a linear model adds superfluous arcs and the shape "
-            "of its residuals does not identify directions: transform the columns (logarithms, "
-            "roots), or use BlockSearch, or CosmoMLP where causes act jointly.",
+            "Relations are curved in {arcs}, so a linear model adds superfluous arcs, and the "
+            "shape of its residuals does not identify directions: transform the columns "
+            "(logarithms, roots), or use BlockSearch, or CosmoMLP if causes act jointly.",
         ),
         *_finding_about_arcs(
             "uneven_noise",
             tests,
             np.abs(tests.uneven) * is_straight,
             names,
-            "Noise depends on the cause in {arcs}, so the shape and the variance of the noise do "
-            "not identify directions: take logarithms of columns that vary in proportion to their "
-            "size, and trust only directions that the Gaussian score fixes (noise='gaussian').",
+            "The noise depends on the cause in {arcs}, so the shape and the variance of the noise "
+            "do not identify directions: take logarithms of columns that vary in proportion to "
+            "their size, and trust only directions that the Gaussian score determines "
+            "(noise='gaussian').",
         ),
     ]
 
@@ -112,9 +113,9 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
 def _finding_about_arcs(
     kind: str, tests: ArcTests, sizes: Floats, names: Sequence[str], sentence: str
 ) -> list[Finding]:
-    """Name the arcs beyond 3.5 standard errors, if they are more and stronger than by chance.
+    """Report the arcs beyond 3.5 standard errors, if chance does not explain their number and size.
 
-    ``{arcs}`` in the sentence stands for their number and the first of them.
+    ``{arcs}`` in the sentence stands for their number and the first three.
     """
     found = sizes > _BEYOND
     if not found.any() or found.mean() <= _SHARE:
@@ -131,21 +132,21 @@ def _finding_about_arcs(
 
 
 def of_pag(graph: PartialAncestralGraph) -> list[Finding]:
-    """Report ↔ edges, and marks that the table leaves open.
+    """Report ↔ edges, and many undetermined edge marks.
 
-    ``hidden_pairs`` is a warning where two variables seem to have a hidden common cause,
-    ``open_marks`` a notice where more than half of all marks are circles.
+    ``hidden_pairs`` is a warning that pairs of variables seem to have a hidden common cause;
+    ``open_marks`` is a notice that more than half of all marks are circles.
 
     >>> graph = PartialAncestralGraph(("dose", "level"), [[0, 2], [2, 0]])
     >>> [finding.sentence for finding in of_pag(graph)]  # doctest: +NORMALIZE_WHITESPACE
-    ['dose ↔ level: neither causes the other, a common cause is not in the table. Measure it if you
-    can, and do not read an effect between them off the graph.']
+    ['dose ↔ level: neither causes the other, but they have a common cause that is not in the table.
+    Measure it if you can, and do not infer an effect between them from the graph.']
     """
     pairs = [(str(u), str(v)) for u, symbol, v in graph.edges() if symbol == "↔"]
     listed = first_of([f"{u} ↔ {v}" for u, v in pairs], 3)
     sentence = (
-        f"{listed}: neither causes the other, a common cause is not in the table. Measure it if "
-        "you can, and do not read an effect between them off the graph."
+        f"{listed}: neither causes the other, but they have a common cause that is not in the "
+        "table. Measure it if you can, and do not infer an effect between them from the graph."
     )
     columns = list(dict.fromkeys(name for pair in pairs for name in pair))
     found = about("hidden_pairs", columns, sentence, len(pairs))
@@ -154,8 +155,8 @@ def of_pag(graph: PartialAncestralGraph) -> list[Finding]:
     if share <= _MANY:
         return found
     sentence = (
-        f"{graph.open_marks} of {marks} marks of the partial ancestral graph are open: where "
-        "causes may be hidden, the table does not tell causes from effects there. Interventions, "
-        "or tiers in the knowledge, would."
+        f"{graph.open_marks} of {marks} edge marks of the partial ancestral graph are open: if "
+        "causes may be hidden, the table does not distinguish causes from effects there. "
+        "Interventions, or tiers in the knowledge, can."
     )
     return [*found, Finding("open_marks", (), share, "notice", sentence)]

@@ -1,4 +1,4 @@
-"""The checks that every fit makes: of the table before it, and of the learnt graph after it."""
+"""The checks of every fit: of the table before it, and of the learnt graph after it."""
 
 from collections.abc import Callable, Sequence
 from itertools import compress
@@ -47,13 +47,15 @@ MOST_TESTED = 1_000
 _FEWEST_ROWS = 50
 _MOST_ROWS = 20_000
 
-# Columns and rows with which hidden causes are searched for: one factor may explain four columns.
+# Limits of the search for hidden causes: fewest and most columns, fewest rows. Four columns are the
+# fewest that one factor can explain better than arcs.
 _FEWEST_COLUMNS, _MOST_SEARCHED, _FEWEST_SEARCHED = 4, 60, 100
 
-# Gains, in units of log-likelihood, above which hidden causes are reported, called likely, and
-# called very likely; benchmarks/trust.md shows how often each is right.
+# Smallest gains, in units of log-likelihood, with which hidden causes are reported, called likely,
+# and called very likely; benchmarks/trust.md shows how often each is right.
 _REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
 
+# Smallest eigenvalue of the correlations of columns that do not determine one another.
 _SINGULAR = 1e-7
 
 
@@ -68,7 +70,7 @@ def before_fit(
 ) -> list[Finding]:
     """Check the table alone: O(n·d), plus correlations for up to 500 columns.
 
-    Exact linear combinations are searched among up to 1,000 columns, in d + 200 rows.
+    Exact linear combinations are searched for among up to 1,000 columns, first in d + 200 rows.
 
     Parameters
     ----------
@@ -80,13 +82,13 @@ def before_fit(
         Rows without interventions, by default all. Only these are checked for dependence between
         rows and for clusters.
     kinds : sequence of ColumnKind, optional
-        Kinds of the columns. Numbers of levels without order are checked for rare levels only.
+        Kinds of the columns. Categories of more than two levels are only checked for rare levels.
     in_time : bool
-        Whether the rows are those of time series, in order, and are learnt from as such: they may
-        follow one another, but their distribution must not change.
+        Whether the rows are those of time series, in order, and the fit treats them as such:
+        successive rows may be correlated, but their distribution must not change.
     by_kind : bool
-        Whether levels and counts have equations of their kinds: they are then not reported as
-        values that do not suit linear equations.
+        Whether levels and counts have equations of their kinds, so that they are not reported as
+        unsuitable for linear equations.
 
     Returns
     -------
@@ -107,7 +109,7 @@ def before_fit(
     places = [v for v, kind in enumerate(kinds) if kind.is_number]
     if not places:
         return rare
-    lines = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
+    is_linear = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
     X, names = X[:, places], [names[v] for v in places]
     deviations, spans, distances = summary_of(X)
     is_constant = spans == 0
@@ -115,7 +117,7 @@ def before_fit(
     groups = equal_columns(X, np.flatnonzero(~is_constant).tolist())
     repeats = {column for group in groups for column in group[1:]}
     distinct = [column for column in varying if column not in repeats]
-    number = value_counts(X)
+    n_values = value_counts(X)
     alike = collinear(X, distinct, names)
     rows = X if untouched is None else X[untouched]
     following = [] if in_time else rows_follow(rows, varying, names)
@@ -131,9 +133,9 @@ def before_fit(
         *following,
         *(changing_series(rows, varying, names) if in_time else []),
         *outliers(distances, names),
-        *unlike_lines(X[:, lines], number[lines], list(compress(names, lines))),
+        *unlike_lines(X[:, is_linear], n_values[is_linear], list(compress(names, is_linear))),
     ]
-    # The other checks need correlations between columns; some thousand rows are enough.
+    # The other checks need correlations between columns; a few thousand rows are enough.
     if len(distinct) > MOST_CORRELATED:
         what = "Near-duplicates and several populations"
         return [*findings, not_examined(len(distinct), what)]
@@ -144,7 +146,7 @@ def before_fit(
     if not alike:
         findings += near_duplicates(standard, [names[column] for column in distinct])
     if not (in_time or following):
-        few = (number[distinct] > 0) & (number[distinct] <= FEW_VALUES)
+        few = (n_values[distinct] > 0) & (n_values[distinct] <= FEW_VALUES)
         findings += several_populations(standard[:, ~few], standard[:, few])
     return findings
 
@@ -162,43 +164,45 @@ def after_fit(
 ) -> list[Finding]:
     """Test the linear equations of a learnt graph for misfit.
 
-    Costs three products of n·d², and more if hidden causes seem possible.
+    The tests cost about three products of n·d², and more if hidden causes seem possible.
 
     Parameters
     ----------
     X : (n, d) array
-        The training data: rows in which every variable followed its own equation.
+        The rows of the training data in which every variable followed its own equation.
     names : sequence of str
+        One name per column.
     arcs : (d, d) array of bool
         The learnt DAG: True at [u, v] for u → v.
     order : (d,) array of int
-        Its variables, causes first.
+        The variables in a causal order of the DAG.
     known : sequence of Finding
-        Earlier findings. After a finding that rows follow one another nothing is tested. After one
-        of several populations or curved relations hidden causes are not searched for: both produce
-        the same arcs.
+        Earlier findings. If rows depend on one another, nothing is tested. With several populations
+        or curved relations, hidden causes are not searched for, because both produce the same arcs
+        as hidden causes.
     doubt : Finding, optional
-        The finding of the noise decision's own tests, on the graph that it refused. It is returned
-        unless the learnt graph shows it too, so that nothing is reported twice.
+        The finding of the noise decision, about the graph that it rejected. It is left out if it
+        is about arcs and the learnt graph has a finding about arcs too, to avoid a repetition.
     given : (d,) array of bool, optional
         Columns without an equation, such as the past of a time series. Hidden causes are searched
-        for among the residuals of the others after regression on these.
+        for among the residuals of the other columns after regression on these.
     should_stop : function
-        Asked while tests are left, about twice a second; then the findings so far are returned.
+        Called between tests, about twice a second. Once it returns True, the findings so far are
+        returned.
 
     Returns
     -------
     list of Finding
         ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
-    found = _misfit_of_arcs(X, names, arcs, order, known, given, should_stop)
-    is_reported = {finding.name for finding in found} & {"curved", "uneven_noise"}
-    if doubt is None or (is_reported and doubt.name in ("curved", "uneven_noise")):
+    found = _misfit(X, names, arcs, order, known, given, should_stop)
+    of_arcs = {"curved", "uneven_noise"}
+    if doubt is None or (doubt.name in of_arcs and any(one.name in of_arcs for one in found)):
         return found
     return [doubt, *found]
 
 
-def _misfit_of_arcs(
+def _misfit(
     X: NDArray[Any],
     names: Sequence[str],
     arcs: NDArray[np.bool_],
@@ -208,14 +212,14 @@ def _misfit_of_arcs(
     should_stop: Callable[[], bool],
 ) -> list[Finding]:
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
-    # The tests count rows as independent evidence.
+    # The tests assume independent rows.
     if len(used) < _FEWEST_ROWS or "rows_follow" in {finding.name for finding in known}:
         return []
     if X.shape[1] > MOST_TESTED:
         what = "Curved relations, uneven noise and hidden causes"
         return [not_examined(X.shape[1], what)]
     columns = np.flatnonzero(used.max(axis=0) > used.min(axis=0))
-    # Columns with ties, such as counts, are covered by another finding.
+    # Other findings report columns with ties, such as counts.
     is_continuous = value_counts(used)[columns] == 0
     used = standardised(used[:, columns])
     tests = examine_arcs(used, arcs[np.ix_(columns, columns)], is_continuous, should_stop)
@@ -225,10 +229,10 @@ def _misfit_of_arcs(
         return findings
     if given is not None and given[columns].any():
         is_given = given[columns]
-        before, own = used[:, is_given], used[:, ~is_given]
-        left = own - before @ np.linalg.lstsq(before, own, rcond=None)[0]
-        is_left = left.std(axis=0) > 1e-6
-        used, columns = standardised(left[:, is_left]), columns[~is_given][is_left]
+        past, present = used[:, is_given], used[:, ~is_given]
+        residuals = present - past @ np.linalg.lstsq(past, present, rcond=None)[0]
+        is_noise = residuals.std(axis=0) > 1e-6
+        used, columns = standardised(residuals[:, is_noise]), columns[~is_given][is_noise]
     order = np.asarray(order, np.intp)
     order = np.searchsorted(columns, order[np.isin(order, columns)])
     arcs, names = arcs[np.ix_(columns, columns)], [names[v] for v in columns.tolist()]
@@ -251,7 +255,7 @@ def _hidden_causes(
     correlations = X.T @ X / n
     np.fill_diagonal(correlations, 1.0)
     if np.linalg.eigvalsh(correlations)[0] < _SINGULAR:
-        return []  # columns that determine one another are covered by another finding
+        return []  # another finding reports columns that determine one another
     found = find_hidden_causes(correlations, arcs, n, order, should_stop)
     if found is None or found.gain < _REPORTED:
         return []
@@ -261,15 +265,15 @@ def _hidden_causes(
     number = len(found.effects)
     sure = "likely" if found.gain >= _LIKELY else "possibly"
     sure = "very likely" if found.gain >= _VERY_LIKELY else sure
-    causes = (
-        f"A hidden common cause (of {first}) explains"
+    explanation = (
+        f"A hidden common cause (of {first}) {sure} explains"
         if number == 1
-        else f"{number} hidden common causes (of {first}, and others) explain"
+        else f"{number} hidden common causes (of {first}, and others) {sure} explain"
     )
     sentence = (
-        f"{causes} the columns better than arcs among them, {sure} (penalised "
-        f"log-likelihood higher by {found.gain:.0f}, with {found.arcs_after} arcs instead of "
-        f"{found.arcs_before}), so arcs among {name_list(named)} may reflect causes that are not "
-        "in the table: measure them, or read those arcs as associations."
+        f"{explanation} the columns better than arcs among them (penalised log-likelihood higher "
+        f"by {found.gain:.0f}, with {found.arcs_after} arcs instead of {found.arcs_before}), so "
+        f"arcs among {name_list(named)} may reflect causes that are not in the table: measure "
+        "these, or read the arcs as associations."
     )
     return [Finding("hidden_causes", named, found.gain, "warning", sentence)]

@@ -1,8 +1,8 @@
 """Findings about columns that repeat one another, and about their values.
 
-Combinations are totals, shares, or one quantity in two units. Each such column is a function of the
-others, so the data cannot identify which of them are causes. Columns of levels, of two or few
-values, of counts and of running numbers do not suit every equation.
+A column that repeats others, such as a total or the same quantity in another unit, is a function of
+these columns, so the data cannot identify which of them are causes. Levels, few distinct values,
+counts and row numbers contradict the continuous noise of linear equations.
 """
 
 from collections import defaultdict
@@ -18,71 +18,76 @@ from cosmodag.data.kinds.decision import FEW_VALUES, FEWEST_ROWS, are_counts
 from cosmodag.errors import name_list
 from cosmodag.io.kinds import ColumnKind
 
-# Two columns count as copies with noise if their correlation exceeds this, and the residual of each
-# given the other is smaller than given all other columns by this factor. Strong causes differ from
-# copies, because other causes and effects explain them as well: in 2,400 linear tables (ER2 to ER4,
-# 5 to 50 columns) the ratio of the most similar pair, among those correlated above .99, was above 6
-# in fewer than one of a hundred.
+# Two columns count as copies with noise if their correlation exceeds the first limit, and the
+# residual variance of each given the other is smaller, by more than the second factor, than given
+# all other columns. A strong cause is not a copy, because other causes and effects explain it: in
+# 2,400 linear tables (ER2 to ER4, 5 to 50 columns), the ratio of the most similar pair, among those
+# correlated above .99, was above 6 in fewer than one of a hundred.
 NEARLY_EQUAL, MUCH_LESS = 0.997, 6.0
-# Below this, inverse correlations are rounding errors.
+# Ridge for the inverse of correlations: smaller eigenvalues are rounding errors.
 _RIDGE = 1e-10
-# Above this, a d×d factorisation would dominate the cost of the quick findings.
+# With more columns, a d×d factorisation would dominate the cost of the quick findings.
 MOST_COLUMNS = 1_000
 # With this many more rows than columns, a spurious combination is practically impossible.
 _SPARE_ROWS = 200
-# Smallest residual of a column given those before it, as a share of its length, that
-# correlations resolve.
+# Smallest residual of a column given the columns before it, as a fraction of its length, that is
+# certain not to be a rounding error of the correlations.
 _CLEARLY = 1e-3
 
 _MOST_SHOWN = 6
 
-# Increasing integers whose range is at most this many times the number of rows are row numbers.
+# Increasing integers are row numbers if their range is less than this many times the number of
+# rows.
 _SPARSE = 3.0
 
 
 def equal_columns(X: NDArray[Any], columns: list[int]) -> list[list[int]]:
-    """Group the columns that are equal in every row; unique columns are left out."""
+    """Group columns that are equal in every row; columns without an equal are left out."""
     groups: dict[bytes, list[int]] = defaultdict(list)
-    # The first rows distinguish nearly all columns; only the rest are compared in full.
+    # The first rows distinguish nearly all columns; the others are compared in full.
     heads: dict[bytes, list[int]] = defaultdict(list)
     for column in columns:
         heads[np.ascontiguousarray(X[:64, column]).tobytes()].append(column)
-    for alike in heads.values():
-        if len(alike) > 1:
-            for column in alike:
+    for candidates in heads.values():
+        if len(candidates) > 1:
+            for column in candidates:
                 groups[np.ascontiguousarray(X[:, column]).tobytes()].append(column)
     return [group for group in groups.values() if len(group) > 1]
 
 
 def duplicates(groups: list[list[int]], names: Sequence[str]) -> list[Finding]:
-    """Columns that are equal in every row."""
+    """Report columns that are equal in every row."""
     named = [[names[column] for column in group] for group in groups]
     columns = tuple(name for group in named for name in group)
     listed = first_of([name_list(group) for group in named], 3, "more groups", "; one of ")
-    sentence = f"Columns that are equal in every row can exchange their arcs: keep one of {listed}."
+    sentence = (
+        "Columns that are equal in every row are interchangeable, so their arcs are arbitrary: "
+        f"keep only one of {listed}."
+    )
     return about("duplicate", columns, sentence, len(columns) - len(groups))
 
 
 def collinear(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
-    """Columns that are exact linear combinations of others."""
+    """Report columns that are exact linear combinations of others."""
     found = combinations(X, columns)
     if not found:
         return []
     involved = sorted({column for whole, parts in found for column in (whole, *parts)})
     whole, parts = found[0]
     others = f" (the same holds for {len(found) - 1} more)" if len(found) > 1 else ""
+    one = "column of each combination" if len(found) > 1 else "of them"
     sentence = (
         f"The column {names[whole]!r} is an exact linear combination of "
         f"{name_list([names[column] for column in parts])}{others}, like a total or the same "
-        "quantity in two units, so the arcs among them are arbitrary: leave one out."
+        f"quantity in two units, so the arcs among them are arbitrary: leave out one {one}."
     )
     return about("collinear", [names[column] for column in involved], sentence, len(found))
 
 
 def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list[Finding]:
-    """Pairs of columns that are equal up to a little noise; none with fewer than 2 d rows.
+    """Report pairs of columns that are equal up to a little noise; none with fewer than 2 d rows.
 
-    The columns have mean zero and deviation one.
+    The columns are standardised.
     """
     correlations = standard.T @ standard / len(standard)
     above = np.argwhere(np.triu(np.abs(correlations) > NEARLY_EQUAL, 1))
@@ -92,17 +97,17 @@ def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list
     precision = np.asarray(np.linalg.inv(correlations + ridge), np.float64)
     own, (a, b) = np.diagonal(precision), above.T
     shared = precision[a, b] ** 2
-    # Residual variances of both columns given all others but their copy; the smaller of the two.
-    left = np.minimum(1 / (own[a] - shared / own[b]), 1 / (own[b] - shared / own[a]))
-    pairs = above[left > MUCH_LESS * (1 - correlations[a, b] ** 2)].tolist()
+    # Residual variances of both columns given all columns but the other; the smaller of the two.
+    unexplained = np.minimum(1 / (own[a] - shared / own[b]), 1 / (own[b] - shared / own[a]))
+    pairs = above[unexplained > MUCH_LESS * (1 - correlations[a, b] ** 2)].tolist()
     if not pairs:
         return []
     most = max(abs(float(correlations[a, b])) for a, b in pairs)
     listed = [f"{names[a]!r} and {names[b]!r}" for a, b in pairs]
     sentence = (
-        f"Columns correlated up to {most:.5f} are nearly the same quantity "
-        f"({first_of(listed, 3, 'more pairs', '; ')}), so one can replace the other in any arc: "
-        "keep one of each pair."
+        f"Some columns measure nearly the same quantity ({first_of(listed, 3, 'more pairs', '; ')};"
+        f" correlation up to {most:.5f}), so one can replace the other in any arc: keep one of "
+        "each pair."
     )
     columns = sorted({end for pair in pairs for end in pair})
     return about("near_duplicate", [names[column] for column in columns], sentence, most)
@@ -111,13 +116,13 @@ def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list
 def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[int]]]:
     """Find columns that are exact linear combinations of others, up to a constant.
 
-    The diagonal of a QR factorisation of centred unit columns holds the residual of each column
-    given the columns before it. It uses some d + 200 rows first: a column that is not a combination
-    in a part of the rows is not one in all rows. Candidates are then checked in all rows.
-
     The columns to check vary, and no two of them are equal. The result lists each determined column
-    with the columns before it that determine it; it is empty if there are no more rows than
-    columns, or more than ``MOST_COLUMNS`` columns.
+    with the columns before it that determine it. It is empty with more than ``MOST_COLUMNS``
+    columns, and with at most as many rows as columns.
+
+    A QR factorisation of centred columns of unit length has the residual of each column given the
+    columns before it on its diagonal. At first it uses about d + 200 rows, because a column that is
+    not a combination in these rows is not one in all rows; then, if any was found, all rows.
 
     >>> a, b, c = np.random.default_rng(0).normal(size=(3, 100))
     >>> combinations(np.column_stack([a, b, c, a - 2 * b + 7]), [0, 1, 2, 3])
@@ -135,12 +140,12 @@ def combinations(X: NDArray[Any], columns: list[int]) -> list[tuple[int, list[in
 
 
 def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
-    """Factorise; return the columns that earlier ones determine, and those earlier ones."""
+    """List the columns that earlier columns determine, with these earlier columns."""
     digits = 1e-6 if X.dtype == np.float32 else 1e-10
     centred = X - X.mean(axis=0, dtype=np.float64)
     lengths = np.linalg.norm(centred, axis=0)
     lengths = np.where(lengths > 0, lengths, 1.0)
-    # After subtracting a large mean, the last digits are rounding errors too.
+    # Subtracting a large mean leaves further rounding errors.
     rounding = float(np.finfo(X.dtype).eps) * np.sqrt(len(X)) * np.abs(X).max(axis=0) / lengths
     negligible = np.maximum(digits, rounding)
     if _is_clearly_free(centred / lengths):
@@ -149,7 +154,7 @@ def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
     is_free = np.abs(np.diagonal(factor)) > negligible
     found: list[tuple[int, list[int]]] = []
     for column in np.flatnonzero(~is_free).tolist():
-        # The basis leaves out other determined columns: they would mask one another.
+        # Other determined columns are left out of the basis: coefficients would not be unique.
         basis = np.flatnonzero(is_free[:column])
         target = factor[:column, column]
         coefficients = np.linalg.lstsq(factor[:column, basis], target, rcond=None)[0]
@@ -159,9 +164,9 @@ def _dependent(X: NDArray[Any]) -> list[tuple[int, list[int]]]:
 
 
 def _is_clearly_free(standard: NDArray[np.float64]) -> bool:
-    """Whether correlations alone rule out that a column is a combination of those before it.
+    """Whether the correlations show that no column is a combination of the columns before it.
 
-    Forming them loses half the digits, so they can only rule combinations out, at a fraction of
+    Correlations lose half the digits, so they can only rule combinations out, but at a fraction of
     the cost.
     """
     try:
@@ -174,15 +179,15 @@ def _is_clearly_free(standard: NDArray[np.float64]) -> bool:
 def inferred_kinds(
     kinds: Sequence[ColumnKind], names: Sequence[str], declared: Sequence[str] = ()
 ) -> list[Finding]:
-    """Columns of plain text that are taken for categories, unless the user declared their kinds."""
+    """Report text columns that are treated as categories without having been declared."""
     found = [
         v
         for v, kind in enumerate(kinds)
         if kind.reason.startswith("text") and names[v] not in declared
     ]
     sentence = (
-        f"Text is taken for the levels of a category: {_described(found, kinds, names)}; confirm "
-        "this, or declare another kind, by kinds= (--kinds, --categorical)."
+        f"Text columns are treated as categories: {_described(found, kinds, names)}; confirm this, "
+        "or declare another kind, with kinds= (--kinds, --categorical)."
     )
     return about("kinds", [names[v] for v in found], sentence)
 
@@ -190,7 +195,7 @@ def inferred_kinds(
 def rare_levels(
     X: NDArray[Any], kinds: Sequence[ColumnKind], names: Sequence[str]
 ) -> list[Finding]:
-    """Levels that a single row has."""
+    """Report levels that occur in a single row."""
     listed: dict[str, str] = {}
     for v, kind in enumerate(kinds):
         if not kind.is_levels:
@@ -201,8 +206,9 @@ def rare_levels(
             listed[names[v]] = name_list([kind.levels[k] for k in once], most=3)
     shown = [f"{name!r}: {levels}" for name, levels in listed.items()]
     sentence = (
-        f"Some levels occur in a single row ({first_of(shown, _MOST_SHOWN, 'more columns', '; ')}):"
-        " they are kept, but nothing can be learnt about them; merge rare levels into one."
+        "Some levels occur in a single row "
+        f"({first_of(shown, _MOST_SHOWN, 'more columns', '; ')}): they are kept, but nothing can "
+        "be learnt about them; merge rare levels into one."
     )
     return about("rare_levels", list(listed), sentence)
 
@@ -210,17 +216,17 @@ def rare_levels(
 def levels_as_numbers(
     kinds: Sequence[ColumnKind], names: Sequence[str], learner: str
 ) -> list[Finding]:
-    """Ordered labels whose numbers enter the equations of a learner that takes numbers only."""
+    """Report ordered labels that a learner of numbers treats as numbers."""
     found = [v for v, kind in enumerate(kinds) if kind.kind == "ordinal" and kind.is_levels]
     sentence = (
-        f"{learner} takes the ordered levels of {_described(found, kinds, names)} for the numbers "
-        "0, 1, …: equal steps are assumed to have equal effects."
+        f"{learner} treats the ordered levels of {_described(found, kinds, names)} as the numbers "
+        "0, 1, …, and so assumes that equal steps have equal effects."
     )
     return about("levels_as_numbers", [names[v] for v in found], sentence)
 
 
 def _described(places: list[int], kinds: Sequence[ColumnKind], names: Sequence[str]) -> str:
-    """Name columns with their levels, numbered if there are few."""
+    """Name columns with their levels, or with the number of levels if there are more than three."""
     shown = []
     for v in places:
         levels = kinds[v].levels
@@ -229,46 +235,49 @@ def _described(places: list[int], kinds: Sequence[ColumnKind], names: Sequence[s
     return first_of(shown, _MOST_SHOWN)
 
 
-def unlike_lines(X: NDArray[Any], number: NDArray[np.int64], names: Sequence[str]) -> list[Finding]:
-    """Columns of two values, of three to ten, and of counts: their noise is not continuous.
+def unlike_lines(
+    X: NDArray[Any], n_values: NDArray[np.int64], names: Sequence[str]
+) -> list[Finding]:
+    """Report columns of two values, of three to ten, and of counts: their noise is not continuous.
 
-    `number` (d,) has the number of different values of each column, 0 if there are many.
+    `n_values` (d,) is the number of distinct values of each column, 0 if there are many.
     """
-    few = (number > 2) & (number <= FEW_VALUES)
+    few = (n_values > 2) & (n_values <= FEW_VALUES)
     whole = all((X[:, v] == np.round(X[:, v])).all() for v in np.flatnonzero(few).tolist())
-    codes = "name them as categories (kinds=, --categorical) if they are codes, and "
+    codes = "declare them as categories (kinds=, --categorical) if they are codes, and "
     counts = [
         names[v]
-        for v in np.flatnonzero(number > FEW_VALUES).tolist()
-        if are_counts(X[:, v], int(number[v]))
+        for v in np.flatnonzero(n_values > FEW_VALUES).tolist()
+        if are_counts(X[:, v], int(n_values[v]))
     ]
     return [
         *about(
             "binary",
-            chosen(names, number == 2),
+            chosen(names, n_values == 2),
             "Columns with two values ({columns}) do not have the additive noise of linear "
-            "equations, so arcs into them are approximate, and their directions must not be based "
-            "on the shape or variance of noise: read such arcs as associations.",
+            "equations, so arcs into them are approximate, and neither the shape nor the variance "
+            "of the noise identifies their directions: read these arcs as associations.",
         ),
         *about(
             "few_values",
             chosen(names, few),
             f"Columns with {FEW_VALUES} distinct values or fewer ({{columns}}) do not have the "
-            "continuous noise of linear equations, so directions must not be based on the shape or "
-            f"variance of noise: {codes if whole else ''}read such arcs as associations.",
+            "continuous noise of linear equations, so neither the shape nor the variance of the "
+            "noise identifies the directions of their arcs: "
+            f"{codes if whole else ''}read these arcs as associations.",
         ),
         *about(
             "counts",
             counts,
             "Counts ({columns}) vary more where they are larger, and their relations are rarely "
-            "linear: take log(1 + x) or square roots first, and do not base directions on the "
-            "shape of noise (noise='gaussian').",
+            "linear: take log(1 + x) or square roots first, and do not infer directions from the "
+            "shape of the noise (noise='gaussian').",
         ),
     ]
 
 
 def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
-    """Varying columns that number the rows: equal steps, or distinct integers, few left out."""
+    """Report columns that number the rows: equal steps, or distinct integers with few gaps."""
     if len(X) < FEWEST_ROWS:
         return []
     found = [names[column] for column in columns if _numbers_rows(X[:, column])]

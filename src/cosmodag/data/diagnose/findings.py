@@ -1,4 +1,4 @@
-"""A finding as plain data, as a warning, and as an error."""
+"""Findings: plain data that can be issued as warnings or raised as errors."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -22,8 +22,8 @@ Severity = Literal["error", "warning", "notice"]
 SEVERITIES = get_args(Severity)
 """Worst first."""
 
-# Findings with their own class of warning: about units, or against the model as a whole, which
-# makes the probabilities of its fits unreliable.
+# Findings with a warning class of their own: about units, or against the model as a whole, so that
+# the probabilities of bootstrap fits are unreliable.
 _CATEGORIES: dict[str, type[CosmodagWarning]] = {
     "stopped_early": InterruptedWarning,
     **dict.fromkeys(("scale_ratio", "equal_scale", "varsortability"), ScaleWarning),
@@ -43,21 +43,21 @@ _CATEGORIES: dict[str, type[CosmodagWarning]] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding about a table.
+    """A finding about a table.
 
     Attributes
     ----------
     name : str
         Name of the finding, such as ``"constant"``.
     columns : tuple of str
-        The columns it is about; empty when it is about the table as a whole.
+        The columns concerned; empty if the finding is about the table as a whole.
     value : float
-        A count, a ratio or a share, as the sentence explains.
+        A count, a ratio or a fraction, as the sentence explains.
     severity : {"error", "warning", "notice"}
-        An error prevents any fit; a warning affects whether the result can be trusted; a notice is
-        information only.
+        An error prevents any fit, a warning says that the result may not be reliable, and a notice
+        is information only.
     sentence : str
-        Its consequence for the result and, unless it is a notice, what to do.
+        The consequence for the result and, unless it is a notice, what to do.
     """
 
     name: str
@@ -74,9 +74,9 @@ def about(
     value: float | None = None,
     severity: Severity = "warning",
 ) -> list[Finding]:
-    """Make a finding about some columns, or none if there are no columns.
+    """Make a list of one finding about the given columns, empty if there are none.
 
-    ``{columns}`` in the sentence stands for their names; the value is by default their number.
+    ``{columns}`` in the sentence stands for their names; the default value is their number.
     """
     if not columns:
         return []
@@ -91,26 +91,26 @@ def first_of(parts: Sequence[str], most: int, others: str = "more", between: str
     >>> first_of(["a", "b", "c"], 2, "more columns")
     'a, b and 1 more columns'
     """
-    left = len(parts) - most
-    return between.join(parts[:most]) + (f" and {left} {others}" if left > 0 else "")
+    rest = len(parts) - most
+    return between.join(parts[:most]) + (f" and {rest} {others}" if rest > 0 else "")
 
 
 def not_examined(columns: int, what: str) -> Finding:
-    """Report that a test was left out, because the table has too many columns."""
+    """Report that a check was skipped, because the table has too many columns."""
     sentence = (
-        f"{what} were not tested, which costs too much with {columns:,} columns: diagnose a part "
-        "of them."
+        f"{what} were not checked, because this takes too long with {columns:,} columns: diagnose "
+        "a subset of the columns."
     )
     return Finding("not_examined", (), columns, "notice", sentence)
 
 
 def stopped_early(parts: Sequence[str]) -> list[Finding]:
-    """Report what a time limit or an interruption kept a fit from examining, if anything."""
+    """Report the parts that a fit did not fully examine because it was stopped, if any."""
     if not parts:
         return []
     sentence = (
         f"The fit was stopped before it had fully examined {' and '.join(parts)}: fit again with "
-        "more time for these."
+        "more time to complete the examination."
     )
     return [Finding("stopped_early", (), len(parts), "warning", sentence)]
 
@@ -118,8 +118,8 @@ def stopped_early(parts: Sequence[str]) -> list[Finding]:
 def warn_about(findings: Iterable[Finding], stacklevel: int = 2) -> None:
     """Raise the first error among findings, or issue their warnings.
 
-    Errors are `DataError`; warnings are `DataWarning`, or its children `ScaleWarning` (units) and
-    `ModelWarning` (the table contradicts a linear model).
+    Errors are `DataError`; warnings are `DataWarning`, or its subclasses `ScaleWarning` (units) and
+    `ModelWarning` (the table contradicts the model).
 
     Parameters
     ----------
@@ -139,5 +139,5 @@ def warn_about(findings: Iterable[Finding], stacklevel: int = 2) -> None:
 
 
 def chosen(names: Sequence[str], mask: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Names of the columns that a mask marks."""
+    """Select the names of the columns that a mask marks."""
     return tuple(names[index] for index in np.flatnonzero(mask).tolist())

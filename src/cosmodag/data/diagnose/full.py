@@ -25,13 +25,12 @@ from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 
-# Limits on 1 − R² of a column given the others: about the rounding error of a correlation matrix,
-# and for a high R².
-DEPENDENT = 1e-10
-NEARLY_DEPENDENT = 1e-3
-# A share of sorted paths above this, or below one minus it, reveals the order.
+# Limits on 1 − R² of a column given the others: the first is about the rounding error of a
+# correlation matrix.
+DEPENDENT, NEARLY_DEPENDENT = 1e-10, 1e-3
+# If at least this fraction of paths is sorted, or at most one minus it, the order is revealed.
 SORTED = 0.9
-# Columns up to which a graph is searched.
+# Largest number of columns for which a graph is searched.
 _MOST_SEARCHED = 100
 
 
@@ -43,14 +42,14 @@ def diagnose(
     Parameters
     ----------
     data : DataFrame (pandas, polars), Arrow table, ndarray or list of rows
-        The table. The checks cost O(n·d² + d³), and without a graph also a search for one. The
+        The table. The checks take O(n·d² + d³) time, and without a graph also a search for one. The
         table may have gaps (NaN): they are counted, and the other checks use the complete rows.
     names : sequence of str, optional
         Column names, as for `cosmodag.io.as_table`.
     graph : Graph or array of shape (d, d), optional
         A true or a learnt DAG, non-zero at [u, v] for the arc u → v. ``varsortability`` and
         ``r2_sortability`` need it, because sortability is a property of a table *and* a graph.
-        Without it, the misfit of the best graph of an order search is tested, for up to 100
+        Without it, the checks of a learnt graph use the result of an order search, for up to 100
         columns.
 
     Returns
@@ -93,12 +92,12 @@ def on_request(
     arcs: NDArray[np.bool_] | None = None,
     kinds: Sequence[ColumnKind] | None = None,
 ) -> list[Finding]:
-    """Run the informative checks that are not part of every fit: O(n·d² + d³).
+    """Run the checks that are not part of every fit: O(n·d² + d³).
 
-    Earlier `findings` matter: columns of equal scale have no order by variance, so none is
-    reported. `arcs` are those of a DAG. Categories of more than two levels, by their `kinds`, are
-    left out. The findings are ``variance_order``, ``r2_order``, ``collinear``, ``varsortability``
-    and ``r2_sortability``.
+    `findings` are earlier ones: if columns have equal scale, their order by variance is not
+    reported, and exact combinations are not reported twice. `arcs` are those of a DAG. Columns
+    whose `kinds` are categories of more than two levels are left out. The findings are
+    ``variance_order``, ``r2_order``, ``collinear``, ``varsortability`` and ``r2_sortability``.
     """
     found: list[Finding] = []
     X, columns, arcs = _numeric_columns(X, columns, arcs, kinds)
@@ -109,15 +108,15 @@ def on_request(
     varying = np.flatnonzero((spans >= SMALL) & (spans <= LARGE)).tolist()
     kept = [columns[index] for index in varying]
     known = {finding.name for finding in findings}
-    # For columns of one scale, an order by variance would only show rounding errors.
+    # If all variances are equal, their order only shows rounding errors.
     has_scale = "equal_scale" not in known
     if len(kept) > 1 and has_scale:
         deviations = np.std(X[:, varying], axis=0, dtype=np.float64)
         ordered, low, high = _order_by(deviations, kept)
         sentence = (
-            f"Sorted by standard deviation, which grows {high / low:.3g}-fold, the columns run "
-            f"from {ordered[0]!r} to {ordered[-1]!r}: a learnt order that agrees may come from "
-            "units."
+            f"The standard deviations of the columns grow {high / low:.3g}-fold from "
+            f"{ordered[0]!r} to {ordered[-1]!r}: a learnt order that agrees with them may come "
+            "from units."
         )
         found.append(Finding("variance_order", ordered, high / low, "notice", sentence))
     if len(X) > len(kept) > 1:  # with fewer rows, any column is explained by the others
@@ -126,9 +125,9 @@ def on_request(
             found += _collinear(explained, kept)
         ordered, low, high = _order_by(explained, kept)
         sentence = (
-            f"The share of a column that the others explain, R², runs from {low:.2f} for "
-            f"{ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, R² does not "
-            "depend on units, and sorting by it is a baseline to beat."
+            "The fraction of a column's variance that the others explain, R², ranges from "
+            f"{low:.2f} for {ordered[0]!r} to {high:.2f} for {ordered[-1]!r}: unlike variance, R² "
+            "does not depend on units, and sorting by it is a baseline to beat."
         )
         found.append(Finding("r2_order", ordered, high - low, "notice", sentence))
     if arcs is not None and arcs.any():
@@ -145,7 +144,7 @@ def _numeric_columns(
     arcs: NDArray[np.bool_] | None,
     kinds: Sequence[ColumnKind] | None,
 ) -> tuple[NDArray[Any], list[str], NDArray[np.bool_] | None]:
-    """Leave out categories, whose numbers have no order."""
+    """Leave out categories, whose level numbers have no order."""
     places = [v for v in range(len(columns)) if kinds is None or kinds[v].is_number]
     if len(places) == len(columns):
         return X, list(columns), arcs
@@ -154,7 +153,7 @@ def _numeric_columns(
 
 
 def _search_graph(X: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Find the best graph of an order search; None with too many columns or too few rows."""
+    """Learn a graph by an order search; None with too many columns or too few rows."""
     varying = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
     if not 1 < len(varying) <= _MOST_SEARCHED or len(X) <= X.shape[1]:
         return None
@@ -169,7 +168,7 @@ def _search_graph(X: NDArray[Any]) -> NDArray[np.bool_] | None:
 
 
 def _order_by(sizes: NDArray[np.float64], names: list[str]) -> tuple[tuple[str, ...], float, float]:
-    """Sort columns by a number each; give the smallest and the largest number too."""
+    """Sort columns by `sizes`; return them with the smallest and the largest size."""
     order = np.argsort(sizes, kind="stable")
     return tuple(names[v] for v in order), float(sizes[order[0]]), float(sizes[order[-1]])
 
@@ -179,22 +178,22 @@ def _collinear(explained: NDArray[np.float64], names: list[str]) -> list[Finding
     exactly = about(
         "collinear",
         chosen(names, 1 - explained < DEPENDENT),
-        "Columns that others determine exactly, such as totals or the same quantity in two units, "
-        "make their arcs arbitrary: leave out one or more of {columns}.",
+        "The other columns determine {columns} exactly, as with totals or the same quantity in two "
+        "units, so the arcs among them are arbitrary: leave out one or more of these columns.",
         most,
     )
     return exactly or about(
         "collinear",
         chosen(names, 1 - explained < NEARLY_DEPENDENT),
-        "The other columns explain all but a thousandth of {columns}: arcs among them may change "
-        "with small changes of the data.",
+        "The other columns explain all but a thousandth of the variance of {columns}: arcs among "
+        "them may change with small changes in the data.",
         most,
         "notice",
     )
 
 
 def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
-    """Return a graph as a dense mask in the order of the columns."""
+    """Convert a graph to a dense mask in the order of the columns."""
     if isinstance(graph, Graph):
         return graph.aligned(columns).mask()
     mask: NDArray[np.bool_] = np.asarray(graph) != 0
@@ -209,7 +208,7 @@ def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
 def _sorted_by_variance(share: float) -> Finding:
     is_sorted = share >= SORTED
     result = (
-        "sorting the columns by variance finds its order, so the order depends on their units."
+        "sorting the columns by variance recovers its order, so the order depends on their units."
         if is_sorted
         else "the units of the columns do not reveal its order."
     )
@@ -219,8 +218,8 @@ def _sorted_by_variance(share: float) -> Finding:
 
 def _sorted_by_r2(share: float) -> Finding:
     is_sorted = max(share, 1 - share) >= SORTED
-    result = "finds its order in any units." if is_sorted else "does not find its order."
+    result = "recovers its order in any units." if is_sorted else "does not recover its order."
     sentence = (
-        f"R² grows along {share:.0%} of the graph's paths: sorting the columns by it {result}"
+        f"R² grows along {share:.0%} of the graph's paths: sorting the columns by R² {result}"
     )
     return Finding("r2_sortability", (), share, "notice", sentence)

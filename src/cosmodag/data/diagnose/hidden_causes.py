@@ -1,9 +1,9 @@
-"""Search that adds hidden causes to a learnt graph one by one while the score rises.
+"""A search that adds hidden causes to a learnt graph one by one while the score rises.
 
-Structural EM (Friedman 1998) alternates three steps: replace the hidden variables by their
-expectations given the observed ones, search the graph with them, and fit its equations. The score
-is the penalised log-likelihood of the observed columns, which is comparable between graphs with and
-without hidden variables.
+Structural EM (Friedman 1998) alternates three steps: replace the moments of the hidden variables by
+their expectations given the observed ones, search for the graph of all variables, and fit its
+equations. The score is the penalised log-likelihood of the observed columns, which is comparable
+between graphs with and without hidden variables.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,18 +26,21 @@ from cosmodag.data.diagnose.hidden_groups import (
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import default_penalty
 
-# A group is skipped if its common cause loses more than this per row before the graph is searched
-# again. Most graphs without hidden causes have no other groups, so the search ends here for them.
+# A group of columns is tried if its common cause gains more than this per row before the graph is
+# searched again. Most graphs without hidden causes have no such groups, so the search ends early.
 _PROMISING = -0.3
-# Seed groups that are tried up to _WIDE variables. A trial searches an order, in time that grows
-# faster than the square of the variables; a hub among 100 would otherwise cost ten fits.
+# Number of groups that are tried with up to _WIDE variables. With d > _WIDE variables, it is
+# multiplied by (_WIDE / d)², but is at least _FEWEST_SEEDS: a trial searches an order, in time that
+# grows faster than d², and a hub among 100 variables would otherwise cost ten fits.
 _SEEDS, _FEWEST_SEEDS, _WIDE = 48, 4, 30
+# Largest number of groups for which structural EM continues after one round.
 _PURSUED = 4
-# The first hidden cause may lower the score by up to this: a second one can compensate.
+# Smallest gain of the first hidden cause after which the search continues: a second one can
+# compensate a loss.
 _HOPELESS = -5.0
-_MOST = 8
-_ROUNDS = 6
-_ITERATIONS = 10
+# Largest numbers of hidden causes, of rounds of structural EM, and of EM iterations per round.
+_MOST, _ROUNDS, _ITERATIONS = 8, 6, 10
+# Smallest gain for which the search continues.
 _SETTLED = 0.5
 # A hidden variable with fewer effects is equivalent to one or two arcs.
 _FEWEST = 3
@@ -48,14 +51,13 @@ class HiddenCauses:
     """Hidden variables that make the observed columns more probable."""
 
     effects: tuple[tuple[int, ...], ...]  # effects of each hidden variable, by column number
-    gain: float  # penalised log-likelihood minus that of the graph without hidden variables
-    # Number of arcs without and with hidden variables, including the arcs of these
-    arcs_before: int
-    arcs_after: int
+    gain: float  # penalised log-likelihood minus that of the best graph without hidden variables
+    arcs_before: int  # number of arcs of the best graph without hidden variables
+    arcs_after: int  # number of arcs with hidden variables, including the arcs of these
 
 
 class _State(NamedTuple):
-    """A graph over observed and hidden variables, its expected moments and its gain."""
+    """A graph of observed and hidden variables, the moments that it implies, and its gain."""
 
     moments: Floats
     parents: Parents
@@ -64,7 +66,7 @@ class _State(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """Correlations of the observed columns, what scores need, and when to end."""
+    """Correlations of the observed columns, the numbers that scores need, and when to stop."""
 
     correlations: Floats
     rows: float
@@ -79,20 +81,20 @@ def find_hidden_causes(
     order: NDArray[np.integer],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> HiddenCauses | None:
-    """Add hidden causes to a graph while they raise the score; None without a promising group.
+    """Add hidden causes to a graph while they raise the score; None if no group is promising.
 
-    `correlations` (d, d) are those of varying columns; `arcs` (d, d) are those of a learnt DAG, and
-    `order` (d,) has its causes first. `should_stop` is asked before every trial, a few hundredths
-    of a second; then the best so far is returned.
+    `correlations` (d, d) are those of varying columns, `arcs` (d, d) those of a learnt DAG, and
+    `order` (d,) is a causal order of the DAG. `should_stop` is called before every trial, which
+    takes a few hundredths of a second; once it returns True, the best result so far is returned.
     """
     d = len(correlations)
     given = _Given(correlations, rows, default_penalty(rows, d), should_stop)
     parents: Parents = [np.flatnonzero(column).tolist() for column in arcs.T]
     best = _State(correlations, parents, order.tolist(), 0.0)
-    if not _promising_groups(given, best):
+    if not _promising_groups(_equations(given, best)):
         return None
     # The graph may have been learnt with another score, and superfluous arcs favour hidden causes:
-    # the fair comparison is the best graph without hidden causes under this score.
+    # a fair comparison is with the best graph without hidden causes under this score.
     best, base = _best_without_hidden_causes(given, best.order)
     found = None
     for _ in range(_MOST):
@@ -115,7 +117,7 @@ def find_hidden_causes(
 
 
 def _best_without_hidden_causes(given: _Given, order: list[int]) -> tuple[_State, float]:
-    """Search the best graph without hidden causes near an order; return it with its score."""
+    """Search for the best graph without hidden causes near an order; return it with its score."""
     correlations, rows, penalty, _ = given
     d = len(correlations)
     parents, order = _search_order(given, correlations.copy(), order, np.ones((d, d), np.bool_))
@@ -124,10 +126,11 @@ def _best_without_hidden_causes(given: _Given, order: list[int]) -> tuple[_State
 
 
 def _with_best_hidden_cause(given: _Given, state: _State, base: float) -> _State | None:
-    """Add the hidden cause of largest gain: one round per seed group, more for the best ones."""
+    """Add the hidden cause of largest gain: one round for each group, more for the best ones."""
     tried: list[tuple[_State, Iterator[_State]]] = []
-    # The promising groups, extended by further columns, each set of columns once.
-    groups = extended(_promising_groups(given, state), _equations(given, state))
+    equations = _equations(given, state)
+    groups = extended(_promising_groups(equations), equations)
+    # Different groups may have been extended to the same columns.
     seeds = {tuple(sorted(group.members.tolist())): group for group in groups}
     for seed in seeds.values():
         if given.should_stop():
@@ -149,15 +152,15 @@ def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
     return tuple(child for child in range(d) if hidden in state.parents[child])
 
 
-def _promising_groups(given: _Given, state: _State) -> list[Groups]:
-    """List groups of four columns that another hidden cause may explain, best first."""
-    members = dense_groups(state.parents)
+def _promising_groups(equations: Equations) -> list[Groups]:
+    """List the groups of four columns that another hidden cause may explain, best first."""
+    members = dense_groups(equations.parents)
     if not len(members):
         return []
-    groups = gains_of(members, _equations(given, state))
-    share = min(1.0, (_WIDE / len(state.parents)) ** 2)
+    groups = gains_of(members, equations)
+    share = min(1.0, (_WIDE / len(equations.parents)) ** 2)
     best = np.argsort(-groups.gains, kind="stable")[: max(_FEWEST_SEEDS, round(_SEEDS * share))]
-    best = best[groups.gains[best] > _PROMISING * given.rows]
+    best = best[groups.gains[best] > _PROMISING * equations.rows]
     return [Groups(*(part[place] for part in groups)) for place in best.tolist()]
 
 
@@ -166,7 +169,10 @@ def _equations(given: _Given, state: _State) -> Equations:
 
 
 def _structural_em(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[_State]:
-    """Add one hidden cause to a group; alternate search, expectation and fit while they gain."""
+    """Add a hidden cause of a group; yield the state after each round of structural EM that gains.
+
+    A round searches the graph, and then alternates fits of its equations and expected moments.
+    """
     correlations, rows, penalty, _ = given
     d, size = len(correlations), len(state.parents) + 1
     model = _start_with_cause(state, seed, d)
@@ -192,7 +198,7 @@ def _structural_em(given: _Given, state: _State, seed: Groups, base: float) -> I
 
 
 def _start_with_cause(state: _State, seed: Groups, observed: int) -> Model:
-    """Start with a new hidden cause of a group in place of the arcs among its members.
+    """Replace the arcs among the members of a group by a new hidden cause.
 
     The other arcs are fitted by least squares.
     """
@@ -201,11 +207,11 @@ def _start_with_cause(state: _State, seed: Groups, observed: int) -> Model:
         [cause for cause in causes if child not in inside or cause not in inside]
         for child, causes in enumerate(state.parents)
     ]
-    slopes, left = Equations(state.moments, others).fitted
+    slopes, residual_variances = Equations(state.moments, others).fitted
     weights = np.zeros((new + 1, new + 1))
     weights[:new, :new] = slopes
     weights[new, seed.members] = seed.loadings
-    noise = np.append(left, 1.0)
+    noise = np.append(residual_variances, 1.0)
     noise[seed.members] = seed.noise
     return Model(weights, noise, observed)
 
@@ -213,6 +219,10 @@ def _start_with_cause(state: _State, seed: Groups, observed: int) -> Model:
 def _search_order(
     given: _Given, moments: Floats, order: list[int], may_be: NDArray[np.bool_]
 ) -> tuple[list[list[int]], list[int]]:
+    """Search for the best graph near an order; return the parents of each variable and the order.
+
+    The diagonal of `moments` is set to one in place.
+    """
     size = len(moments)
     np.fill_diagonal(moments, 1.0)
     known = Moments(

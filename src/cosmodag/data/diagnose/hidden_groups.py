@@ -1,4 +1,4 @@
-"""Linear equations with hidden variables, and groups of columns that one may explain."""
+"""Linear equations with hidden variables, and groups of columns that one hidden cause explains."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,13 @@ Parents = Sequence[Sequence[int]]
 
 _LEAST_NOISE = 1e-6
 
-# Upper limit on groups to examine: a denser graph says little about hidden causes.
+# Largest number of groups that are examined: a denser graph says little about hidden causes.
 MOST_GROUPS = 3_000
-
-_ITERATIONS = 25
+# Largest number of members of a group.
 _LARGEST = 12
+
+# Iterations of EM, and smallest noise variance, of a one-factor model.
+_ITERATIONS = 25
 _LEAST_UNIQUE = 1e-3
 # Number of equations that are fitted in one call.
 _TOGETHER = 64
@@ -25,18 +27,17 @@ _TOGETHER = 64
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """Linear equations of a graph, fitted to correlations, with a score for each."""
+    """Linear equations of a graph, fitted to correlations, with a score for each equation."""
 
-    # (d, d) correlations of observed variables; those with hidden variables are expected values
-    correlations: Floats
+    correlations: Floats  # (d, d); expected values where a variable is hidden
     parents: Parents  # parents of each variable
-    # Number of rows, and penalty per arc in units of log-likelihood; only scores need them
+    # Number of rows, and penalty per arc in units of log-likelihood; needed for scores only
     rows: float = 0.0
     penalty: float = 0.0
 
     @cached_property
     def padded(self) -> NDArray[np.intp]:
-        """(d, k): parents of each variable, filled up with −1."""
+        """(d, k): parents of each variable, padded with −1."""
         width = max([1, *(len(causes) for causes in self.parents)])
         table = np.full((len(self.parents), width), -1, np.intp)
         for child, causes in enumerate(self.parents):
@@ -45,15 +46,15 @@ class Equations:
 
     @cached_property
     def fitted(self) -> tuple[Floats, Floats]:
-        """(d, d) weights, W[u, v] for u → v, and (d,) variances of the noise, by least squares."""
-        C, table = self.correlations, self.padded
-        counts = (table >= 0).sum(axis=1)
-        weights = np.zeros((len(table), len(table)))
+        """Weights (d, d), W[u, v] for u → v, and noise variances (d,), by least squares."""
+        C, padded = self.correlations, self.padded
+        counts = (padded >= 0).sum(axis=1)
+        weights = np.zeros((len(padded), len(padded)))
         noise = np.diagonal(C).copy()
-        # A few children with many parents would make the table of all others as wide.
+        # Blocks of children with similar numbers of parents need little padding.
         by_count = np.argsort(counts, kind="stable")
         for children in np.split(by_count, range(_TOGETHER, len(counts), _TOGETHER)):
-            causes = table[children, : max(1, counts[children[-1]])]
+            causes = padded[children, : max(1, counts[children[-1]])]
             slopes, targets = regressions(C, causes, causes >= 0, children)
             np.add.at(weights, (causes, children[:, None]), slopes)
             noise[children] -= (slopes * targets).sum(axis=1)
@@ -61,7 +62,7 @@ class Equations:
 
     @cached_property
     def scores(self) -> Floats:
-        """(d,): log-likelihood of each equation, up to a constant, minus its arcs' penalty."""
+        """(d,): log-likelihood of each equation up to a constant, minus the penalty of its arcs."""
         counts = np.array([len(causes) for causes in self.parents])
         scores: Floats = -self.rows / 2 * np.log(self.fitted[1]) - self.penalty * counts
         return scores
@@ -72,11 +73,11 @@ def regressions(
 ) -> tuple[Floats, Floats]:
     """Regress m variables on up to k others each, by least squares; unused regressors have slope 0.
 
-    Returns slopes and covariances with the responses, (m, k) each. Regressors that determine each
-    other have the smallest slopes.
+    Returns the slopes, and the covariances of the regressors with the responses, (m, k) each. If
+    regressors determine one another, the slopes are those of minimum norm.
     """
     products = C[regressors[:, :, None], regressors[:, None, :]]
-    # Unused regressors have a unit row in the products and a zero target.
+    # Unused regressors have a unit row in `products` and a zero target.
     products = products * (used[:, :, None] & used[:, None, :])
     products += np.eye(regressors.shape[1]) * ~used[:, :, None]
     targets = C[regressors, responses[:, None]] * used
@@ -89,7 +90,7 @@ def regressions(
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Equations of d observed and then h hidden variables."""
+    """Linear equations of d observed variables, followed by h hidden ones."""
 
     weights: Floats  # (d + h, d + h): W[u, v] for u → v
     noise: Floats  # (d + h,): variances
@@ -103,9 +104,10 @@ class Model:
         return precision
 
     def expected(self, correlations: Floats) -> Floats:
-        """Moments of all variables; those of hidden ones are expectations given the observed ones.
+        """Compute second moments of all variables, given the correlations of the observed ones.
 
-        Hidden variables are scaled to expected variance one.
+        Those of hidden variables are expectations given the observed ones. Hidden variables are
+        scaled to an expected variance of one.
         """
         d, precision = self.observed, self.precision
         unknown = np.linalg.inv(precision[d:, d:])
@@ -120,7 +122,7 @@ class Model:
         return moments / np.outer(scales, scales)
 
     def log_likelihood(self, correlations: Floats, rows: float) -> float:
-        """Log-likelihood of the observed variables, zero for independent standard ones."""
+        """Compute the log-likelihood of the observed variables; 0 for independent standard ones."""
         d, precision = self.observed, self.precision
         hidden = precision[d:, d:]
         slopes = np.linalg.solve(hidden, precision[d:, :d])
@@ -130,21 +132,20 @@ class Model:
 
 
 class Groups(NamedTuple):
-    """Groups of k columns with the gain of one hidden cause for each; or one such group."""
+    """Groups of k columns, with a hidden common cause for each; or one group, without axis m."""
 
-    members: NDArray[np.intp]  # (m, k) int
-    # (m,): penalised log-likelihood with a common cause minus that with the arcs among them
+    members: NDArray[np.intp]  # (m, k)
+    # (m,): penalised log-likelihood with the common cause minus that with the arcs among members
     gains: Floats
-    # (m, k): effect of the hidden cause on each member, and the residual variance
-    loadings: Floats
-    noise: Floats
+    loadings: Floats  # (m, k): effect of the hidden cause on each member
+    noise: Floats  # (m, k): noise variance of each member
 
 
 def dense_groups(parents: Parents) -> NDArray[np.intp]:
     """List the groups of four columns with at least five of their six pairs joined by an arc.
 
     Two triangles that share an edge form such a group. A hidden cause of four or more columns
-    produces them, because each of its effects is informative about the others.
+    produces such groups, because each of its effects is informative about the others.
 
     >>> dense_groups([[], [0], [0, 1], [0, 1], [3]]).tolist()
     [[0, 1, 2, 3]]
@@ -163,8 +164,8 @@ def dense_groups(parents: Parents) -> NDArray[np.intp]:
 def extended(groups: Sequence[Groups], equations: Equations) -> list[Groups]:
     """Add columns to each group one by one while this raises the gain of its common cause.
 
-    Candidates are columns that an arc joins with two members or more. The groups have the same
-    size; those that still grow are compared in one call.
+    Candidates are columns with arcs to or from at least two members. All groups have the same size
+    at first; the candidates of all groups that still grow are compared in one call.
     """
     joined = _joined(equations.parents)
     result = list(groups)
@@ -185,7 +186,7 @@ def extended(groups: Sequence[Groups], equations: Equations) -> list[Groups]:
 
 
 def _candidates(members: NDArray[np.intp], joined: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """(m, k + 1): the k members, each time with another column."""
+    """List the extensions of a group of k members by one column: (m, k + 1)."""
     is_candidate = joined[members].sum(axis=0) > 1
     is_candidate[members] = False
     more = np.flatnonzero(is_candidate)
@@ -193,7 +194,7 @@ def _candidates(members: NDArray[np.intp], joined: NDArray[np.bool_]) -> NDArray
 
 
 def _joined(parents: Parents) -> NDArray[np.bool_]:
-    """(d, d): which pairs an arc joins."""
+    """Mark the pairs of columns that an arc joins, in either direction: (d, d)."""
     joined = np.zeros((len(parents), len(parents)), np.bool_)
     for child, causes in enumerate(parents):
         joined[causes, child] = joined[child, causes] = True
@@ -201,10 +202,10 @@ def _joined(parents: Parents) -> NDArray[np.bool_]:
 
 
 def gains_of(members: NDArray[np.intp], equations: Equations) -> Groups:
-    """Compare the arcs within each group with one hidden cause; parents outside it are kept.
+    """Compute the gain of replacing the arcs within each group by one hidden cause.
 
-    Each member is regressed on its parents outside the group; a one-factor model is fitted to the
-    covariance of the residuals, by EM for all groups at once.
+    Each member is regressed on its parents outside the group, and a one-factor model is fitted to
+    the covariance of the residuals, by EM for all groups at once.
     """
     residual, outside = _outside(members, equations)
     loadings, noise = _one_factor(residual)
@@ -219,7 +220,7 @@ def gains_of(members: NDArray[np.intp], equations: Equations) -> Groups:
 
 
 def _outside(members: NDArray[np.intp], equations: Equations) -> tuple[Floats, NDArray[np.intp]]:
-    """(m, k, k) covariance given parents outside the group, and the number of those parents."""
+    """Return residual covariances given the parents outside, (m, k, k), and their number, (m,)."""
     C, table = equations.correlations, equations.padded
     m, size = members.shape
     causes = table[members].reshape(m * size, -1)
@@ -241,7 +242,7 @@ def _one_factor(covariances: Floats) -> tuple[Floats, Floats]:
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     deviations = np.sqrt(variances)
     correlations = covariances / (deviations[:, :, None] * deviations[:, None, :])
-    # The column of largest correlations gives the signs; EM finds the sizes.
+    # The column with the largest correlations gives the signs; EM finds the sizes.
     strongest = np.abs(correlations).sum(axis=2).argmax(axis=1)
     loadings = 0.9 * correlations[np.arange(len(correlations)), strongest]
     noise = np.maximum(1 - loadings**2, 0.1)
@@ -249,7 +250,7 @@ def _one_factor(covariances: Floats) -> tuple[Floats, Floats]:
         weights = loadings / noise
         weights /= 1 + (loadings * weights).sum(axis=1, keepdims=True)
         cross = np.einsum("mij,mj->mi", correlations, weights)
-        # Second moment of the hidden cause: variance of its expectation plus conditional variance.
+        # The second moment of the cause: variance of its expectation plus conditional variance.
         unknown = 1 - (weights * loadings).sum(axis=1)
         moment = (cross * weights).sum(axis=1) + unknown
         loadings = cross / np.sqrt(moment)[:, None]

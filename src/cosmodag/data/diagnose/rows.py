@@ -1,4 +1,4 @@
-"""Findings about rows: missing values, too few, rows that follow one another, and clusters."""
+"""Findings about rows: missing values, too few rows, dependence between rows, and clusters."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,18 +18,19 @@ _MOST_ROWS = 50_000
 _CHANCE, _HARMLESS = 0.002, 0.1
 _CLIPPED_AT = 4.0
 
+# Directions of largest variance along which clusters are searched for.
 _DIRECTIONS = 3
 _FEWEST_CLUSTERED = 50
 _GRID = 100
 
 # Limit on √n times the depth of a valley. Uniform samples, which have the deepest valleys of all
 # unimodal distributions, stayed below it in 1,499 of 1,500 tables with 60 to 5,000 rows, measured
-# on a grid of 200 points, twice as fine as the one used.
+# on a grid of 200 points, twice as fine as the grid used here.
 _DEEP = 1.15
 
 
 def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
-    """Count missing values per column."""
+    """Report the number of missing values per column."""
     absent = np.isnan(X)
     numbers = absent.sum(axis=0)
     columns = np.flatnonzero(numbers)
@@ -40,17 +41,18 @@ def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     sentence = (
         f"{total:,} {'value is' if total == 1 else 'values are'} missing "
         f"({first_of(listed, 8, 'more columns')}), "
-        f"{complete:,} of {len(X):,} rows are complete: use only those (--missing drop) if gaps do "
-        "not depend on the values, or impute the gaps from the learnt graph (--missing impute)."
+        f"{complete:,} of {len(X):,} rows are complete: use only these rows (--missing drop) if "
+        "the gaps do not depend on the values, or impute the gaps from the learnt graph (--missing "
+        "impute)."
     )
     return about("missing_values", chosen(names, numbers > 0), sentence, absent.mean())
 
 
 def without_gaps(X: NDArray[Any]) -> NDArray[Any]:
-    """Return the complete rows if there are enough, otherwise fill gaps with drawn values.
+    """Return the complete rows if there are enough, otherwise fill gaps at random.
 
-    Values are drawn from the same column. This keeps the distribution of each column and weakens
-    relations between columns, so it creates no false findings about relations.
+    Values are drawn from those of the same column. This keeps the distribution of each column and
+    weakens relations between columns, so it creates no false findings about relations.
     """
     absent = np.isnan(X)
     complete = ~absent.any(axis=1)
@@ -65,21 +67,21 @@ def without_gaps(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def few_rows(rows: int, columns: int) -> list[Finding]:
-    """Fewer rows than columns, or than ten."""
+    """Report fewer rows than columns, or fewer than ten."""
     if rows < columns:
         sentence = (
             f"With {rows} rows for {columns} columns, many graphs fit equally well: collect more "
             "rows, keep fewer columns, or trust only arcs that survive resampling."
         )
     elif rows < _FEWEST:
-        sentence = f"With {rows} rows, hardly any arc stands out from chance: collect more rows."
+        sentence = f"With {rows} rows, few arcs can be told from chance: collect more rows."
     else:
         return []
     return [Finding("few_rows", (), rows / columns, "warning", sentence)]
 
 
 def _sorted_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark columns whose values never fall, or never rise, from row to row."""
+    """Mark the columns whose values never fall, or never rise, from row to row."""
     head = np.diff(X[:_FEWEST_PAIRS], axis=0)
     found = np.asarray((head >= 0).all(axis=0) | (head <= 0).all(axis=0))
     for column in np.flatnonzero(found).tolist():
@@ -91,7 +93,7 @@ def _sorted_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
 def lag_correlations(
     X: NDArray[Any], given: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
-    """Lag-1 autocorrelation of each column, adjusted for sorted columns.
+    """Compute the lag-1 autocorrelation of each column, after regression on the `given` ones.
 
     Values are clipped at four standard deviations to limit the influence of single rows.
 
@@ -105,9 +107,9 @@ def lag_correlations(
         basis = values[:, given]
         values = values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
     deviations = values.std(axis=0)
-    # A column that sorted ones explain leaves only rounding errors, without a correlation.
-    is_left = deviations > 1e-6 * used.std(axis=0)
-    values = np.where(is_left, values / np.where(is_left, deviations, 1.0), 0.0)
+    # A column that the given ones determine has only rounding errors as residuals.
+    is_noise = deviations > 1e-6 * used.std(axis=0)
+    values = np.where(is_noise, values / np.where(is_noise, deviations, 1.0), 0.0)
     np.clip(values, -_CLIPPED_AT, _CLIPPED_AT, out=values)
     squares = (values**2).sum(axis=0)
     products = (values[:-1] * values[1:]).sum(axis=0)
@@ -115,7 +117,7 @@ def lag_correlations(
 
 
 def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
-    """Rows that resemble, or avoid, the row before: time series, repeated measurements, groups.
+    """Report rows that depend on the row before: time series, repeated measurements, groups.
 
     For independent rows, √n times a lag-1 correlation is about standard normal. Sorted columns are
     regressed out, because sorting a table does not make its rows dependent.
@@ -131,13 +133,13 @@ def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> li
     most = float(lags[np.argmax(np.abs(lags) * follows)])
     sentence = (
         f"Rows resemble the row before (correlation up to {most:.2f}, in {{columns}}), so they "
-        "hold less evidence than independent rows, and arcs between unrelated columns seem "
-        "certain: if rows are in time, learn from what came before as well (lags=1, --lags 1); "
-        "otherwise keep rows far enough apart."
+        "carry less evidence than independent rows, and arcs between unrelated columns can seem "
+        "certain: if the rows are in time order, learn from earlier rows as well (lags=1, --lags "
+        "1); otherwise keep only rows that are far enough apart."
         if most > 0
-        else f"Rows alternate with the row before (correlation {most:.2f}, in {{columns}}), so "
-        "they are not independent and arcs seem more certain than they are: keep one row of each "
-        "pair or group."
+        else f"Rows tend to be opposite to the row before (correlation down to {most:.2f}, in "
+        "{columns}), so they are not independent, and arcs seem more certain than they are: keep "
+        "one row of each pair or group."
     )
     own = [names[column] for column in columns]
     return about("rows_follow", chosen(own, follows), sentence, most)
@@ -146,12 +148,11 @@ def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> li
 def several_populations(
     standard: NDArray[np.float64], few_valued: NDArray[np.float64]
 ) -> list[Finding]:
-    """Search for clusters along the directions of largest variance.
+    """Report clusters of rows along the directions of largest variance.
 
-    The common part of many columns is a sum of many causes and has one mode; if rows come from two
-    populations with different means, it has two. Few-valued columns are regressed out first: the
-    learner can already use them to separate populations. All columns are centred, and continuous
-    ones have unit variance.
+    The common part of many columns is a sum of many causes and has one mode; if the rows come from
+    two populations with different means, it has two. Few-valued columns are regressed out first,
+    because a learner can use them to separate populations. All columns are standardised.
     """
     n, k = standard.shape
     if n < _FEWEST_CLUSTERED or k < 2:
@@ -165,20 +166,20 @@ def several_populations(
     if deepest <= _DEEP:
         return []
     sentence = (
-        "The rows fall into clusters, as if they came from several populations, and arcs then join "
-        "columns that differ between populations without a causal relation: fit each population "
-        "separately, or add a column that names the population of each row."
+        "The rows fall into clusters, as if they came from several populations, so arcs can join "
+        "columns only because both differ between populations: fit each population separately, or "
+        "add a column that names the population of each row."
     )
     return [Finding("several_populations", (), deepest, "warning", sentence)]
 
 
 def valley(values: NDArray[np.float64]) -> float:
-    """Depth of the valley between two modes: distance to the closest unimodal distribution.
+    """Measure the valley between two modes: the distance to the closest unimodal distribution.
 
-    A unimodal distribution function is convex before its mode and concave after it. The depth is
-    the minimum, over positions of the mode, of the larger of two distances: to the greatest convex
-    minorant before it and to the least concave majorant after it. It is close to twice the dip of
-    Hartigan and Hartigan (1985).
+    A unimodal distribution function is convex before its mode and concave after it. The depth of
+    the valley is the minimum, over positions of the mode, of the larger of two distances: to the
+    greatest convex minorant before the mode, and to the least concave majorant after it. It is
+    close to twice the dip of Hartigan and Hartigan (1985).
 
     >>> x = np.random.default_rng(0).normal(size=400)
     >>> x[:200] += 6
@@ -205,9 +206,9 @@ def valley(values: NDArray[np.float64]) -> float:
 
 
 def _above_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Largest distance of points above their greatest convex minorant.
+    """Compute the largest distance of points above their greatest convex minorant.
 
-    Its slopes are those between the points, made to increase by weighted least squares.
+    The slopes of the minorant are those between the points after isotonic regression.
     """
     widths = np.diff(x)
     slopes = optimize.isotonic_regression(np.diff(y) / widths, weights=widths).x

@@ -1,4 +1,4 @@
-"""The scale of columns: constants, units, outliers, and what sorting by a number each recovers."""
+"""The scale of columns: constants, units, outliers, and sortability by variance and by R²."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,31 +11,32 @@ from cosmodag.data.diagnose.findings import Finding, about, chosen
 
 Floats = NDArray[np.float64]
 
-# Linear models with unit noise reach ratios of 1,600 on 100 nodes and 400 arcs: above this,
-# different units are the more likely explanation.
+# Ratios of standard deviations. Linear models with unit noise reach 1,600 on 100 nodes and 400
+# arcs: above this limit, different units are the more likely explanation.
 SCALE_RATIO = 1e4
-# One unit in the last place of the larger column: adding both loses the smaller.
+# About the precision of a float64: a sum of both columns loses the smaller one.
 UNUSABLE_RATIO = 1e15
-# Ratio below which columns count as standardised.
+# Columns with a smaller ratio count as standardised.
 EQUAL_SCALE = 1.001
-# In robust standard deviations; among 100,000 values exponential noise reaches about 19, and
-# t noise with five degrees of freedom passed 30 in few tables.
+# In robust standard deviations. Among 100,000 values, exponential noise reaches about 19, and t
+# noise with five degrees of freedom exceeded 30 in few tables.
 FAR = 50.0
 
 ABOUT_SCALE = (
-    "learners of squared error follow the variances of the columns, a cue that standardising "
-    "removes and does not replace: trust their directions only if all columns have the same unit "
-    "and noise of the same size (OrderSearch() and Cosmo() use variances only where they find "
-    "equal noise variances, and report it)"
+    "squared-error learners follow the variances of the columns, a cue that standardising removes "
+    "and does not replace: trust their directions only if all columns have the same unit and noise "
+    "of the same size (OrderSearch() and Cosmo() use variances only where they find equal noise "
+    "variances, and report it)"
 )
-"""Advice about the scale of columns, for all tables; a part of a sentence."""
+"""Advice about the scale of columns: the second half of a sentence."""
 
-# Learners rescale a table, but squares of values above this overflow before that: the square root
-# of the largest float64 is 1.3e154, and squares are summed.
+# Limits on the range of a column. The square root of the largest float64 is 1.3e154, and squares
+# are summed: larger values overflow before a learner rescales the table.
 LARGE = 1e150
-# Likewise, squares of values below this lose digits and then underflow.
+# Squares of smaller values lose digits and then underflow.
 SMALL = 1e-150
 
+# Largest number of entries in a block of columns, and about the number of rows used for medians.
 _BLOCK = 1 << 22
 _SAMPLE = 4096
 
@@ -45,16 +46,16 @@ TIED = 1e-5
 
 
 def summary_of(X: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
-    """Compute the standard deviation, the range and the robust distance of each column: (d,) each.
+    """Compute standard deviation, range and largest robust distance of each column: (d,) each.
 
-    The robust distance is that of the value farthest from the median.
+    The robust distance of a value is that from the median, in robust standard deviations.
     """
-    # Overflow here gives infinity or NaN in the summary, which is reported as too large.
+    # An overflow gives infinity or NaN in the summary, which is reported as too large.
     with np.errstate(over="ignore", invalid="ignore"):
         lows = X.min(axis=0).astype(np.float64)
         highs = X.max(axis=0).astype(np.float64)
         deviations = np.empty(X.shape[1])
-        width = max(1, _BLOCK // len(X))  # columns at a time, to avoid a copy of the whole table
+        width = max(1, _BLOCK // len(X))  # by blocks of columns: no copy of the whole table
         for start in range(0, X.shape[1], width):
             block = slice(start, start + width)
             deviations[block] = np.std(X[:, block], axis=0, dtype=np.float64)
@@ -62,8 +63,8 @@ def summary_of(X: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
 
 
 def _robust_distance(X: NDArray[Any], lows: Floats, highs: Floats) -> Floats:
-    """Compute each column's largest distance from its median, in units of 1.4826 × the MAD."""
-    # A regular sample of rows: the median of thousands is as good as that of millions.
+    """Compute each column's largest distance from its median, in units of 1.4826 × MAD."""
+    # Evenly spaced rows: the median of thousands of rows is as good as that of millions.
     sample = X[:: max(1, len(X) // _SAMPLE)].astype(np.float64)
     medians = np.median(sample, axis=0)
     spread = stats.median_abs_deviation(sample, axis=0, scale="normal")
@@ -74,9 +75,9 @@ def _robust_distance(X: NDArray[Any], lows: Floats, highs: Floats) -> Floats:
 
 
 def standardised(X: NDArray[Any]) -> Floats:
-    """Columns of mean zero and deviation one; constant ones are zero.
+    """Scale columns to mean zero and standard deviation one; constant columns become zero.
 
-    They are divided by their largest values first, so that no square overflows.
+    Columns are divided by their largest values first, so that no square overflows.
     """
     largest = np.abs(X).max(axis=0)
     centred = np.asarray(X, np.float64) / np.where(largest > 0, largest, 1.0)
@@ -86,21 +87,21 @@ def standardised(X: NDArray[Any]) -> Floats:
 
 
 def constant(is_constant: NDArray[np.bool_], names: Sequence[str]) -> list[Finding]:
-    """Columns with a single value."""
+    """Report columns with a single value."""
     sentence = "A column with a single value stays isolated in the graph: leave out {columns}."
     return about("constant", chosen(names, is_constant), sentence)
 
 
 def out_of_range(spans: Floats, names: Sequence[str]) -> list[Finding]:
-    """Columns whose squares overflow, or lose their digits."""
+    """Report columns whose squares overflow, or lose digits."""
     small = (spans > 0) & (spans < SMALL)
     too_large = (
-        "Squares of the values in {columns} exceed the range of double precision: divide them by a "
-        "large number."
+        "Squares of the values in {columns} exceed the range of double precision: divide the "
+        "values by a large number."
     )
     too_small = (
-        "Squares of the values in {columns} are too small for double precision: multiply them by a "
-        "large number."
+        "Squares of the values in {columns} are too small for double precision: multiply the "
+        "values by a large number."
     )
     least = float(spans.min(where=small, initial=np.inf))
     return [
@@ -112,7 +113,7 @@ def out_of_range(spans: Floats, names: Sequence[str]) -> list[Finding]:
 def different_scales(
     deviations: Floats, is_constant: NDArray[np.bool_], names: Sequence[str]
 ) -> list[Finding]:
-    """Compare standard deviations that differ too much, or not at all."""
+    """Report standard deviations that differ too much, or not at all."""
     varying = np.flatnonzero(~is_constant & (deviations > 0) & np.isfinite(deviations))
     if len(varying) < 2:
         return []
@@ -123,13 +124,14 @@ def different_scales(
         return []
     if ratio < EQUAL_SCALE:
         sentence = (
-            f"All columns have the same standard deviation, as if standardised, and {ABOUT_SCALE}."
+            "All columns have the same standard deviation, as after standardising, and "
+            f"{ABOUT_SCALE}."
         )
         return [Finding("equal_scale", (), ratio, "warning", sentence)]
     pair = (names[small], names[large])
     times = f"The standard deviation of {pair[1]!r} is {ratio:.3g} times that of {pair[0]!r}"
     if ratio <= UNUSABLE_RATIO:
-        sentence = f"{times}, as happens where units differ, and {ABOUT_SCALE}."
+        sentence = f"{times}, which suggests different units, and {ABOUT_SCALE}."
         return [Finding("scale_ratio", pair, ratio, "warning", sentence)]
     sentence = (
         f"{times}, more than double precision can represent in one equation: check the largest "
@@ -139,7 +141,7 @@ def different_scales(
 
 
 def outliers(distances: Floats, names: Sequence[str]) -> list[Finding]:
-    """Outliers that dominate a squared-error fit."""
+    """Report outliers that dominate a squared-error fit."""
     most = float(distances.max())
     sentence = (
         f"Values up to {most:.3g} robust standard deviations from the median let a few rows "
@@ -151,10 +153,10 @@ def outliers(distances: Floats, names: Sequence[str]) -> list[Finding]:
 def varsortability(X: ArrayLike, graph: ArrayLike) -> float:
     """Measure how well the variances of the columns reveal the order of a DAG.
 
-    This is the share of pairs joined by a directed path, counted once for every path length, for
-    which variance grows from cause to effect (Reisach et al. 2021, section 3.1): 1 if sorting by
-    variance puts causes first, about ½ if it is uninformative. Variances that agree to five digits,
-    as after standardising, are tied, and a tie counts one half.
+    Varsortability is the fraction of pairs joined by a directed path, counted once for each path
+    length, for which the variance grows from cause to effect (Reisach et al. 2021, section 3.1): 1
+    if sorting by variance puts causes first, about ½ if variance is uninformative. Variances that
+    agree to five digits, as after standardising, are tied, and a tie counts one half.
 
     Parameters
     ----------
@@ -183,9 +185,9 @@ def varsortability(X: ArrayLike, graph: ArrayLike) -> float:
 def r2_sortability(X: ArrayLike, graph: ArrayLike) -> float:
     """Measure how well the columns' R² reveal the order of a DAG, independently of scale.
 
-    As `varsortability`, but with the share of a column's variance that a regression on all other
-    columns explains in place of the variance (Reisach et al. 2023, *A scale-invariant sorting
-    criterion to find a causal order in additive noise models*, equation 3).
+    R²-sortability is defined like varsortability, but with R², the fraction of a column's variance
+    explained by a regression on all other columns, instead of the variance (Reisach et al. 2023, *A
+    scale-invariant sorting criterion to find a causal order in additive noise models*, equation 3).
 
     Parameters
     ----------
@@ -203,8 +205,7 @@ def r2_sortability(X: ArrayLike, graph: ArrayLike) -> float:
 def explained_variance(X: NDArray[Any]) -> NDArray[np.float64]:
     """Compute R² of each column on all others: 1 − 1 / (C⁻¹)ⱼⱼ for the correlation matrix C.
 
-    A column that others determine has R² = 1, whether or not C can be inverted; a constant one
-    has R² = 0.
+    A column that others determine has R² = 1, even if C is singular; a constant column has R² = 0.
     """
     explained: NDArray[np.float64] = 1 - 1 / variance_inflation(X)
     return explained
@@ -215,23 +216,23 @@ def variance_inflation(
 ) -> NDArray[np.float64]:
     """Compute 1/(1 − R²) of each column on all others: the diagonal of C⁻¹, C the correlations.
 
-    If C is singular, because columns are collinear or there are no more rows than columns,
-    eigenvalues below a share of the largest are raised to it. Columns that others determine then
-    have a very large inflation, ordered as by a vanishing ridge, (C + δI)⁻¹ with δ → 0. (The
-    pseudo-inverse, also in use, gives duplicates a small one.)
+    C is singular if columns are collinear, or if there are no more rows than columns. Eigenvalues
+    below `smallest` times the largest are therefore raised to this limit. Columns that others
+    determine then have a very large inflation, in the order of a vanishing ridge, (C + δI)⁻¹ with
+    δ → 0. (The pseudo-inverse, which is also in use, gives duplicates a small inflation.)
 
     Parameters
     ----------
     X : array of shape (n, d)
         Rows are samples.
     smallest : float
-        The share of the largest eigenvalue of C that counts as rounding error: larger for data in
-        single precision.
+        Fraction of the largest eigenvalue of C below which an eigenvalue counts as rounding error;
+        use a larger one for data in single precision.
 
     Returns
     -------
     array of shape (d,)
-        At least 1, and 1 for a constant column.
+        Variance inflation factors; 1 for a constant column.
 
     Examples
     --------
@@ -244,19 +245,19 @@ def variance_inflation(
     standard = centred / np.where(deviations > 0, deviations, 1.0)
     values, vectors = np.linalg.eigh(standard.T @ standard / len(X))
     values = np.maximum(values, max(smallest * values[-1], np.finfo(float).tiny))
-    # No column explains a constant one: its row of C is zero except for the ridge.
+    # No other column explains a constant one: its row of C is zero.
     return np.where(deviations > 0, (vectors**2 / values).sum(axis=1), 1.0)
 
 
 def _alignment(graph: ArrayLike, scores: NDArray[np.float64], tied: float = 0.0) -> float:
-    """Compute the share of paths along which the score grows; a tie counts one half."""
+    """Compute the fraction of paths along which the score grows; a tie counts one half."""
     arcs = np.asarray(graph) != 0
     difference = scores[None, :] - scores[:, None]
     differs = np.abs(difference) > tied * np.maximum(scores[None, :], scores[:, None])
     growth = (np.sign(difference) * differs + 1) / 2
     step = arcs.astype(np.float32)
     paths, count, grown = arcs, 0, 0.0
-    # Round k holds the pairs joined by walks of k arcs; a DAG has finitely many.
+    # In round k, `paths` marks the pairs joined by a walk of k arcs.
     for _ in range(len(arcs) - 1):
         if not paths.any():
             break

@@ -1,8 +1,8 @@
 """Findings about time series: columns that change over time, drift, or repeat.
 
 The equations of a window graph are the same at all times. Each column is first regressed on its own
-last values; what is left is then nearly independent from row to row, whatever the memory of the
-column, so that ordinary tests apply to it.
+last values, so that the residuals are nearly independent from row to row, and ordinary tests apply
+to them.
 """
 
 from collections.abc import Sequence
@@ -20,24 +20,26 @@ from cosmodag.warning_filters import ignoring
 
 _FEWEST_ROWS = 50
 _MOST_ROWS = 50_000
-# Earlier values of a column that it is regressed on.
+# Number of earlier values on which a column is regressed.
 _MEMORY = 3
-# Parts of a series whose means and variances are compared.
+# Number of parts of a series whose means and variances are compared.
 _PARTS = 5
 # False-alarm probability of each test for a table of stationary series.
 _CHANCE = 0.002
-# Critical value of the test of Dickey and Fuller with a constant, at 10 %: of series with a unit
-# root nine in ten lie above.
+# Critical value of the Dickey-Fuller test with a constant, at 10 %: nine in ten series with a unit
+# root have a larger statistic.
 _DICKEY_FULLER = -2.57
-# Frequencies beside a peak that are left out of the level around it, and those that give it.
+# The power at a frequency is compared with that of the frequencies up to _AROUND away, except for
+# those up to _PEAK away, which belong to the same peak.
 _PEAK, _AROUND = 2, 16
+# A season repeats at least this many times.
 _FEWEST_PERIODS = 4
 
 
 def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
-    """Find varying columns whose distribution is not the same at all times.
+    """Report columns whose distribution changes over time.
 
-    Rows are in their order in time, several series one after another. Findings are ``unit_root``,
+    The columns vary. Rows are in time order, one series after another. Findings are ``unit_root``,
     ``changing_mean``, ``changing_variance`` and ``season``.
     """
     if len(X) < _FEWEST_ROWS or not columns:
@@ -46,8 +48,8 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
     own = [names[column] for column in columns]
     chance = _CHANCE / len(columns)
     roots = unit_root_statistics(used)
-    left, means = _regress_on_memory(used)
-    spreads = _levels_of_spread(np.array_split(left, _PARTS))
+    residuals, means = _regress_on_memory(used)
+    spreads = _levene(np.array_split(residuals, _PARTS))
     lengths = periods(used, chance)
     is_season = np.isfinite(lengths)
     length = float(np.median(lengths[is_season])) if is_season.any() else np.nan
@@ -56,14 +58,15 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
             "unit_root",
             chosen(own, roots > _DICKEY_FULLER),
             "The values of {columns} drift like a random walk (a unit root is not excluded), so "
-            "unrelated columns seem to cause one another: learn from differences between rows.",
+            "unrelated columns seem to cause one another: learn from the differences between "
+            "successive rows.",
             roots.max(),
         ),
         *about(
             "changing_mean",
             chosen(own, (means < chance) & (roots <= _DICKEY_FULLER)),
-            "The mean of {columns} changes over time, but its equation is assumed to be the same "
-            "at all times: subtract the trend, or learn from a part of the rows.",
+            "The mean of {columns} changes over time, but equations are assumed to be the same at "
+            "all times: subtract the trend, or learn from a part of the rows.",
             means.min(),
         ),
         *about(
@@ -77,7 +80,7 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
             "season",
             chosen(own, is_season),
             f"The values of {{columns}} repeat about every {length:.3g} rows, and such a season is "
-            "a common cause that is not in the table: subtract the mean of each season first.",
+            "a common cause that is not in the table: subtract the seasonal means first.",
             length,
         ),
     ]
@@ -86,19 +89,20 @@ def changing_series(X: NDArray[Any], columns: list[int], names: Sequence[str]) -
 def residuals_follow(
     residuals: NDArray[Any], columns: list[int], names: Sequence[str], lags: int
 ) -> list[Finding]:
-    """Find residuals of a window graph that resemble those of the time before."""
+    """Report residuals of a window graph that are correlated with those of the time before."""
     found = rows_follow(residuals, columns, names)
     if not found:
         return []
     sentence = (
-        f"Residuals of {{columns}} still follow one another (correlation up to "
-        f"{found[0].value:.2f}): lags={lags} is too small (--lags), or causes are hidden."
+        f"Residuals of {{columns}} are still correlated with those of the time before (strongest "
+        f"correlation {found[0].value:.2f}), so lags={lags} is too small, or causes are hidden: "
+        "learn with more lags (lags=, --lags)."
     )
     return about("few_lags", found[0].columns, sentence, found[0].value)
 
 
 def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Statistic of the augmented test of Dickey and Fuller, with a constant, for each column.
+    """Compute the statistic of the augmented Dickey-Fuller test with a constant for each column.
 
     >>> steps = np.random.default_rng(0).normal(size=(300, 2))
     >>> walk, noise = unit_root_statistics(np.column_stack([np.cumsum(steps[:, 0]), steps[:, 1]]))
@@ -114,8 +118,8 @@ def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
         response = changes[_MEMORY:, v]
         inverse = np.linalg.pinv(regressors.T @ regressors)
         weights = inverse @ (regressors.T @ response)
-        left = response - regressors @ weights
-        variance = float(left @ left) / max(n - regressors.shape[1], 1)
+        residuals = response - regressors @ weights
+        variance = float(residuals @ residuals) / max(n - regressors.shape[1], 1)
         error = np.sqrt(max(variance * inverse[0, 0], np.finfo(np.float64).tiny))
         found[v] = weights[0] / error
     return found
@@ -124,27 +128,28 @@ def unit_root_statistics(X: NDArray[np.float64]) -> NDArray[np.float64]:
 def _regress_on_memory(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Regress each column on its own last values, with a constant for each part of the series.
 
-    Returns what is left, and the p-value of the F test that all constants are equal.
+    Returns the residuals, (n − 3, d), and the p-values of the F tests that all constants of a
+    column are equal, (d,).
     """
     n = len(X) - _MEMORY
     constants = np.zeros((n, _PARTS))
     for place, rows in enumerate(np.array_split(np.arange(n), _PARTS)):
         constants[rows, place] = 1.0
     free = n - _MEMORY - _PARTS
-    left, p_values = np.empty((n, X.shape[1])), np.ones(X.shape[1])
+    residuals, p_values = np.empty((n, X.shape[1])), np.ones(X.shape[1])
     for v in range(X.shape[1]):
         before = _lagged_values(X[:, v])
-        left[:, v] = _residuals_of(np.column_stack([before, constants]), X[_MEMORY:, v])
+        residuals[:, v] = _residuals_of(np.column_stack([before, constants]), X[_MEMORY:, v])
         common = _residuals_of(np.column_stack([before, np.ones(n)]), X[_MEMORY:, v])
-        most, least = float(common @ common), float(left[:, v] @ left[:, v])
+        most, least = float(common @ common), float(residuals[:, v] @ residuals[:, v])
         if least > 0:
             ratio = (most - least) / (_PARTS - 1) / (least / free)
             p_values[v] = fdtrc(_PARTS - 1, free, ratio)
-    return left, p_values
+    return residuals, p_values
 
 
 def _lagged_values(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n − 3, 3): the three values before each value, the last one first."""
+    """List the three values before each value, the last one first: (n − 3, 3)."""
     return np.column_stack([x[_MEMORY - lag : len(x) - lag] for lag in range(1, _MEMORY + 1)])
 
 
@@ -155,11 +160,11 @@ def _residuals_of(
     return np.asarray(response - regressors @ weights)
 
 
-def _levels_of_spread(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """P-value, for each column, of Levene's test, about medians, that parts have one variance.
+def _levene(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Compute the p-value of Levene's test, about medians, for each column.
 
-    An analysis of variance of the distances from the medians; `scipy.stats.levene` is the same, but
-    takes a millisecond for each column.
+    It is an analysis of variance of the distances from the medians, as in `scipy.stats.levene`,
+    which takes a millisecond for each column.
     """
     distances = [np.abs(part - np.median(part, axis=0)) for part in parts]
     with ignoring(stats.ConstantInputWarning):
@@ -168,10 +173,10 @@ def _levels_of_spread(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def periods(X: NDArray[np.float64], chance: float = _CHANCE) -> NDArray[np.float64]:
-    """Length of the season of each column, in rows; NaN where there is none.
+    """Estimate the length of the season of each column, in rows; NaN without a season.
 
-    A season is a single frequency far above those around it; the memory of a series raises whole
-    ranges of frequencies.
+    A season raises the power of a single frequency far above that of the frequencies around it; the
+    memory of a series raises whole ranges of frequencies.
 
     >>> random = np.random.default_rng(0)
     >>> season = np.sin(2 * np.pi * np.arange(240) / 12)
@@ -192,7 +197,7 @@ def periods(X: NDArray[np.float64], chance: float = _CHANCE) -> NDArray[np.float
     around = (low[1] - low[0]) + (high[1] - high[0])
     level = (sums[low[1]] - sums[low[0]]) + (sums[high[1]] - sums[high[0]])
     level = np.maximum(level / around[:, None], np.finfo(np.float64).tiny)
-    # The taper makes neighbours resemble each other: half as many count.
+    # The taper correlates neighbouring frequencies, so only half of them count as independent.
     independent = 0.5 * around[:, None]
     p_values = (1 + power[places] / level / independent) ** -independent
     highest = p_values.argmin(axis=0)

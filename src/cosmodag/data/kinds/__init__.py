@@ -7,12 +7,10 @@ from cosmodag.data.kinds.decision import (
     plain_kinds,
     with_kinds,
 )
-from cosmodag.io.kinds import KINDS, ColumnKind, Kind
+from cosmodag.io.kinds import ColumnKind
 
 __all__ = [
-    "KINDS",
     "ColumnKind",
-    "Kind",
     "check_kinds",
     "declared_names",
     "matched",

@@ -1,4 +1,4 @@
-"""The kind of every column: declared by the user, that of a fit, or inferred from its values."""
+"""The kind of each column: declared by the user, inferred from its values, or taken from a fit."""
 
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,26 +18,28 @@ _OF_NUMBERS = ("continuous", "count")
 _LEVELS = (list, tuple, ColumnKind)
 
 FEW_VALUES = 10
-"""Columns with at most this many distinct values are called few-valued."""
+"""Largest number of distinct values of a few-valued column."""
 
 FEWEST_ROWS = 20
 """With fewer rows, any column has few values and may be sorted by chance."""
 
+# Number of rows in which ties are looked for first.
 _HEAD = 256
 
-# Standard deviation below which steps of one are coarse, and distance of the mean from zero, in
-# standard deviations, below which the bound at zero makes relations non-linear.
+# A column of whole numbers is a count if its standard deviation is below the first limit, so that
+# steps of one are coarse, or if its mean is fewer than the second number of standard deviations
+# above zero, so that the bound at zero makes relations non-linear.
 _COARSE, _NEAR_ZERO = 5.0, 2.0
 
 _CONTINUOUS = ColumnKind("continuous", reason="numbers")
 
 
 def check_kinds(given: Any) -> None:
-    """Refuse a description of kinds that cannot be used.
+    """Refuse an invalid value of the parameter `kinds`.
 
-    It is ``"auto"``; a mapping from names of columns; or a sequence with an entry for each column.
-    An entry is a kind, the levels of an ordinal column from low to high, a `ColumnKind`, or, in a
-    sequence, ``"auto"`` or None.
+    Valid are ``"auto"``, a mapping from column names to entries, and a sequence with an entry for
+    each column. An entry is a kind, the levels of an ordinal column from low to high, a
+    `ColumnKind`, or, in a sequence, ``"auto"`` or None.
     """
     if isinstance(given, str) and given != "auto":
         raise DataError(
@@ -61,7 +63,7 @@ def check_kinds(given: Any) -> None:
 
 
 def declared_names(given: Any, data: Any) -> list[str]:
-    """Names of the columns that are declared to hold levels, for `cosmodag.io.as_table`."""
+    """List the columns that are declared to hold levels, for `cosmodag.io.as_table`."""
     check_kinds(given)
     own: Iterable[Any] = ()
     if isinstance(given, Sequence) and not isinstance(given, str):
@@ -72,7 +74,7 @@ def declared_names(given: Any, data: Any) -> list[str]:
 
 
 def _by_name(given: Any, names: Iterable[Any]) -> dict[str, Any]:
-    """Entries of `kinds` by the name of the column; a list has them in the order of `names`."""
+    """Map column names to the entries of `kinds`; `names` are those of the columns."""
     if given is None or isinstance(given, str):
         return {}
     if isinstance(given, Mapping):
@@ -82,7 +84,7 @@ def _by_name(given: Any, names: Iterable[Any]) -> dict[str, Any]:
 
 
 def plain_kinds(given: Any) -> Any:
-    """Give a description of kinds as values that JSON can hold."""
+    """Convert a value of the parameter `kinds` to one that JSON can hold."""
 
     def plain(entry: Any) -> Any:
         if isinstance(entry, ColumnKind):
@@ -94,8 +96,8 @@ def plain_kinds(given: Any) -> Any:
     return given if given is None or isinstance(given, str) else [plain(entry) for entry in given]
 
 
-def by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
-    """Entries of `kinds`, by the place of the column."""
+def _by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
+    """Map column numbers to the entries of `kinds`; refuse entries for other columns."""
     check_kinds(given)
     entries = _by_name(given, names)
     if not (given is None or isinstance(given, str | Mapping) or len(given) == len(names)):
@@ -110,15 +112,16 @@ def by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
     return {places[name]: entry for name, entry in entries.items()}
 
 
-def as_declared(
+def _as_declared(
     name: str, column: NDArray[Any], before: ColumnKind, declared: Any
 ) -> tuple[NDArray[np.float64] | None, ColumnKind]:
-    """Return the new numbers of a column, or None if they stay, and its declared kind."""
-    if isinstance(declared, ColumnKind):
-        declared = declared.levels if declared.is_levels else declared.kind
+    """Return the new values of a column, or None if they do not change, and its declared kind."""
+    if isinstance(declared, ColumnKind) and not declared.is_levels:
+        declared = declared.kind
     if not isinstance(declared, str):
-        levels = tuple(label_of(level) for level in declared)
-        kind = ColumnKind("ordinal", levels, f"{len(levels)} levels as given")
+        given = declared if isinstance(declared, ColumnKind) else ColumnKind("ordinal", declared)
+        levels = tuple(label_of(level) for level in given.levels)
+        kind = ColumnKind(given.kind, levels, f"{len(levels)} levels as given")
         return renumbered(name, column, before, kind), kind
     known: Kind = next(kind for kind in KINDS if kind == declared)
     if not before.is_levels:
@@ -157,40 +160,41 @@ def _numbers_as_declared(
 
 
 def matched(table: Table, kinds: Sequence[ColumnKind]) -> NDArray[Any]:
-    """Encode new data with the levels of a fit, matched by label: (n, d).
+    """Encode the labels of new data by the level numbers of a fit: (n, d).
 
-    Labels may have other numbers in the new table than in the fit. Numbers in a column whose levels
-    are text are numbers of levels. The fit has no `kinds` if all columns were numbers.
+    The same label may have different numbers in the new table and in the fit. If the levels of the
+    fit are text, a column of numbers holds level numbers. `kinds` is empty if all columns of the
+    fit were numbers.
     """
     X = table.X
     numbers = (NOT_EXAMINED,) * len(table.names)
     own, fitted = table.kinds or numbers, kinds or numbers
-    for v, (name, mine, kind) in enumerate(zip(table.names, own, fitted, strict=True)):
-        if mine.is_levels and not kind.is_levels:
-            raise DataError(f"column {name!r} holds {mine.reason}, but was fitted on numbers.")
-        if not kind.is_levels or mine.levels == kind.levels:
+    for v, (name, before, kind) in enumerate(zip(table.names, own, fitted, strict=True)):
+        if before.is_levels and not kind.is_levels:
+            raise DataError(f"column {name!r} holds {before.reason}, but was fitted on numbers.")
+        if not kind.is_levels or before.levels == kind.levels:
             continue
         X = np.array(X, np.float64) if X is table.X else X
-        X[:, v] = renumbered(name, table.X[:, v], mine, kind)
+        X[:, v] = renumbered(name, table.X[:, v], before, kind)
     return X
 
 
 def renumbered(
-    name: str, column: NDArray[Any], mine: ColumnKind, kind: ColumnKind
+    name: str, column: NDArray[Any], before: ColumnKind, kind: ColumnKind
 ) -> NDArray[np.float64]:
-    """Numbers of the levels of a kind, for a column of other levels or of numbers."""
+    """Encode a column of kind `before`, of levels or of numbers, by the level numbers of `kind`."""
     labels: Sequence[Any] = column.tolist()
-    if mine.is_levels:
-        labels = [None if np.isnan(one) else mine.levels[int(one)] for one in column]
+    if before.is_levels:
+        labels = [None if np.isnan(number) else before.levels[int(number)] for number in column]
     elif all(isinstance(level, str) for level in kind.levels):
-        if kind.is_number:  # predictions of lines lie between levels
+        if kind.is_number:  # predictions of linear equations lie between levels
             return np.asarray(column, np.float64)
         present = column[~np.isnan(column)]
         outside = (present != np.round(present)) | (present < 0) | (present >= len(kind.levels))
         if outside.any():
             raise DataError(
-                f"column {name!r} has the number {present[outside][0]:g}, which is no level: give "
-                f"its labels ({name_list(kind.levels)}), or their numbers from 0 to "
+                f"column {name!r} has the number {present[outside][0]:g}, which is not a level: "
+                f"give its labels ({name_list(kind.levels)}), or their numbers from 0 to "
                 f"{len(kind.levels) - 1}."
             )
         return np.asarray(column, np.float64)
@@ -200,13 +204,14 @@ def renumbered(
 def with_kinds(table: Table, given: Any = "auto") -> Table:
     """Decide the kind of every column of a table, and encode columns declared to hold levels.
 
-    Columns of text and of types for categories have their kinds from `cosmodag.io.as_table`. Among
-    numbers, two values are binary; three to ten different whole numbers are ordinal; non-negative
-    whole numbers that are small, or close to zero relative to their spread, are counts; all others
-    are continuous. Such columns keep their values. Nothing is inferred from fewer than 20 values.
+    `cosmodag.io.as_table` has already set the kinds of columns of text and of categorical types. A
+    column of numbers is binary if it has two distinct values; ordinal if it has three to ten
+    distinct whole numbers; a count if its values are non-negative whole numbers that are small, or
+    close to zero relative to their spread; and continuous otherwise, or with fewer than 20 values.
+    Columns of inferred kinds keep their values. Missing values are NaN.
 
-    Missing values are NaN. Columns whose kind has a reason are not examined again. `given` holds
-    declared kinds, see `check_kinds`.
+    Columns whose kind has a reason are not examined again. `given` holds the declared kinds, see
+    `check_kinds`.
 
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
     >>> X[:, 1] = X[:, 1] > 0
@@ -217,15 +222,15 @@ def with_kinds(table: Table, given: Any = "auto") -> Table:
     >>> found.kinds[2].levels
     (0, 1, 2, 3)
     """
-    declared = by_place(given, table.names)
+    declared = _by_place(given, table.names)
     before = table.kinds or (NOT_EXAMINED,) * len(table.names)
     kinds = list(before)
-    open_places = [v for v, kind in enumerate(before) if not kind.reason and v not in declared]
-    for v, kind in zip(open_places, _inferred(table.X, open_places), strict=True):
+    undecided = [v for v, kind in enumerate(before) if not kind.reason and v not in declared]
+    for v, kind in zip(undecided, _inferred(table.X, undecided), strict=True):
         kinds[v] = kind
     X = table.X
     for v, entry in declared.items():
-        column, kinds[v] = as_declared(table.names[v], table.X[:, v], before[v], entry)
+        column, kinds[v] = _as_declared(table.names[v], table.X[:, v], before[v], entry)
         if kinds[v].is_levels and column is not None:
             X = np.array(X, np.float64) if X is table.X else X
             X[:, v] = column
@@ -260,9 +265,10 @@ def _kind_of(values: NDArray[Any], number: int) -> ColumnKind:
 
 
 def value_counts(X: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the distinct values of each column; 0 if the first values mostly differ.
+    """Count the distinct values of each column that has many ties.
 
-    Columns without ties among their first rows are not examined further.
+    The result is 0 for a column with distinct values in more than half of its first 256 rows, and
+    for tables of fewer than 20 rows.
     """
     if len(X) < FEWEST_ROWS:
         return np.zeros(X.shape[1], np.int64)
@@ -275,7 +281,10 @@ def value_counts(X: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def are_counts(values: NDArray[Any], number: int) -> bool:
-    """Whether numbers, of which `number` differ, are counts: whole, with ties, and near zero."""
+    """Whether values are counts: non-negative whole numbers with ties, small or close to zero.
+
+    `number` is the number of distinct values.
+    """
     if number == len(values) or values.min() < 0 or (values != np.round(values)).any():
         return False
     deviation = float(np.std(values, dtype=np.float64))

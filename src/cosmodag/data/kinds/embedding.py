@@ -1,4 +1,4 @@
-"""Columns that stand for a variable in additive equations: powers, indicators, logarithms."""
+"""Columns that represent a variable in additive equations: powers, indicators, logarithms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,31 +11,32 @@ from numpy.typing import NDArray
 from cosmodag.io.kinds import ColumnKind
 
 CURVE_COLUMNS = 6
-"""Columns of a variable whose effects may be curves: the variable and five polynomials of it. With
-four, additive Gaussian processes (d = 20, n = 1,000) lost .09 arcs per variable, with six .04."""
+"""Number of columns of a variable whose effects may be curves: the variable and five polynomials of
+it. On additive Gaussian processes (d = 20, n = 1,000) four columns lost .09 arcs per variable, six
+lost .04."""
 
 NUMBER, LEVELS, COUNT = 0, 1, 2
-# Polynomials are functions of the values between these quantiles; values beyond count as the ends.
+# Polynomials are defined between these quantiles; values beyond them are clipped.
 _ENDS = (0.005, 0.995)
 
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """How each variable of a table becomes a block of columns.
+    """The representation of each variable of a table by a block of columns.
 
-    A number x is (x − centre) / scale, followed by Legendre polynomials of degree 2, 3, … of x
-    between ``low`` and ``high``; columns of curves are nested, so that each arc can use the first
-    few of them. A count is log(1 + x), and has no curve: with polynomials of counts, the uneven
-    noise of counts looked like curves, and class errors rose from .7 to 23 (d = 20, Poisson). A
-    category is the indicators of all levels but the first.
+    A number x is represented by (x − centre) / scale, followed by Legendre polynomials of degree 2,
+    3, … of x between ``low`` and ``high``; the columns are nested, so that each arc can use the
+    first few of them. A count is represented by log(1 + x) and has no curve: with polynomials, the
+    uneven noise of counts looked like curves, and class errors rose from .7 to 23 (d = 20,
+    Poisson). A category is represented by the indicators of all levels but the first.
     """
 
-    forms: NDArray[np.int64]  # (d,): number, levels or count
-    widths: NDArray[np.int64]  # (d,): columns of each variable
+    forms: NDArray[np.int64]  # (d,): NUMBER, LEVELS or COUNT
+    widths: NDArray[np.int64]  # (d,): number of columns of each variable
     # (d,): mean and standard deviation of numbers, and of log(1 + x) of counts
     centres: NDArray[np.float64]
     scales: NDArray[np.float64]
-    # (d,): ends of the polynomials; values of the first and the last level
+    # (d,): interval of the polynomials; for categories, the values of the first and the last level
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
@@ -43,10 +44,10 @@ class Embedding:
     def of(
         cls, X: NDArray[Any], kinds: Sequence[ColumnKind] = (), columns: int = CURVE_COLUMNS
     ) -> "Embedding":
-        """Choose the columns for a table in its own units, with categories as numbers of levels.
+        """Choose the columns for a table in its own units, with categories as level numbers.
 
-        Variables whose effects may be curves have at most `columns` columns, 1 for lines. Without
-        `kinds`, all variables are continuous.
+        Continuous and ordinal variables have at most `columns` columns; with 1, their effects are
+        linear. Without `kinds`, all variables are continuous.
 
         >>> X = np.column_stack([np.linspace(-1, 1, 90), np.arange(90) % 3])
         >>> kinds = [ColumnKind("continuous"), ColumnKind("categorical", ("a", "b", "c"))]
@@ -55,13 +56,14 @@ class Embedding:
         """
         table = np.asarray(X, np.float64)
         kinds = kinds or (ColumnKind("continuous"),) * table.shape[1]
-        rows = [_chosen(table[:, v], kind, columns) for v, kind in enumerate(kinds)]
-        whole, parts = np.array([row[:2] for row in rows]), np.array([row[2:] for row in rows])
-        return cls(whole[:, 0].astype(np.int64), whole[:, 1].astype(np.int64), *parts.T)
+        blocks = [_block_of(table[:, v], kind, columns) for v, kind in enumerate(kinds)]
+        forms, widths, *parts = zip(*blocks, strict=True)
+        numbers = [np.array(part, np.float64) for part in parts]
+        return cls(np.array(forms, np.int64), np.array(widths, np.int64), *numbers)
 
     @property
     def targets(self) -> NDArray[np.int64]:
-        """(d,): number of first columns that represent a variable as a child."""
+        """(d,): number of leading columns that represent a variable as a child."""
         return np.where(self.forms == LEVELS, self.widths, 1)
 
     @property
@@ -71,12 +73,12 @@ class Embedding:
 
     @property
     def starts(self) -> NDArray[np.int64]:
-        """(d + 1,): the columns of v are starts[v], …, starts[v + 1] − 1."""
+        """(d + 1,): variable v has the columns starts[v], …, starts[v + 1] − 1."""
         return np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
 
     @property
     def has_curves(self) -> bool:
-        """Whether some variable has columns for curves."""
+        """Whether any variable has columns for curves."""
         return bool(np.any(self.widths > self.targets))
 
     @property
@@ -93,11 +95,11 @@ class Embedding:
         return bool(self.forms[v] == NUMBER)
 
     def columns(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Columns of all variables, beside each other."""
+        """Compute the columns of all variables, side by side."""
         return np.column_stack([self.block(X[:, v], v) for v in range(len(self.widths))])
 
     def block(self, x: NDArray[Any], v: int, width: int | None = None) -> NDArray[np.float64]:
-        """First columns of one variable, by default all of them."""
+        """Compute the first columns of variable v, by default all of them."""
         width = int(self.widths[v]) if width is None else width
         if self.forms[v] == LEVELS:
             return np.asarray(self.levels_of(x, v)[:, None] == np.arange(1, width + 1), np.float64)
@@ -111,26 +113,26 @@ class Embedding:
         return np.column_stack([line, powers[:, 2:]])
 
     def transformed(self, x: NDArray[np.float64], v: int) -> NDArray[np.float64]:
-        """Values in which the equation of a variable is linear: log(1 + x) of a count."""
+        """Transform values to those in which equations are linear: log(1 + x) for a count."""
         return np.log1p(np.maximum(x, 0.0)) if self.forms[v] == COUNT else x
 
     def restored(self, values: NDArray[np.float64], v: int) -> NDArray[np.float64]:
-        """Values in the table's own units from those of `transformed`."""
+        """Invert `transformed`: return values in the units of the table."""
         return np.maximum(np.expm1(values), 0.0) if self.forms[v] == COUNT else values
 
     def levels_of(self, x: NDArray[Any], v: int) -> NDArray[np.int64]:
-        """Numbers of the levels of one category; the nearest level of any other value."""
+        """Convert values of a category in the table to the numbers of the nearest levels."""
         count, span = self.widths[v], self.high[v] - self.low[v]
         nearest = np.rint((np.asarray(x, np.float64) - self.low[v]) * (count / (span or 1.0)))
         return np.asarray(np.clip(nearest, 0, count), np.int64)
 
     def value_of(self, levels: NDArray[Any], v: int) -> NDArray[np.float64]:
-        """Values of a category in the table from the numbers of its levels."""
+        """Convert level numbers of a category to its values in the table."""
         step = (self.high[v] - self.low[v]) / self.widths[v]
         return np.asarray(self.low[v] + levels * step, np.float64)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Arrays for saving."""
+        """Return arrays that describe the embedding, for saving."""
         return {
             "block_forms": np.stack([self.forms, self.widths]),
             "block_values": np.stack([self.centres, self.scales, self.low, self.high]),
@@ -138,12 +140,14 @@ class Embedding:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Embedding":
-        """Rebuild what :meth:`arrays` describes."""
+        """Rebuild an embedding from the result of :meth:`arrays`."""
         return cls(*arrays["block_forms"], *arrays["block_values"])
 
 
-def _chosen(x: NDArray[np.float64], kind: ColumnKind, columns: int) -> tuple[float, ...]:
-    """Form, width, centre, scale and ends of one variable."""
+def _block_of(
+    x: NDArray[np.float64], kind: ColumnKind, columns: int
+) -> tuple[int, int, float, float, float, float]:
+    """Choose form, width, centre, scale and interval of one variable."""
     if kind.kind in ("binary", "categorical"):
         if kind.is_levels:
             last = max(len(kind.levels) - 1, 1)
@@ -154,6 +158,6 @@ def _chosen(x: NDArray[np.float64], kind: ColumnKind, columns: int) -> tuple[flo
         form, values, columns = COUNT, np.log1p(np.maximum(x, 0.0)), 1
     centre, scale = float(values.mean()), float(values.std())
     low, high = (float(end) for end in np.quantile(x, _ENDS))
-    few = len(np.unique(x)) - 1
-    width = min(columns, max(few, 1)) if high > low else 1
+    most = max(len(np.unique(x)) - 1, 1)
+    width = min(columns, most) if high > low else 1
     return form, width, centre, scale if scale > 0 else 1.0, low, high

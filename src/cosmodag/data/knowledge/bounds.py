@@ -1,8 +1,4 @@
-"""Background knowledge as arrays, and contradictions in it.
-
-Bounds constrain arcs and orders for solvers and searches. A contradiction is refused with a
-sentence that names the arcs.
-"""
+"""Background knowledge as arrays that constrain solvers and searches, and contradictions in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,14 +37,14 @@ class Bounds:
 
     @classmethod
     def of(cls, support: Mask, required: Mask, before: Mask) -> "Bounds":
-        """Close an acyclic order transitively, and remove arcs against it from the support."""
+        """Close a partial order transitively, and remove arcs against it from the support."""
         closed = closure(before | required)
         may = support & ~closed.T & ~np.eye(len(support), dtype=bool)
         gaps = longest_chains(closed) if closed.any() else None
         return cls(may, required, closed, gaps)
 
     def directs(self, tails: NDArray[Any], heads: NDArray[Any]) -> Mask:
-        """Mark arcs whose reverse is excluded by knowledge."""
+        """Mark the arcs whose direction is known: required ones, or ones with excluded reverse."""
         directed: Mask = self.required[tails, heads] | ~self.support[heads, tails]
         return directed
 
@@ -65,22 +61,22 @@ class Bounds:
 
     @property
     def beyond_support(self) -> Mask | None:
-        """`before` if paths of the support could violate it; None if they cannot.
+        """`before` if paths in the support could violate it, otherwise None.
 
-        A search that needs to respect only the support has more orders to choose from.
+        A search that only has to respect the support has more orders to choose from.
         """
-        could = closure(self.support)
-        return self.before if np.any(could.T & self.before) else None
+        reachable = closure(self.support)
+        return self.before if np.any(reachable.T & self.before) else None
 
     @classmethod
     def none(cls, d: int) -> "Bounds":
-        """Bounds that allow everything."""
+        """Return the bounds that allow every graph."""
         nothing = np.zeros((d, d), bool)
         return cls(~np.eye(d, dtype=bool), nothing, nothing, None)
 
 
 def closure(relation: Mask) -> Mask:
-    """Transitive closure.
+    """Compute the transitive closure.
 
     >>> closure(np.eye(3, k=1, dtype=bool)).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
@@ -88,7 +84,7 @@ def closure(relation: Mask) -> Mask:
     closed = relation.copy()
     between = np.flatnonzero(closed.any(axis=0) & closed.any(axis=1))
     if len(between) > 64:
-        # Path counts in a type with fast products; only zero or non-zero matters.
+        # Products count paths, in a type with fast products; only zero or non-zero matters.
         while True:
             steps = closed.astype(np.float32)
             longer = closed | (steps @ steps > 0)
@@ -101,7 +97,7 @@ def closure(relation: Mask) -> Mask:
 
 
 def longest_chains(before: Mask) -> NDArray[np.float32]:
-    """Length of the longest chain from u to v in a transitively closed order; −∞ if none.
+    """Compute the longest chain from each u to each v in a transitively closed order; −∞ if none.
 
     >>> longest_chains(closure(np.eye(3, k=1, dtype=bool))).tolist()
     [[-inf, 1.0, 2.0], [-inf, -inf, 1.0], [-inf, -inf, -inf]]
@@ -124,18 +120,18 @@ def longest_chains(before: Mask) -> NDArray[np.float32]:
 
 
 def _maximal_elements(earlier: NDArray[np.intp], after: Mask) -> list[int]:
-    """Maximal elements of some variables; the longest chain ends with one of them."""
-    inner = np.zeros(len(after), np.bool_)
+    """List the given variables that precede no other of them; a longest chain ends with one."""
+    precedes = np.zeros(len(after), np.bool_)
     last = []
     for u in earlier[::-1].tolist():
-        if not inner[u]:
+        if not precedes[u]:
             last.append(u)
-            inner |= after[u]
+            precedes |= after[u]
     return last
 
 
 def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Find a cycle among arcs: its vertices, with the first repeated at the end; empty if none.
+    """List the vertices of a cycle, with the first repeated at the end; empty without a cycle.
 
     >>> cycle_in([(0, 1), (1, 2), (2, 1)])
     [1, 2, 1]
@@ -152,7 +148,7 @@ def cycle_in(edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def refuse_contradictions(known: Any, names: Sequence[Any]) -> None:
-    """Refuse `Knowledge` that no graph can satisfy; it names columns by their numbers."""
+    """Refuse `Knowledge`, stated by column numbers, that no graph can satisfy."""
     required = known.required_edges
     tier_of: dict[int, int] = {}
     for number, tier in enumerate(known.tiers):
@@ -198,8 +194,9 @@ def _refuse_excluded(known: Any, names: Sequence[Any]) -> None:
 def _refuse_chains(
     required: Sequence[tuple[int, int]], tier_of: Mapping[int, int], names: Sequence[Any]
 ) -> None:
-    """Refuse required chains from a later tier to an earlier one through variables without tier."""
-    # An auxiliary vertex before each tier, reached from all earlier tiers, replaces all pairs.
+    """Refuse required chains from a later tier to an earlier one, through variables in no tier."""
+    # An auxiliary vertex before each tier, reached from all earlier tiers, stands for the arcs
+    # between all pairs of variables in different tiers.
     gate = len(names)
     edges = list(required)
     for place, tier in tier_of.items():

@@ -52,7 +52,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
         content = {}
     if not isinstance(content, dict):
         raise KnowledgeError(
-            f"'{path}' holds no parts by name, such as 'tiers:' or 'forbidden_edges:'."
+            f"'{path}' must hold a mapping, with parts such as 'tiers:' or 'forbidden_edges:'."
         )
     try:
         known = as_knowledge(content)
@@ -73,16 +73,21 @@ def _csv(text: str) -> dict[str, Any]:
         cells = [cell.strip() for cell in line]
         if not any(cells):
             continue
-        kind, cause, effect = [*cells, "", ""][:3]
+        kind, cause, effect, *more = [*cells, "", ""]
+        if any(more):
+            raise ValueError(
+                f"line {number} has more than three fields: quote names that contain a comma."
+            )
         if kind in _ARCS and cause and effect:
             parts.setdefault(_ARCS[kind], []).append((cause, effect))
         elif kind in _VARIABLES and cause and not effect:
             parts.setdefault(_VARIABLES[kind], []).append(cause)
-        elif kind == "tier" and cause and effect.isdigit():
+        elif kind == "tier" and cause and effect.isdecimal():
             tiers.setdefault(int(effect), []).append(cause)
         else:
             raise ValueError(
                 f"line {number} is {','.join(line)!r}, but must be forbidden, required or allowed "
-                "and an arc, exogenous or sink and a variable, or tier, a variable and a number."
+                "followed by an arc; exogenous or sink followed by a variable; or tier followed by "
+                "a variable and a number."
             )
     return {**parts, "tiers": [tiers[number] for number in sorted(tiers)]}

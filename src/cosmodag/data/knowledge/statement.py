@@ -30,22 +30,22 @@ class Knowledge:
     forbidden_edges : sequence of (cause, effect)
         Arcs that do not exist. The reverse arcs still may.
     required_edges : sequence of (cause, effect)
-        Arcs that must exist: they are in every graph, with weights estimated from the data.
+        Arcs that must exist: they are in every graph, and their weights are estimated from data.
     tiers : sequence of sequences of names
         Groups of variables, earliest first: no variable has a direct or indirect cause in a later
-        tier. Arcs within a tier, and arcs of variables in no tier, are not restricted.
+        tier. Arcs within a tier, and arcs to or from variables in no tier, are not restricted.
     exogenous : sequence of names
-        Variables without causes among the others.
+        Variables without causes in the table.
     sinks : sequence of names
-        Variables without effects among the others.
+        Variables without effects in the table.
     search_space : sequence of (cause, effect), or of names, optional
         The only arcs that may exist. A list of names allows all arcs among these variables. By
-        default all arcs may exist.
+        default, all arcs may exist.
 
     Raises
     ------
     KnowledgeError
-        If it contradicts itself; the message names the arcs.
+        If the statements contradict one another; the message names the arcs.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Knowledge:
 
     @property
     def names(self) -> list[Name]:
-        """All names in it, once each."""
+        """The distinct names that occur in any part."""
         groups = (*self.forbidden_edges, *self.required_edges, *self.tiers)
         entries = (*groups, self.exogenous, self.sinks, *(self.search_space or ()))
         names = (entry if isinstance(entry, tuple) else (entry,) for entry in entries)
@@ -91,16 +91,16 @@ class Knowledge:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known."""
+        """Whether there are no statements."""
         return not self.names and self.search_space is None
 
     def bounds(self, names: Sequence[Any]) -> Bounds:
-        """Convert to arrays, for a table with these columns.
+        """Convert the statements to arrays, for a table with these columns.
 
         Parameters
         ----------
         names : sequence
-            Names of the columns. An integer that is not a name is a position.
+            Names of the columns. An integer in a statement that is not a name is a column number.
 
         Examples
         --------
@@ -126,13 +126,13 @@ class Knowledge:
         return Bounds.of(support, _mask(known.required_edges, d), before)
 
     def _by_place(self, names: Sequence[Any]) -> Any:
-        """Return the same knowledge, checked, with the numbers of columns for their names."""
+        """Return the same knowledge with column numbers for names, free of contradictions."""
         places = _places(self.names, names)
 
         def placed(part: Any) -> Any:
             if isinstance(part, tuple):
                 return tuple(map(placed, part))
-            return None if part is None else places[part]  # there may be no search space
+            return None if part is None else places[part]  # None: no search space
 
         found = copy.copy(self)
         for field in fields(self):
@@ -161,7 +161,7 @@ class Knowledge:
 
 
 def as_knowledge(given: Any) -> Knowledge | None:
-    """Convert a mapping of parts, or a file, to knowledge; return knowledge unchanged."""
+    """Convert a mapping of parts, or the path of a file, to `Knowledge`."""
     if given is None or isinstance(given, Knowledge):
         return given
     if isinstance(given, Mapping):
@@ -183,7 +183,7 @@ def as_knowledge(given: Any) -> Knowledge | None:
 
 
 def bounds_of(knowledge: Knowledge | None, names: Sequence[Any]) -> Bounds | None:
-    """Bounds on the graph of a table with these columns; None without knowledge."""
+    """Convert knowledge to bounds, for a table with these columns; None without knowledge."""
     if knowledge is None or knowledge.is_empty:
         return None
     return knowledge.bounds(names)
@@ -204,10 +204,10 @@ def _name(what: str, given: Any) -> Name:
         raise KnowledgeError(
             f"{what} holds {reprlib.repr(given)}: it must be the name of a column, or its number."
         )
-    # Python writes no number of thousands of digits, not even in a message.
+    # Python refuses to convert an integer of thousands of digits to text, even for a message.
     if isinstance(given, int) and given.bit_length() > 63:
         raise KnowledgeError(
-            f"{what} holds a number of {given.bit_length()} bits: no column has it."
+            f"{what} holds a number of {given.bit_length()} bits, which is not a column number."
         )
     return given
 
@@ -233,7 +233,7 @@ def _edge_or_name(what: str, given: Any) -> Edge | Name:
 
 
 def _mask(edges: Iterable[Any], d: int) -> NDArray[np.bool_]:
-    """(d, d): arcs between columns, given by their numbers."""
+    """Mark the given arcs between column numbers: (d, d)."""
     mask = np.zeros((d, d), bool)
     for cause, effect in edges:
         mask[cause, effect] = True
@@ -241,7 +241,7 @@ def _mask(edges: Iterable[Any], d: int) -> NDArray[np.bool_]:
 
 
 def _places(mentioned: Sequence[Name], names: Sequence[Any]) -> dict[Name, int]:
-    """Column numbers of the names mentioned."""
+    """Map the names in statements to column numbers."""
     known = {str(name): place for place, name in enumerate(names)}
     places: dict[Name, int] = {}
     for name in mentioned:

@@ -1,6 +1,6 @@
 """Tables of time series with lagged copies of their columns.
 
-Each row is one window; none crosses from one series into the next, nor a gap in time.
+Each row is one window. No window crosses from one series into the next, or over a gap in time.
 """
 
 from collections.abc import Hashable, Sequence
@@ -15,25 +15,24 @@ from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.io.columns.names import numbered_names
 
-# Steps of time, in usual ones, from which a row does not follow the row before: months differ by
-# less.
+# A step in time longer than this many times the median step is a gap; months differ by less.
 GAP = 1.5
 
 
 @dataclass(frozen=True, eq=False)
 class LaggedTable:
-    """Columns now and before, and knowledge of their order in time.
+    """A table with lagged copies of its columns, and knowledge of their order in time.
 
     Attributes
     ----------
     X : (m, (k + 1) d) array
         The columns at time t first, then at t − 1, up to t − k.
     rows : (m,) array of int
-        Row of the original table that is time t.
+        Row of the original table at time t.
     window : Window
         Variables and lags.
     gaps : int
-        Number of places at which a series was cut because times are missing.
+        Number of places at which a series was cut because of a gap in time.
     """
 
     X: NDArray[np.float64]
@@ -43,12 +42,12 @@ class LaggedTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """``"x"`` for time t and ``"x[t-1]"`` for the time before."""
+        """Names of the columns: ``"x"`` at time t, ``"x[t-1]"`` one step earlier."""
         return self.window.columns
 
     @property
     def knowledge(self) -> Knowledge:
-        """Tiers, earliest first, and no arcs into the past."""
+        """Knowledge that excludes arcs into the past: tiers, earliest first."""
         return self.window.knowledge()
 
 
@@ -60,22 +59,22 @@ def lagged(
     series: Sequence[Hashable] | None = None,
     time: ArrayLike | None = None,
 ) -> LaggedTable:
-    """Put lagged copies of the columns beside them.
+    """Add lagged copies of the columns to a table.
 
     Parameters
     ----------
     X : (n, d) array
-        Rows in their order in time, unless `time` is given.
+        The table; its rows are in time order, unless `time` is given.
     lags : int
         Number k of earlier times in each row.
     names : sequence of str, optional
-        Names of the columns; default x0, x1, ….
+        Names of the columns; by default x0, x1, ….
     series : sequence of n labels, optional
-        Which series each row belongs to; default: one for all. Rows of a series need not be
-        adjacent. Series of k rows or fewer are left out.
+        The series to which each row belongs; by default, all rows are one series. Rows of a series
+        need not be adjacent. Series of k rows or fewer are left out.
     time : sequence of n numbers or dates, optional
-        Sorts the rows of each series; no two rows of a series have the same time. A step of time of
-        more than one and a half usual ones is a gap, and no window crosses it.
+        Times by which the rows of each series are sorted, distinct within a series. A step of more
+        than 1.5 times the median step is a gap, and no window crosses it.
 
     Returns
     -------
@@ -84,7 +83,7 @@ def lagged(
     Raises
     ------
     DataError
-        If sizes do not agree, times repeat, or no series is longer than k rows.
+        If sizes do not agree, times repeat within a series, or no series is longer than k rows.
 
     Examples
     --------
@@ -102,7 +101,8 @@ def lagged(
     columns = tuple(numbered_names(table.shape[1]) if names is None else names)
     if len(columns) != table.shape[1]:
         raise DataError(
-            f"There are {len(columns)} names for {table.shape[1]} columns: give one for each."
+            f"There are {len(columns)} names for {table.shape[1]} columns: give one name for each "
+            "column."
         )
     window = Window(columns, lags)
     whole, times = _sorted_series(len(table), series, time)
@@ -115,7 +115,7 @@ def lagged(
 def _sorted_series(
     n: int, series: Sequence[Hashable] | None, time: ArrayLike | None
 ) -> tuple[list[NDArray[np.intp]], NDArray[np.float64]]:
-    """Rows of each series, in their order in time, and the times of all rows."""
+    """Return the rows of each series in time order, and the times of all rows."""
     labels = [0] * n if series is None else list(series)
     times = np.arange(n, dtype=np.float64) if time is None else as_times(time)
     for what, number in (("labels of series", len(labels)), ("times", len(times))):
@@ -129,10 +129,11 @@ def _sorted_series(
         own = np.asarray(rows, np.intp)
         own = own[np.argsort(times[own], kind="stable")]
         if (times[own][1:] == times[own][:-1]).any():
-            where = "" if series is None else f" of series {label!r}"
             raise DataError(
-                f"Two rows{where} have the same time: name the series of each row (series, "
-                "--series)."
+                "Two rows have the same time: name the series of each row (series, --series)."
+                if series is None
+                else f"Two rows of series {label!r} have the same time: correct their times, or "
+                "leave one of them out."
             )
         found.append(own)
     return found, times
@@ -151,12 +152,12 @@ def _split_at_gaps(
 
 
 def _windows(series: list[NDArray[np.intp]], lags: int) -> NDArray[np.intp]:
-    """Rows t, t − 1, …, t − k of every window."""
+    """List the rows t, t − 1, …, t − k of each window."""
     long_enough = [rows for rows in series if len(rows) > lags]
     if not long_enough:
         longest = max((len(rows) for rows in series), default=0)
         raise DataError(
-            f"The longest series without a gap has {longest} rows, and lags={lags} needs "
+            f"The longest series without a gap has {longest} rows, but lags={lags} needs "
             f"{lags + 1}: take fewer lags."
         )
     windows = [
@@ -166,16 +167,16 @@ def _windows(series: list[NDArray[np.intp]], lags: int) -> NDArray[np.intp]:
 
 
 def as_times(values: Any) -> NDArray[np.float64]:
-    """Convert times to numbers: dates to seconds, numbers to themselves.
+    """Convert times to numbers: dates to seconds since 1970; numbers do not change.
 
     Parameters
     ----------
-    values : sequence of n numbers, dates, moments, or texts of these such as 2024-01-31
+    values : sequence of n numbers, dates, date-times, or texts of these such as 2024-01-31
 
     Raises
     ------
     DataError
-        If an entry is missing, or is no time.
+        If an entry is missing or is not a time.
 
     Examples
     --------

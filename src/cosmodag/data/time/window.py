@@ -1,8 +1,8 @@
 """The window of a time series: columns at time t and before, and knowledge of their arcs.
 
 A window holds every variable at time t and at t − 1, …, t − k. Causes precede effects, so no arc
-leads into the past, and the copies before t have no equations: they are given. Arcs among them
-would repeat the arcs into time t.
+leads into the past. The columns before t are given and have no equations: arcs among them would
+repeat the arcs into time t.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from cosmodag.errors import DataError, KnowledgeError, name_list
 
 @dataclass(frozen=True)
 class Window:
-    """Variables of a table in time, and how many earlier times each row of its window holds.
+    """The variables of a time series, and the number of earlier times in each row of its window.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Window:
     lags : int
         Number k of earlier times.
     series, time : str, optional
-        Columns of the table that hold the series and the times of rows.
+        Columns of the table with the series and the time of each row.
 
     Examples
     --------
@@ -64,15 +64,16 @@ class Window:
 
     @property
     def past(self) -> NDArray[np.bool_]:
-        """Columns before time t: they are given, and have no equations."""
+        """((k + 1) d,): whether a column is before time t, and so has no equation."""
         return np.arange((self.lags + 1) * self.d) >= self.d
 
     def knowledge(self, known: Knowledge | None = None) -> Knowledge:
         """Translate knowledge of the variables into knowledge of the window's columns.
 
-        The name of a variable stands for all of its lags: an arc a → b that is forbidden is
-        forbidden from every a[t-j]. A single time is named as ``a[t]`` or ``a[t-1]``. The own past
-        of a variable is always a possible cause, unless it is forbidden by such a name.
+        The name of a variable stands for all of its lags: if an arc a → b is forbidden, the arcs
+        from all a[t-j] to b are. A single time is named ``a[t]`` or ``a[t-1]``. The past of a
+        variable is always a possible cause of it, unless an arc from such a single time is
+        forbidden.
 
         Raises
         ------
@@ -123,19 +124,19 @@ class Window:
     def _arcs(
         self, causes: Iterable[str], effects: Sequence[str], first: int = 0
     ) -> Iterator[Edge]:
-        """Arcs from all lags of some variables, from `first` on, into others at time t."""
+        """List the arcs from the lags `first`, …, k of some variables into others at time t."""
         for cause in causes:
             for lag in range(first, self.lags + 1):
                 tail = _name_at(cause, lag)
                 yield from ((tail, effect) for effect in effects if effect != cause)
 
     def _at_all_lags(self, edge: Edge) -> Iterator[Edge]:
-        """Arcs that an arc stands for: from all lags of its cause, if no lag is named."""
+        """List the arcs that an arc stands for: from all lags of its cause, if it names no lag."""
         head = self._effect(edge[1])
         yield from ((tail, head) for tail in self._lagged(edge[0]) if tail != head)
 
     def _lagged(self, name: Name) -> tuple[str, ...]:
-        """Columns that a name stands for."""
+        """List the columns that a name stands for."""
         variable = self._variable(name)
         if variable is not None:
             return tuple(_name_at(variable, lag) for lag in range(self.lags + 1))
@@ -154,7 +155,7 @@ class Window:
         if found not in self.names:
             raise KnowledgeError(
                 f"The knowledge has an arc into {name!r}, a time before t: state the arc into time "
-                "t, and move its cause by as many steps."
+                "t instead, and shift its cause by the same number of steps."
             )
         return found
 
@@ -179,7 +180,7 @@ class Window:
 
 
 def lagged_names(names: Sequence[str], lags: int) -> tuple[str, ...]:
-    """Names of the columns of a lagged table.
+    """List the names of the columns of a lagged table.
 
     Examples
     --------
@@ -194,7 +195,7 @@ def _name_at(name: str, lag: int) -> str:
 
 
 def window_graph(adjacency: ArrayLike, variables: int) -> NDArray[np.float64]:
-    """Arcs into time t by lag, from the graph of a lagged table.
+    """Split the graph of a lagged table into its arcs into time t, by lag.
 
     Parameters
     ----------
@@ -206,8 +207,8 @@ def window_graph(adjacency: ArrayLike, variables: int) -> NDArray[np.float64]:
     Returns
     -------
     (k + 1, d, d) array
-        At [lag, u, v] the weight of u at t − lag → v at t. The summary graph has an arc u → v
-        wherever ``(window_graph(...) != 0).any(axis=0)``.
+        At [lag, u, v], the weight of the arc from u at t − lag to v at t. The summary graph has the
+        arcs ``(window_graph(...) != 0).any(axis=0)``.
 
     Examples
     --------
