@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmodag.bench import find_experiment, names, read_experiment
-from cosmodag.bench.plan import Cell, CellPlan, Column, batch_key, batched, choose
+from cosmodag.bench.plan import Case, Cell, CellPlan, batch_key, batched, choose
 from cosmodag.bench.protocol import draw
 from cosmodag.errors import DataError
 
@@ -49,11 +49,11 @@ def test_paper_linear_is_the_paper_s_protocol() -> None:
         ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nsize = 1', "unknown entry 'size'"),
         ('name = "x"\n[[group]]\nfixed = ["empty-graph"]', "no data sets"),
         ('name = "x"\n[[group]]\ndata = ["n9_d3_XY1_gauss"]', "unknown"),
-        ('name = "x"\n[[group]]\ndata = ["ninf_d3_ER1_gauss"]', "no rows"),
+        ('name = "x"\n[[group]]\ndata = ["ninf_d3_ER1_gauss"]', "without a number"),
         ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nfixed = ["lasso"]', "'lasso'"),
         ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nbatch = 0', "'batch'"),
         ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nbatch = true', "'batch'"),
-        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["cosmo"]', "how many"),
+        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["cosmo"]', "no number"),
         (
             'name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["cosmo-np"]\n'
             "configurations = 1",
@@ -115,7 +115,7 @@ def test_draws_are_log_uniform() -> None:
 def test_searches_and_validations_share_no_graph() -> None:
     experiment = read_experiment(TINY)
     plan, group = CellPlan(experiment), experiment.groups[0]
-    searched = plan.searched(Column(group, group.data[0], "cosmo"))
+    searched = plan.searched(Case(group, group.data[0], "cosmo"))
     graphs = [cell.graph for cells in searched for cell in cells]
     assert len(set(graphs)) == len(graphs) == 6  # each configuration has its own
     results = {
@@ -125,7 +125,7 @@ def test_searches_and_validations_share_no_graph() -> None:
     }
 
     def validated(method: str, rule: str) -> list[Cell]:
-        return plan.validated(Column(group, group.data[0], method, rule, False), results)
+        return plan.validated(Case(group, group.data[0], method, rule, False), results)
 
     by_truth, by_score = validated("cosmo", "oracle"), validated("cosmo", "score")
     assert not {cell.graph for cell in (*by_truth, *by_score)} & set(graphs)

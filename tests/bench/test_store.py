@@ -102,7 +102,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     connection.execute("CREATE TABLE mine (x)")
     connection.commit()
     connection.close()
-    for path, expected in ((notes, "no file of results"), (other, "another program")):
+    for path, expected in ((notes, "not a store of results"), (other, "another program")):
         before = path.read_bytes()
         with pytest.raises(StoreError, match=expected):
             Store(path)
@@ -128,7 +128,7 @@ def test_a_damaged_file_gives_its_rows_or_a_sentence(
 
 def test_places_that_cannot_hold_a_store(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "absent" / "results.sqlite"):
-        with pytest.raises(StoreError, match="is no file, nor can one be made"):
+        with pytest.raises(StoreError, match="is a folder, or its folder is missing"):
             Store(place)
     with pytest.raises(StoreError, match="run an experiment first"):
         Store(tmp_path / "results.sqlite", create=False)
