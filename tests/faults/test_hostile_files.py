@@ -174,7 +174,7 @@ def test_facts_of_any_type_are_refused_or_of_use(
 def test_a_number_that_no_run_has(tmp_path: Path, name: str, value: Any) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps({name: value}))
-    with pytest.raises(DataError, match="does not hold what cosmodag wrote"):
+    with pytest.raises(DataError, match="was changed or damaged after cosmodag wrote"):
         _run(path)
 
 

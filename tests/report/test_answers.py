@@ -66,7 +66,7 @@ def test_a_wrong_graph_is_said_to_be_contradicted(model):
     evidence = Evidence.of(wrong)
     assert evidence.answers.verdict["rejected"]
     points = dict(story_of(wrong, evidence, 200, 0)["points"])
-    assert points["Do tests contradict it?"].startswith("The data contradict the graph")
+    assert points["Do tests contradict the graph?"].startswith("The data contradict the graph")
 
 
 def test_what_was_written_is_read(model):
@@ -193,7 +193,7 @@ def test_groups_are_given_or_the_tiers():
     model = VarianceSort(knowledge={"tiers": [[1], [0, 2]]}).fit(X)
     assert groups_of(model) == (["tier 1", "tier 2"], [1, 0, 1])
     assert groups_of(model, {0: "a", 2: "b"}) == (["a", "b"], [0, None, 1])
-    with pytest.raises(DataError, match="'other', which is not a variable"):
+    with pytest.raises(DataError, match="'other', which is not a variable of the model"):
         groups_of(model, {"other": "a"})
 
 

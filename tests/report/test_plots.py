@@ -53,7 +53,7 @@ def test_the_history_shows_loss_and_temperature(ax):
 
 
 def test_a_learner_without_training_has_no_history(ax):
-    with pytest.raises(DataError, match="EmptyGraph"):
+    with pytest.raises(DataError, match="EmptyGraph has no training history"):
         cosmodag.plot_history(model_of(random_dag(3, 2)), ax)
 
 
