@@ -55,7 +55,7 @@ def test_an_open_effect_has_a_range(show, graphs):
     opened, model = show("chain"), graphs("chain")
     found = next(a_pair(model, False))
     told = ask(opened, found.cause, found.effect)
-    assert told.startswith("Open: graphs that fit equally well give")
+    assert told.startswith("Not determined: graphs that fit equally well give")
     for value in (found.possible[0], found.possible[-1]):
         assert f"{value:.3g}".replace("-", "−") in told
 
@@ -81,7 +81,7 @@ def test_a_pair_without_a_path_has_no_effect(show, graphs):
     opened, graph = show("small"), graphs("small").graph_
     model = graphs("small")
     none = next((a, b) for a in graph for b in graph if a != b and model.effect(a, b).is_nothing)
-    assert ask(opened, *none).startswith("None: no graph that fits as well")
+    assert ask(opened, *none).startswith("None: no graph that fits equally well")
 
 
 def test_an_unknown_name_is_said(show):
@@ -117,7 +117,7 @@ def test_of_a_curved_relation_the_mean_is_drawn_over_values_of_the_cause(show):
     table = pd.DataFrame({"dose": dose, "response": dose**2 + 0.1 * random.normal(size=400)})
     table["other"] = random.normal(size=400)
     opened = show(BlockSearch(curves=True, random_state=0, verbose=False).fit(table))
-    assert "Mean of response where dose is set from outside" in ask(opened, "dose", "response")
+    assert "Mean of response if dose is set by intervention" in ask(opened, "dose", "response")
     heights = points_of(opened)[:, 1]
     assert heights.argmax() in range(4, 9)  # lowest in the middle
     assert heights[0] < heights.max() - 50

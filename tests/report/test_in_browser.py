@@ -183,7 +183,11 @@ def test_pictures_have_a_legend_twice_the_size_and_the_name_of_the_data(show, gr
     picture = Path(saved.value.path()).read_text(encoding="utf-8")
     assert picture.startswith("<svg")
     assert all(f">{name}</text>" in picture for name in model.names_)
-    for text in ("positive: the effect rises with the cause", "negative: it falls", "blood"):
+    for text in (
+        "positive: the effect rises with the cause",
+        "negative: the effect falls",
+        "blood",
+    ):
         assert text in picture
     width = page.evaluate("Number(cosmodag.graphAsSvg().getAttribute('width'))")
     box = page.evaluate("Number(cosmodag.graphAsSvg().getAttribute('viewBox').split(' ')[2])")
