@@ -136,12 +136,11 @@ def compelled(
 def separated(
     tails: NDArray[Any], heads: NDArray[Any], target_sets: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Mark the arcs with exactly one end in at least one target set, a row of `target_sets`.
+    """Mark arcs with exactly one end in at least one target set, a row of `target_sets` (k, d).
 
     A perfect intervention on such a set cuts the arc if the set contains its head, and keeps it if
     the set contains its tail, which identifies the direction (Hauser and Bühlmann 2012). With these
     arcs as ``fixed``, :func:`essential_graph` returns the interventional essential graph.
-    `target_sets` is (k, d).
 
     >>> sets = np.array([[False, False, False], [True, True, False]])
     >>> separated(np.array([0, 1]), np.array([1, 2]), sets).tolist()
@@ -153,9 +152,8 @@ def separated(
 def class_distance(first: Matrix, second: Matrix) -> int:
     """Structural Hamming distance between the essential graphs of two DAGs.
 
-    It counts the pairs of nodes that differ in being not joined, joined by a reversible arc, or
-    joined by a compelled arc in one or the other direction. It is zero if and only if the DAGs are
-    equivalent.
+    It counts the pairs of nodes between which the graphs differ: no arc, a reversible arc, or a
+    compelled arc in one or the other direction. It is zero if and only if the DAGs are equivalent.
 
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     >>> class_distance(chain, chain.T)
@@ -250,8 +248,7 @@ def _propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[
     """Direct further arcs by Meek's rules (1995) until no rule applies.
 
     The DAG itself is in the class, so a directed arc has the DAG's direction: the rules only decide
-    whether an arc is directed. Arcs are processed from causes to effects, so that a chain takes one
-    sweep.
+    whether an arc is directed. Arcs are visited from causes to effects: a chain takes one sweep.
     """
     order = topological_order(arcs)
     place = np.argsort(order)

@@ -104,7 +104,7 @@ class MaskedMLP(MLP):
     """Each variable is a perceptron of all others, with masked inputs instead of masked weights.
 
     f_v reads x_u W_uv, where W = G ∘ S holds one gate per arc (the paper's appendix, after Ng et
-    al., 2022, and Brouillard et al., 2020). The size of a gate alone would mean nothing, because
+    al., 2022, and Brouillard et al., 2020). The size of a gate alone is not meaningful, because
     the weights that it multiplies could grow as it shrinks. Therefore the first-layer weights A_uv·
     of an arc are scaled to unit length, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uv A_uvi / ‖A_uv·‖₂ + b_vi) +
     c_v, so that the gate is the norm of the arc's weights. A one-norm on the gates is then a group

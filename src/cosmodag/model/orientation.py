@@ -47,7 +47,7 @@ def smooth_orientation(
 def smooth_orientation_rows(
     priorities: ArrayLike, temperature: ArrayLike, shift: ArrayLike, first: ArrayLike, height: int
 ) -> jax.Array:
-    """Rows first … first + height − 1 of S_{t,ε}(p), for matrices too large to hold as a whole.
+    """Rows first … first + height − 1 of S_{t,ε}(p), for matrices too large to store as a whole.
 
     >>> p = np.array([0.0, 1.0])
     >>> smooth_orientation_rows(p, temperature=1.0, shift=0.4, first=1, height=1).shape

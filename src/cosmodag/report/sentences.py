@@ -20,20 +20,14 @@ if TYPE_CHECKING:
 _SUREST = 5  # number of arcs on the first card
 _SHOWN = 12  # largest number of names in a list, of starts or of variables
 _NOISE = {
-    "gaussian": "Noise is Gaussian, with its own variance for each variable.",
-    "equal-variance": "Noise has the same variance for all variables.",
-    "non-gaussian": "Noise is not Gaussian.",
+    "gaussian": "Gaussian, with its own variance for each variable",
+    "equal-variance": "of equal variance for all variables",
+    "non-gaussian": "not Gaussian",
 }
 _HIDDEN = (
     "Hidden common causes are not ruled out: something that was not measured can influence two "
     "variables, and an arc between them then shows an association, not a cause."
 )
-
-_NOISE_IN_WORDS = {
-    "gaussian": "Gaussian, with its own variance for each variable",
-    "equal-variance": "of equal variance for all variables",
-    "non-gaussian": "not Gaussian",
-}
 
 _REFINED = {
     "prune": "The learnt order was kept; arcs that agree with it were chosen by evidence.",
@@ -114,9 +108,10 @@ def _bases(model: "StructureLearner") -> str:
 
 def _assumed(model: "StructureLearner") -> str:
     form = model.fitted_.equations.form
+    noise = _NOISE.get(getattr(model, "noise_", None) or "")
     sentences = [
         f"Each variable is {form} of its direct causes plus its own noise. There are no cycles.",
-        _NOISE.get(getattr(model, "noise_", None) or "", ""),
+        f"Noise is {noise}." if noise else "",
         "Rows are independent of each other."
         if model.fitted_.window is None
         else "A row depends on earlier rows only through the lags of the graph, in the same way at "
@@ -163,7 +158,7 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     if noise is not None:
         reason = getattr(model, "noise_reason_", None) or ""
         found.append(
-            ("Noise", f"Assumed to be {_NOISE_IN_WORDS.get(noise, noise)}. {reason}".strip())
+            ("Noise", f"Assumed to be {_NOISE.get(noise, noise)}. {reason}".strip())
         )
         found.append(("Noise, scores compared", _noise_scores(model)))
     settings = getattr(model, "settings_", None)
