@@ -157,9 +157,7 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     noise = getattr(model, "noise_", None)
     if noise is not None:
         reason = getattr(model, "noise_reason_", None) or ""
-        found.append(
-            ("Noise", f"Assumed to be {_NOISE.get(noise, noise)}. {reason}".strip())
-        )
+        found.append(("Noise", f"Assumed to be {_NOISE.get(noise, noise)}. {reason}".strip()))
         found.append(("Noise, scores compared", _noise_scores(model)))
     settings = getattr(model, "settings_", None)
     if settings:
