@@ -1,4 +1,4 @@
-"""The effects panel: click two variables, see the effect, its interval, what it is adjusted for."""
+"""The effects panel: two variables, the effect, its interval, its adjustment set."""
 
 import re
 
@@ -33,7 +33,7 @@ def a_pair(model, identified: bool):
                     yield found
 
 
-def test_it_says_what_the_model_says(show, graphs):
+def test_the_answer_agrees_with_the_model(show, graphs):
     opened, model = show("proteins"), graphs("proteins")
     found = next(one for one in a_pair(model, True) if 1 < len(one.paths) <= 5)
     told = ask(opened, found.cause, found.effect)
@@ -84,13 +84,13 @@ def test_a_pair_without_a_path_has_no_effect(show, graphs):
     assert ask(opened, *none).startswith("None: no graph that fits equally well")
 
 
-def test_an_unknown_name_is_said(show):
+def test_an_unknown_name_shows_a_message(show):
     opened = show("small")
     ask(opened, "nowhere", "x1")
     assert "No variable has “nowhere” in its name." in opened.text("#message")
 
 
-def test_of_many_variables_weights_are_summed_over_paths(show):
+def test_with_many_variables_weights_are_summed_over_paths(show):
     model = model_of(random_dag(70, 120, seed=4))
     totals = model.fitted_.edges.toarray()
     scales = model.preparation_.scales
@@ -106,12 +106,12 @@ def test_of_many_variables_weights_are_summed_over_paths(show):
 
 
 def points_of(opened) -> np.ndarray:
-    """The points of the drawn curve, in the units of the drawing; y grows downwards."""
+    """The points of the drawn curve, in units of the drawing; y increases downwards."""
     drawn = opened.page.locator("#effect-answer .curve").get_attribute("d")
     return np.array(re.findall(r"([\d.-]+) ([\d.-]+)", drawn), float)
 
 
-def test_of_a_curved_relation_the_mean_is_drawn_over_values_of_the_cause(show):
+def test_for_a_curved_relation_the_mean_is_drawn_over_values_of_the_cause(show):
     random = np.random.default_rng(0)
     dose = random.normal(size=400)
     table = pd.DataFrame({"dose": dose, "response": dose**2 + 0.1 * random.normal(size=400)})
@@ -124,7 +124,7 @@ def test_of_a_curved_relation_the_mean_is_drawn_over_values_of_the_cause(show):
     assert ask(opened, "dose", "other").startswith("None")
 
 
-def test_of_a_time_series_the_changes_in_later_rows_are_drawn(show):
+def test_for_a_time_series_the_changes_in_later_rows_are_drawn(show):
     random = np.random.default_rng(0)
     rain, river = random.normal(size=(2, 300))
     river[1:] += 2 * rain[:-1]
@@ -135,12 +135,12 @@ def test_of_a_time_series_the_changes_in_later_rows_are_drawn(show):
     assert "95 % interval (standard errors" in told
     assert points_of(opened)[:, 1].argmin() == 1  # highest one row later
     assert opened.page.locator("#effect-answer .band").count() == 1
-    # A lagged node stands for its variable.
+    # A lagged node represents its variable.
     assert ask(opened, "rain[t-1]", "river").partition("Shaded")[0] == told.partition("Shaded")[0]
     assert ask(opened, "river", "rain").startswith("None")
 
 
-def test_of_many_variables_the_call_that_answers_is_named(show, monkeypatch):
+def test_with_many_curved_variables_the_python_call_is_named(show, monkeypatch):
     monkeypatch.setattr(panel, "MOST_CURVED", 1)
     x = np.random.default_rng(0).normal(size=(200, 2))
     x[:, 1] += 3 * x[:, 0] ** 2

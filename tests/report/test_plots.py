@@ -1,4 +1,4 @@
-"""Static plots draw what they should, on the axes given; notebooks show a picture that is safe."""
+"""Static plots draw the right content on the given axes; pictures in notebooks are safe."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -71,7 +71,7 @@ def test_stability_marks_the_arcs_of_the_graph(ax):
 
 
 @pytest.mark.parametrize("name", ["plot_graph", "plot_matrix"])
-def test_axes_are_made_where_none_are_given(name):
+def test_axes_are_created_by_default(name):
     import matplotlib.pyplot as plt
 
     for d, arcs in ((2, 0), (5, 6), (80, 100)):
@@ -90,7 +90,7 @@ def test_a_notebook_shows_the_graph():
     assert model._repr_mimebundle_()["text/html"] == shown
 
 
-def test_before_the_fit_a_notebook_shows_what_scikit_learn_shows():
+def test_before_the_fit_a_notebook_shows_the_diagram_of_scikit_learn():
     from sklearn.utils import estimator_html_repr
 
     learner = EmptyGraph()
@@ -98,7 +98,7 @@ def test_before_the_fit_a_notebook_shows_what_scikit_learn_shows():
     assert learner._repr_html_().count("EmptyGraph") == strip > 0
 
 
-def test_many_variables_are_a_sentence():
+def test_a_notebook_shows_a_sentence_for_many_variables():
     assert "<svg" not in model_of(random_dag(61, 70))._repr_html_()
 
 
@@ -110,5 +110,5 @@ def test_a_drawing_that_would_take_minutes_is_refused(tmp_path):
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_name_that_the_font_lacks_is_no_warning(tmp_path):
+def test_characters_missing_in_the_font_give_no_warning(tmp_path):
     write_graph(Graph(["数", "b"], [[0, 1], [0, 0]]), tmp_path / "graph.pdf")

@@ -39,7 +39,7 @@ def test_lags_are_listed_with_their_weights(table):
     assert [one["title"] for one in sections_of(model)] == [time_section(model).title]
 
 
-def test_plain_tables_have_neither(table):
+def test_plain_tables_have_no_further_sections(table):
     assert sections_of(OrderSearch(random_state=0, verbose=False).fit(table)) == []
 
 
