@@ -96,7 +96,7 @@ class Case:
 
 @dataclass(frozen=True)
 class CellPlan:
-    """The cells of an experiment; `device` is that on which passes over the data are timed."""
+    """The cells of an experiment; passes over the data are timed on `device`."""
 
     experiment: Experiment
     device: str = "auto"

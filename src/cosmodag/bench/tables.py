@@ -94,7 +94,7 @@ def entries_of(experiments: Iterable[Experiment], rows: Sequence[Row]) -> list[E
     times = defaultdict[str, list[float]](list)
     for row in rows:
         if row.description["kind"] == "time" and row.result["status"] == "done":
-            times[_fit(row.description)].append(row.result["seconds"])
+            times[_fit_key(row.description)].append(row.result["seconds"])
     best: dict[object, Entry] = {}
     for plan in map(CellPlan, experiments):
         for case in chain.from_iterable(map(plan.cases, plan.experiment.groups)):
@@ -111,15 +111,15 @@ def entries_of(experiments: Iterable[Experiment], rows: Sequence[Row]) -> list[E
                     d=name.nodes,
                     results=done,
                     failed=len(found) - len(done),
-                    seconds=times[_fit(cells[0].description)],
+                    seconds=times[_fit_key(cells[0].description)],
                     settings=plan.chosen(case, results) or {},
                     cells=cells,
                 )
     return list(best.values())
 
 
-def _fit(description: Mapping[str, Any]) -> str:
-    """Key of cells whose fits take the same time."""
+def _fit_key(description: Mapping[str, Any]) -> str:
+    """Key of a fit, which the cells that score it and the cells that time it have in common."""
     parts = [description[name] for name in ("data", "method", "standardised")]
     return repr([*parts, sorted(description["parameters"].items())])
 
@@ -187,7 +187,7 @@ def _main(entries: Sequence[Entry]) -> Iterable[Line]:
 
 
 def _appendix(entries: Sequence[Entry]) -> Iterator[ResultTable]:
-    """Make a table for each kind of graph and noise, as the paper's appendix, of all methods."""
+    """Make the tables of the paper's appendix, one for each kind of graph and noise."""
     groups = defaultdict(list)
     for e in sorted(entries, key=lambda e: (e.d, e.standardised, _RANKS[e.method], str(e.rule))):
         of = f" of {len(e.results) + e.failed}" if e.failed else ""

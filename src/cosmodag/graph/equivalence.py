@@ -74,7 +74,7 @@ class EquivalenceClass:
         return graph
 
     def text(self) -> str:
-        """Write the class as Tetrad's graph text: ``a --> b`` and ``a --- b``, one edge a line."""
+        """Write the class as Tetrad's graph text, one edge per line: ``a --> b`` or ``a --- b``."""
         arrows = [(u, "-->", v) for u, v in self.directed]
         return tetrad_text(self.names, [*arrows, *((u, "---", v) for u, v in self.undirected)])
 

@@ -189,7 +189,7 @@ class AnnealedObjective:
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on one batch."""
+        """Evaluate one batch."""
         arcs = parameters["arcs"]
         return (
             self.loss(rows)
@@ -224,7 +224,7 @@ class Penalised:
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on one batch."""
+        """Evaluate one batch."""
         priced = one_norm(_priced(weights, rows.prices))
         value: jax.Array = self.loss(rows) + settings["lambda1"] * priced
         if self.constraint is not None:
@@ -246,7 +246,7 @@ class Barrier:
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on one batch."""
+        """Evaluate one batch."""
         from cosmodag.graph.acyclicity import log_determinant_of
 
         score = self.loss(rows) + settings["lambda1"] * one_norm(_priced(weights, rows.prices))
@@ -275,7 +275,7 @@ class Decayed:
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on one batch."""
+        """Evaluate one batch."""
         value = self.objective(parameters, weights, rows, settings)
         squares = jnp.sum(weights**2)
         for path, leaf in jax.tree_util.tree_leaves_with_path(parameters["functions"]):

@@ -44,7 +44,7 @@ class Structure(Protocol):
         """Names of the settings that it reads."""
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
-        """Draw `arcs` and `order`; `suggested` are the initial strengths by the mechanism."""
+        """Draw `arcs` and `order`; `suggested` are initial strengths from the mechanism."""
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
         """Compute W; `support` is a matrix of ones, with zeros at forbidden arcs, or the number 1.
@@ -151,7 +151,7 @@ class Free:
         return {"arcs": arcs, "order": jnp.zeros((0,))}
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
-        """Multiply the weights by the support, and by a zero diagonal if it is masked."""
+        """Set forbidden arcs to zero, and the diagonal if it is masked."""
         arcs: jax.Array = parameters["arcs"]
         mask = jnp.ones(arcs.shape[:2], arcs.dtype) * support
         if self.masked:

@@ -131,13 +131,13 @@ def run_facts(evidence: Evidence) -> dict[str, Any]:
 
 
 def saved_answers(folder: Path, model: "StructureLearner") -> Answers:
-    """Read the answers of a saved fit; for a model saved alone, compute those without data."""
+    """Read the answers of a saved fit; for a model saved alone, compute those that need no data."""
     home, _ = _folder_and_model(folder)
     return Answers.of(model) if home is None else _answers(home / ANSWERS, model)
 
 
 def _answers(path: Path, model: "StructureLearner") -> Answers:
-    """Read the answers; for a fit by an earlier version, compute those without data."""
+    """Read the answers; if an earlier version wrote none, compute those that need no data."""
     if not path.is_file():
         return Answers.of(model)
     try:
