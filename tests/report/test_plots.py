@@ -1,6 +1,7 @@
 """Static plots draw the right content on the given axes; pictures in notebooks are safe."""
 
 import xml.etree.ElementTree as ElementTree
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 import cosmodag
 from cosmodag import Cosmo, EmptyGraph
 from cosmodag.errors import DataError
+from cosmodag.fit.dag.basis import BASES
 from cosmodag.io import Graph, write_graph
+from cosmodag.report.drawings import _DASHES, COLOURS
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -88,6 +91,19 @@ def test_a_notebook_shows_the_graph():
     assert labels == ["<script>alert(1)<…", "b & c", 'd"']
     assert len(list(picture.iter("title"))) == model.edges_.nnz
     assert model._repr_mimebundle_()["text/html"] == shown
+
+
+def test_one_arc_is_in_the_singular():
+    chain = model_of(np.array([[0, 1.0], [0, 0]]))
+    assert "EmptyGraph: 1 arc among 2 variables" in chain._repr_html_()
+
+
+def test_every_basis_of_direction_has_a_colour_in_plots_and_on_the_page():
+    assert COLOURS.keys() == BASES.keys()
+    styles = {(COLOURS[basis], _DASHES.get(basis)) for basis in BASES}
+    assert len(styles) == len(BASES)
+    script = files("cosmodag.report").joinpath("assets", "js", "colours.js").read_text("utf-8")
+    assert all(f'"{basis}": {{ light: ' in script for basis in BASES)
 
 
 def test_before_the_fit_a_notebook_shows_the_diagram_of_scikit_learn():

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosmodag._version import __version__
-from cosmodag.fit.dag.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
+from cosmodag.fit.dag.basis import (
+    CURVES,
+    FOUND,
+    FREE,
+    INTERVENTIONS,
+    KNOWLEDGE,
+    SCALE,
+    SHAPE,
+    TIME,
+    WEAK,
+)
+from cosmodag.graph.texts import counted
 from cosmodag.io.files import write_text
 from cosmodag.io.graphs.formats.program_texts import cyjs_elements
 from cosmodag.report.layout import layered_layout
@@ -25,6 +36,8 @@ _ROW = 62  # distance of layers in the SVG
 _DASHES = {
     "equal variances": "6 4",
     "non-Gaussianity": "10 3",
+    CURVES: "10 3",
+    FOUND: "8 3",
     SCALE: "4 2",
     FREE: "2 3",
     WEAK: "8 3",
@@ -37,6 +50,8 @@ COLOURS = {
     TIME: "#332288",
     KNOWLEDGE: "#AA4488",
     INTERVENTIONS: "#009E73",
+    FOUND: "#009E73",
+    CURVES: "#7A5195",
     "non-Gaussianity": "#B87A00",
     "equal variances": "#D55E00",
     SCALE: "#8C5A3C",
@@ -92,7 +107,7 @@ def thumbnail(model: "FittedGraph") -> str:
     True
     """
     d, edges = model.n_features_in_, model.edges_
-    text = f"{type(model).__name__}: {edges.nnz} arcs among {d} variables"
+    text = f"{type(model).__name__}: {counted(edges.nnz, 'arc')} among {d} variables"
     if d > _MOST:
         text += "; <code>model.report('report.html')</code> draws them"
     picture = "" if d > _MOST else _drawing(model)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.fit.dag.basis import FREE, SCALE, WEAK
+from cosmodag.fit.dag.basis import CURVES, FOUND, FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import write_bytes
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 _LINES: dict[str, Any] = {
     WEAK: "dashed",
+    FOUND: "dashed",
+    CURVES: (0, (7, 2)),
     "non-Gaussianity": (0, (7, 2)),
     "equal variances": (0, (4, 2.5)),
     SCALE: (0, (3, 1.5)),

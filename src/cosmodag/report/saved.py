@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose import Finding
 from cosmodag.errors import DataError
 from cosmodag.fit.files.saved import MODEL
+from cosmodag.graph.texts import counted
 from cosmodag.io.files import read_text
 from cosmodag.learners import load
 from cosmodag.report.answers import ANSWERS, Answers
@@ -181,7 +182,8 @@ def _columns(path: Path, model: "StructureLearner") -> dict[str, NDArray[np.floa
     edges, names = model.edges_, [str(name) for name in model.names_]
     if len(rows) != edges.nnz:
         raise DataError(
-            f"'{path}' has {len(rows)} arcs, but the saved model has {edges.nnz}: fit again."
+            f"'{path}' has {counted(len(rows), 'arc')}, but the saved model has {edges.nnz:,}: fit "
+            "again."
         )
     written = {(row.get("cause"), row["effect"]): row for row in rows}
     try:

@@ -25,8 +25,8 @@ _NOISE = {
     "non-gaussian": "not Gaussian",
 }
 _HIDDEN = (
-    "Hidden common causes are not ruled out: something that was not measured can influence two "
-    "variables, and an arc between them then shows an association, not a cause."
+    "Hidden common causes are not ruled out: a variable that was not measured can influence two "
+    "others, and an arc between these then shows an association, not a causal effect."
 )
 
 _REFINED = {
