@@ -105,6 +105,14 @@ def test_with_many_variables_weights_are_summed_over_paths(show):
         assert "without an interval" in told
 
 
+def test_with_many_variables_only_this_graph_is_said_to_have_no_path(show):
+    weights = np.zeros((61, 61))
+    weights[0, 1] = 0.9  # the reverse fits equally well
+    told = ask(show(model_of(weights)), "x1", "x0")
+    assert told.startswith("None in this graph: no directed path leads from x1 to x0.")
+    assert "Graphs that fit equally well may have one." in told
+
+
 def points_of(opened) -> np.ndarray:
     """The points of the drawn curve, in units of the drawing; y increases downwards."""
     drawn = opened.page.locator("#effect-answer .curve").get_attribute("d")
@@ -121,7 +129,18 @@ def test_for_a_curved_relation_the_mean_is_drawn_over_values_of_the_cause(show):
     heights = points_of(opened)[:, 1]
     assert heights.argmax() in range(4, 9)  # lowest in the middle
     assert heights[0] < heights.max() - 50
-    assert ask(opened, "dose", "other").startswith("None")
+    assert ask(opened, "dose", "other").startswith("None in this graph")
+
+
+def test_an_effect_on_a_category_has_no_mean_to_draw(show):
+    random = np.random.default_rng(0)
+    dose = random.normal(size=600)
+    size = dose + 0.1 * random.normal(size=600)
+    group = np.where(size > 0.5, "high", np.where(size > -0.5, "middle", "low"))
+    table = pd.DataFrame({"dose": dose, "size": size, "group": group})
+    model = BlockSearch(curves=True, random_state=0, verbose=False).fit(table)
+    cause = next(iter(model.graph_.predecessors("group")))
+    assert "group is a category, which has no mean" in ask(show(model), cause, "group")
 
 
 def test_for_a_time_series_the_changes_in_later_rows_are_drawn(show):

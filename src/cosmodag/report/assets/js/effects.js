@@ -52,9 +52,24 @@ function answer(box, cause, effect) {
 }
 
 function noEffect(cause, effect) {
-  const above = between(cause, effect);
-  const other = above.isReversed ? ` Paths lead in the other direction: ${names[effect]} may influence ${names[cause]}.` : "";
-  return [element("p", `None: no graph that fits equally well has a directed path from ${names[cause]} to ${names[effect]}.${other}`)];
+  return [element("p", `None: no graph that fits equally well has a directed path from ${names[cause]} to ` +
+    `${names[effect]}.${pathsBack(cause, effect)}`)];
+}
+
+/** The answer for a pair without a sum or curve: here, other graphs that fit equally well were not examined. */
+function noPath(cause, effect) {
+  const on = between(cause, effect);
+  if (!on.isReversed && on.arcs.size) {
+    return [element("p", `No answer: ${names[effect]} is a category, which has no mean.`)];
+  }
+  const others = arcs.fixed.every(Boolean) ? "" : " Graphs that fit equally well may have one.";
+  return [element("p", `None in this graph: no directed path leads from ${names[cause]} to ${names[effect]}.` +
+    others + pathsBack(cause, effect))];
+}
+
+function pathsBack(cause, effect) {
+  if (!between(cause, effect).isReversed) return "";
+  return ` Paths lead in the other direction: ${names[effect]} may influence ${names[cause]}.`;
 }
 
 function listedEffect(i) {
@@ -84,7 +99,7 @@ function curvedEffect(cause, effect) {
   // With lags, numbers repeat: x, x[t-1], … are one variable.
   const [from, to] = [cause % variables, effect % variables];
   const curve = effectCurves.get(from + " " + to);
-  if (curve === undefined) return over === "time" ? noResponse(from, to) : noEffect(cause, effect);
+  if (curve === undefined) return over === "time" ? noResponse(from, to) : noPath(cause, effect);
   const said = [element("p", over === "time" ? responseText(from, to) : meanText(from, to, curve))];
   if (curve.labels) said.push(levelMeans(curve));
   else {
@@ -123,7 +138,7 @@ function levelMeans(curve) {
 function summedEffect(cause, effect) {
   const total = new Map([[cause, 1]]);
   const on = between(cause, effect);
-  if (on.isReversed || !on.arcs.size) return noEffect(cause, effect);
+  if (on.isReversed || !on.arcs.size) return noPath(cause, effect);
   const scale = data.variables.scale;
   const ordered = [...on.variables].sort((a, b) => placeInOrder[a] - placeInOrder[b]);
   let open = 0;

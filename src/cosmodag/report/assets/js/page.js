@@ -29,7 +29,7 @@ function fillStory() {
     }, "arc-button");
     const item = element("li");
     item.append(button, `: ${signedText(arcs.standardised[arc])} (standardised)${share}; ` +
-      `direction by ${data.bases[arcs.basis[arc]].name}`);
+      `basis of direction: ${data.bases[arcs.basis[arc]].name}`);
     list.append(item);
   }
   pairs(byId("story-points"), data.story.points, true);

@@ -38,13 +38,13 @@ function describeVariable(box, chosen) {
   box.append(buttons);
   const causes = ancestorsOf(chosen).variables.size;
   const effects = descendantsOf(chosen).variables.size;
-  box.append(listOf("causes", `direct causes (${causes} including indirect ones)`, into[chosen], arcs.from));
-  box.append(listOf("effects", `direct effects (${effects} including indirect ones)`, outOf[chosen], arcs.to));
+  box.append(listOf("causes", "direct cause", causes, into[chosen], arcs.from));
+  box.append(listOf("effects", "direct effect", effects, outOf[chosen], arcs.to));
 }
 
-function listOf(kind, title, numbers, ends) {
+function listOf(kind, word, all, numbers, ends) {
   const part = element("div");
-  part.append(element("h4", `${numbers.length} ${title}`, kind));
+  part.append(element("h4", `${counted(numbers.length, word)} (${all} including indirect ones)`, kind));
   const list = element("ul");
   for (const arc of [...numbers].sort((a, b) => sizeOf(b) - sizeOf(a))) {
     const button = buttonFor(null, () => choose(ends[arc]));
