@@ -143,7 +143,7 @@ class CellPlan:
         if place not in self._searches:
             step = group.graphs * group.fresh
             self._searches[place] = [
-                self._cells(case, _SEARCHED + k * step, group.graphs, self._drawn(case, k))
+                self._cells(case, _SEARCHED + k * step, group.graphs, self._configuration(case, k))
                 for k in range(group.configurations)
             ]
         return self._searches[place]
@@ -154,7 +154,7 @@ class CellPlan:
             return {}
         source = replace(case, method=METHODS[case.method].like or case.method)
         best = choose(self.searched(source), results, case.rule)
-        return None if best is None else self._drawn(source, best)
+        return None if best is None else self._configuration(source, best)
 
     def validated(self, case: Case, results: Results) -> list[Cell]:
         """Cells that score a method on new graphs, with the configuration that the rule chooses."""
@@ -168,7 +168,7 @@ class CellPlan:
         chosen = self.chosen(case, results) if is_timed else None
         return self._cells(case, _TIMED, case.group.timing, chosen, "time")
 
-    def _drawn(self, case: Case, number: int) -> Settings:
+    def _configuration(self, case: Case, number: int) -> Settings:
         return draw(METHODS[case.method].space, case.data, number, self.experiment.seed)
 
     def _cells(

@@ -1,7 +1,7 @@
 """Evidence for the arcs of a fitted model, from its table and from resamples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,22 +82,20 @@ class Evidence:
             table = model.preparation_.undo(prepared)
             findings = _findings(model, table, names)
             errors = standard_errors(model, prepared)
-        answers = Answers.of(model)
+        found = cls(errors, findings, answers=Answers.of(model))
         if bootstrap is None:
-            return cls(errors, findings, answers=answers)
+            return found
         joined = checked_shares(bootstrap.edge_probabilities, model.n_features_in_)
         arrows = checked_shares(bootstrap.direction_probabilities, model.n_features_in_)
         shares = checked_shares(bootstrap.edge_shares, model.n_features_in_)
         edges = model.edges_
-        return cls(
-            errors,
-            findings,
-            joined[edges.row, edges.col],
-            arrows[edges.row, edges.col],
-            resamples_of(bootstrap),
-            list(getattr(bootstrap, "doubts", ())),
-            _missed(shares, edges.row, edges.col),
-            answers,
+        return replace(
+            found,
+            edge_probabilities=joined[edges.row, edges.col],
+            direction_probabilities=arrows[edges.row, edges.col],
+            resamples=resamples_of(bootstrap),
+            doubts=list(getattr(bootstrap, "doubts", ())),
+            missed=_missed(shares, edges.row, edges.col),
         )
 
     @property
