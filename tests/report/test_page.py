@@ -19,6 +19,7 @@ from cosmodag.learners.registry import LEARNERS
 from cosmodag.report import Evidence
 from cosmodag.report.facts import page_data
 from cosmodag.report.page import embedded, page_for
+from cosmodag.report.sentences import choices_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -177,6 +178,17 @@ def test_knowledge_and_interventions_are_reported():
     assert told["Interventions"].endswith(": b.")
     assert data["reproduce"]["code"].endswith(".fit(table, interventions=…)")
     assert told["Chosen because"] == "Lines are enough. It is Gaussian."
+
+
+def test_a_gain_within_rounding_is_not_reported():
+    model = model_of(random_dag(4, 5))
+    start = {"start": "learnt", "before": -10.0, "after": -10.0 + 2e-13, "moves": 5, "chosen": True}
+    model.refine_report_ = [start]
+    told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
+    assert told["Starts"] == "1 starting order: learnt. The best graph was found from “learnt”."
+    model.refine_report_ = [start | {"after": -8.0}]
+    told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
+    assert told["Starts"].endswith("“learnt”, whose score rose by 2 in 5 moves.")
 
 
 def test_problems_of_the_fit_come_first():

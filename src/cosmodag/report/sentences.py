@@ -21,7 +21,7 @@ _SUREST = 5  # number of arcs on the first card
 _SHOWN = 12  # largest number of names in a list, of starts or of variables
 _NOISE = {
     "gaussian": "Gaussian, with its own variance for each variable",
-    "equal-variance": "of equal variance for all variables",
+    "equal-variance": "of the same variance for all variables",
     "non-gaussian": "not Gaussian",
 }
 _HIDDEN = (
@@ -271,9 +271,10 @@ def _starts(report: list[dict[str, Any]] | None) -> str | None:
     chosen = [start for start in scored if start.get("chosen")][-1:] or scored[:1]
     names = list(dict.fromkeys(str(start["start"]) for start in scored))
     shown = _join_first(names, "; ")
-    gain = float(chosen[0]["after"]) - float(chosen[0]["before"])
+    before, after = float(chosen[0]["before"]), float(chosen[0]["after"])
     moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
-    rose = f", whose score rose by {gain:.4g}{moves}" if gain > 0 else ""
+    is_gain = after - before > 1e-9 * abs(after)  # not only rounding
+    rose = f", whose score rose by {after - before:.4g}{moves}" if is_gain else ""
     return (
         f"{counted(len(names), 'starting order')}: {shown}. The best graph was found from "
         f"“{chosen[0]['start']}”{rose}."
