@@ -8,7 +8,7 @@ CSR for sparse input.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from cosmodag.graph.texts import counted, dot_text, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
+
+BoolMatrix: TypeAlias = NDArray[np.bool_] | sparse.csr_array
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,7 @@ class EquivalenceClass:
         )
 
 
-def essential_graph(
-    adjacency: Matrix, fixed: Matrix | None = None
-) -> "NDArray[np.bool_] | sparse.csr_array":
+def essential_graph(adjacency: Matrix, fixed: Matrix | None = None) -> BoolMatrix:
     """Essential graph (CPDAG) of a DAG, which represents its Markov equivalence class.
 
     An arc of the DAG is *compelled* if every equivalent DAG has it, and *reversible* otherwise. The
@@ -117,9 +117,7 @@ def essential_graph(
     return _like(adjacency, _pattern(arcs, np.ones(arcs.nnz, np.bool_)) + reversible.T)
 
 
-def compelled(
-    adjacency: Matrix, fixed: Matrix | None = None
-) -> "NDArray[np.bool_] | sparse.csr_array":
+def compelled(adjacency: Matrix, fixed: Matrix | None = None) -> BoolMatrix:
     """Mark the arcs that every equivalent DAG has; `fixed` is as for `essential_graph`.
 
     The collider 0 → 2 ← 1 compels its own arcs and the next one, 2 → 3.
@@ -240,7 +238,7 @@ def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_arra
     return sparse.csr_array((keep[keep], (arcs.indices[keep], heads[keep])), shape=arcs.shape)
 
 
-def _like(adjacency: Matrix, found: sparse.csr_array) -> "NDArray[np.bool_] | sparse.csr_array":
+def _like(adjacency: Matrix, found: sparse.csr_array) -> BoolMatrix:
     return found if sparse.issparse(adjacency) else found.toarray()
 
 
