@@ -1,4 +1,4 @@
-"""A tiny experiment, for tests: every stage, in seconds."""
+"""Tiny experiments for tests, with every stage, that take seconds."""
 
 TINY = """
 name = "tiny"

@@ -1,4 +1,4 @@
-"""Numbers that the host draws are those that JAX draws."""
+"""NumPy draws the same random numbers as JAX."""
 
 import jax
 import numpy as np

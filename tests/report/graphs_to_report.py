@@ -1,4 +1,4 @@
-"""Fitted models of any size for the tests of the report, without waiting for a learner."""
+"""Fitted models of any size for tests of the report, without training."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from cosmodag.graph.dags import topological_order
 
 
 def random_dag(d: int, arcs: int, seed: int = 0) -> np.ndarray:
-    """Weights of a random DAG with about so many arcs."""
+    """Weights of a random DAG with about the given number of arcs."""
     random = np.random.default_rng(seed)
     share = min(1.0, arcs / (d * (d - 1) / 2))
     weights = np.triu(random.uniform(0.3, 2.0, (d, d)) * random.choice([-1, 1], (d, d)), k=1)
@@ -22,7 +22,7 @@ def random_dag(d: int, arcs: int, seed: int = 0) -> np.ndarray:
 
 
 def model_of(weights: np.ndarray, names: list[str] | None = None, rows: int = 100) -> EmptyGraph:
-    """A model whose graph is given, as if it had been learnt."""
+    """A fitted model with the given graph."""
     d = len(weights)
     order = topological_order(weights)
     X = np.random.default_rng(1).normal(size=(rows, d))
@@ -38,7 +38,7 @@ def model_of(weights: np.ndarray, names: list[str] | None = None, rows: int = 10
 
 
 def set_graph(model: Any, adjacency: np.ndarray) -> None:
-    """Give a fitted model another graph, and leave all else as it is."""
+    """Replace the graph of a fitted model, and nothing else."""
     model.fitted_ = replace(model.fitted_, adjacency=adjacency)
 
 
@@ -47,7 +47,7 @@ def sachs_model(folder: Any) -> VarianceSort:
 
 
 def bootstrap_of(model: Any, seed: int = 0) -> SimpleNamespace:
-    """Something like a bootstrap: pairs of the graph are joined often, and one other pair too."""
+    """A substitute for a bootstrap that often joins the pairs of the graph and one other pair."""
     random = np.random.default_rng(seed)
     is_arc = model.edges_.toarray() != 0
     arrows = np.where(is_arc, random.uniform(0.4, 0.8, is_arc.shape), 0.05)
