@@ -1,4 +1,4 @@
-"""A start for networks: the best order if every variable is a sum of curves of its parents."""
+"""A start for the search of networks: every variable as a sum of curves of its parents."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from cosmodag.order import BlockProblem, search_blocks
 from cosmodag.order.moments import Moments
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 
-# Columns for each number: itself, and Legendre polynomials of degree 2 and 3.
+# A number becomes three columns: itself, and its Legendre polynomials of degree 2 and 3.
 _DEGREE = 3
 # Values beyond these quantiles are clipped before polynomials are computed, to limit outliers.
 _INNER = (0.005, 0.995)
@@ -22,9 +22,9 @@ _RESTARTS = 3
 def additive_start(
     problem: NetworkProblem, order: NDArray[np.intp], *, random: Any = None
 ) -> tuple[NDArray[np.intp], Arcs]:
-    """Find an order near a given one, and a graph on it, under which variables are sums of curves.
+    """Search, near a given order, for the best graph in which variables are sums of curves.
 
-    Rows in which a variable was set count like all others, since the order is only a start for
+    Rows in which a variable was set count like all others, since the result is only a start for
     further searches.
 
     Examples
@@ -39,7 +39,7 @@ def additive_start(
     """
     targets = [one.astype(np.float64) for one in problem.columns.targets]
     parts = [_curve(one) if one.ndim == 1 else one for one in targets]
-    # A category that does not vary has no columns: zeros stand for it.
+    # A category that does not vary has no columns, but a block must have one.
     parts = [part if part.shape[1] else np.zeros((len(part), 1)) for part in parts]
     table = np.hstack(parts)
     blocks = BlockProblem(
@@ -57,7 +57,7 @@ def additive_start(
 
 
 def _curve(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns that represent a number, the number itself first."""
+    """Columns that represent a number; the first is the number itself."""
     low, high = np.quantile(column, _INNER)
     if high <= low:
         low, high = column.min(), column.max() + 1e-9

@@ -1,4 +1,4 @@
-"""A better order of networks than the learnt one: the best of several starts, searched further."""
+"""Search for a better order of networks than the learnt one, from several starts."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,20 +23,20 @@ def search_networks(
     should_stop: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
-    """Search for an order of networks with more evidence than the one that was learnt.
+    """Search for an order of networks with more evidence than the learnt one.
 
-    Starts are the graph that was learnt and pruned, other `orders`, and the best order under which
-    variables are sums of curves. From the start of most evidence, single variables are moved while
-    the evidence rises; arcs are then chosen on all rows.
+    Starts are the learnt and pruned graph, the other `orders`, and the best order for sums of
+    curves. From the start with most evidence, single variables are moved while the evidence rises;
+    arcs are then chosen again on more rows.
 
     Returns
     -------
     PrunedNetworks
-        The graph; `added` and `changed` compare it with the one that was learnt.
+        The graph; `added` and `changed` compare it with the learnt one.
     list of dict
-        One record for each start: ``start``, its name; ``before``, the log evidence of its graph
-        less 3 nats for each arc, on the rows of the search; and for the best start ``after``, the
-        same at the end, ``moves`` and ``trials``.
+        One entry per start: ``start``, its name; ``before``, the log evidence of its graph on the
+        rows of the search, less 3 nats per arc; and ``chosen``. The entry of the chosen start also
+        has ``after``, the same at the end, and the numbers of ``moves`` and ``trials``.
 
     Examples
     --------
