@@ -37,7 +37,7 @@ class Record:
 
 
 class ParentRecords(ABC):
-    """Base class of scores: they choose the parents of a variable, and reuse earlier choices.
+    """Base class of scores, which choose the parents of a variable and reuse earlier choices.
 
     A subclass implements `choose`. ``rules[v, u]`` says whether u may, must or must not be a parent
     of v.

@@ -99,8 +99,8 @@ def entropy_gain(
     """Compare two graphs of numbers as `curve_gain` does, by the entropies of their residuals.
 
     If noise is skewed, the mean of a cause given its effect is a curve. A Gaussian likelihood would
-    then prefer reversed arcs with curves to the true arcs with lines; entropies account for the
-    shape of the noise, and do not. The standard error is that of the mean over folds.
+    then prefer reversed arcs with curves to the true arcs with lines. Entropies account for the
+    shape of the noise, which avoids this. The standard error is that of the mean over folds.
     """
     folds = random.permutation(len(table.X)) % _FOLDS
     variables = _differing(lines, curves)

@@ -32,7 +32,8 @@ def best_blocks(
     ----------
     problem : BlockProblem
     orders : mapping of names to orders
-        Orders to start from. If there are few variables or no orders, random ones are added.
+        Orders to start from. Random ones are added if there are none, and to a search of few
+        variables.
     random : Generator
     method : {"order", "prune"}
         Whether to search for better orders, or only to choose arcs on the given orders.

@@ -61,7 +61,7 @@ class ProcessColumns(NamedTuple):
         return self._replace(inputs=inputs, targets=targets, levels=levels)
 
     @property
-    def lines(self) -> NDArray[np.float64]:
+    def standardised(self) -> NDArray[np.float64]:
         """(n, d): one standardised number per variable; for a category, its first indicator."""
         flat = self.inputs if self.inputs.ndim == 2 else self.inputs[:, :, 0]
         flat = flat.astype(np.float64) - flat.mean(axis=0, dtype=np.float64)
@@ -69,7 +69,7 @@ class ProcessColumns(NamedTuple):
         return np.asarray(flat / np.where(deviations > 0, deviations, 1.0))
 
 
-def curved(inputs: Floats) -> Floats:
+def centred_squares(inputs: Floats) -> Floats:
     """Compute squares of numbers, less one: they represent curved effects at relevance zero."""
     squares = np.square(inputs) - 1
     if inputs.ndim == 2:

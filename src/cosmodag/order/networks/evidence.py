@@ -1,4 +1,4 @@
-"""Evidence of a Gaussian process that has one relevance per input, and its slopes.
+"""Evidence of a Gaussian process that has one relevance per input, and its gradient.
 
 A target is modelled as y ~ N(0, s² C) with C = I + a K and
 
@@ -71,7 +71,7 @@ NO_INPUTS = ProcessKernel(np.zeros(0), amplitude=3.0, bias=1.0)
 """Kernel of a child without inputs, to which a first input is added on trial."""
 
 
-class Slopes(NamedTuple):
+class Gradient(NamedTuple):
     """The cost, and its derivatives in the relevances, in log a and in log b."""
 
     cost: float
@@ -129,9 +129,9 @@ def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
     return cost(inputs.astype(np.float64), target.astype(np.float64), kernel)
 
 
-def cost_and_slopes(
+def cost_and_gradient(
     inputs: Floats, target: Floats, kernel: ProcessKernel, offered: Floats | None = None
-) -> Slopes:
+) -> Gradient:
     """Return the cost and its derivatives, also in the relevances of inputs that are left out.
 
     All derivatives use one inverse. At relevance zero, minus the derivative is the gain from an
@@ -151,10 +151,10 @@ def cost_and_slopes(
     solved = _solve(covariance.copy(), target)
     if np.isfinite(solved.cost):
         offered = offered.astype(inputs.dtype, copy=False)
-        return _slopes(solved, covariance, units, kernel, offered)
+        return _gradient(solved, covariance, units, kernel, offered)
     if inputs.dtype == np.float64:
-        return Slopes(np.inf, np.zeros(offered.shape[1]), 0.0, 0.0)
-    return cost_and_slopes(inputs.astype(np.float64), target.astype(np.float64), kernel, offered)
+        return Gradient(np.inf, np.zeros(offered.shape[1]), 0.0, 0.0)
+    return cost_and_gradient(inputs.astype(np.float64), target.astype(np.float64), kernel, offered)
 
 
 def left_out_means(inputs: Floats, target: Floats, kernel: ProcessKernel) -> Numbers:
@@ -235,34 +235,34 @@ def _log_determinant(variance: Numbers) -> float:
     return float(np.linalg.slogdet(variance)[1])
 
 
-def _slopes(
+def _gradient(
     solved: _Solved, covariance: Floats, units: _Units, kernel: ProcessKernel, offered: Floats
-) -> Slopes:
-    slope = _slope_in_covariance(solved)
-    amplitude = float(np.vdot(slope, covariance))
+) -> Gradient:
+    gradient = _covariance_gradient(solved)
+    amplitude = float(np.vdot(gradient, covariance))
     # The chain rule gives the derivative in the correlations: d asin(s) = ds / √(1 − s²).
     correlations, scales = units
-    slope *= slope.dtype.type(2 / np.pi * kernel.amplitude)
-    slope /= np.sqrt(1 - np.square(correlations))
+    gradient *= gradient.dtype.type(2 / np.pi * kernel.amplitude)
+    gradient /= np.sqrt(1 - np.square(correlations))
     rows, number = len(offered), offered.shape[1]
     flat = offered.reshape(rows, -1)
     columns = np.hstack([flat, np.ones((rows, 1), offered.dtype)]) * scales[:, None]
-    products = np.einsum("iu,iu->u", columns, slope @ columns)
-    slope *= correlations
-    norms = np.square(columns).T @ (slope.sum(0) + slope.sum(1))
-    slopes = np.asarray(2 * products - norms, np.float64)
-    relevances = slopes[:-1].reshape(number, flat.shape[1] // max(number, 1)).sum(axis=1)
-    return Slopes(solved.cost, relevances, amplitude, float(slopes[-1]) * kernel.bias)
+    products = np.einsum("iu,iu->u", columns, gradient @ columns)
+    gradient *= correlations
+    norms = np.square(columns).T @ (gradient.sum(0) + gradient.sum(1))
+    by_column = np.asarray(2 * products - norms, np.float64)
+    relevances = by_column[:-1].reshape(number, flat.shape[1] // max(number, 1)).sum(axis=1)
+    return Gradient(solved.cost, relevances, amplitude, float(by_column[-1]) * kernel.bias)
 
 
-def _slope_in_covariance(solved: _Solved) -> Floats:
+def _covariance_gradient(solved: _Solved) -> Floats:
     """Compute the derivative in C: upper triangle, each entry summed with its mirror image."""
     invert = lapack.spotri if solved.factor.dtype == np.float32 else lapack.dpotri
     inverse = invert(solved.factor, lower=1)[0].T
     shares = np.linalg.solve(-solved.variance, solved.weights.T).astype(inverse.dtype)
-    slope: Floats = solved.weights @ shares
-    slope += inverse if len(shares) == 1 else inverse * inverse.dtype.type(len(shares))
-    diagonal = 0.5 * slope.diagonal()
-    slope = np.triu(slope, 1)
-    np.fill_diagonal(slope, diagonal)
-    return slope
+    gradient: Floats = solved.weights @ shares
+    gradient += inverse if len(shares) == 1 else inverse * inverse.dtype.type(len(shares))
+    diagonal = 0.5 * gradient.diagonal()
+    gradient = np.triu(gradient, 1)
+    np.fill_diagonal(gradient, diagonal)
+    return gradient

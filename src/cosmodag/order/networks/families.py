@@ -25,9 +25,9 @@ class SearchEffort(NamedTuple):
     tries: int = 4
     """Number of further inputs tried for a child, the most promising first."""
     trials: int = 60
-    """The search ends when this number of moves from one order have failed. On a standardised table
-    of networks of eight tanh units (d = 20), with a limit of 24 none of the 24 moves tried raised
-    the evidence; with 60, three of 120 did."""
+    """The search ends when this many moves from one order have failed. On a standardised table of
+    networks of eight tanh units (d = 20), with a limit of 24 none of the 24 moves tried raised the
+    evidence; with 60, three of 120 did."""
     at_once: int = 4
     """Number of moves tried in parallel; the best of them is made."""
 

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.networks.columns import curved
+from cosmodag.order.networks.columns import centred_squares
 from cosmodag.order.networks.evidence import (
     NO_INPUTS,
     Floats,
     Numbers,
     ProcessKernel,
     cost,
-    cost_and_slopes,
+    cost_and_gradient,
 )
 from cosmodag.order.networks.kernel_fit import fit_kernel
 
@@ -82,7 +82,7 @@ class ChildData(NamedTuple):
         return ChildData(self.columns[:rows], target - target.mean(axis=0), levels)
 
 
-class Needed(NamedTuple):
+class NeededInputs(NamedTuple):
     """The inputs of a child, their kernel, and the evidence in nats lost without each of them."""
 
     inputs: NDArray[np.intp]
@@ -90,7 +90,7 @@ class Needed(NamedTuple):
     gains: Numbers
 
     @classmethod
-    def without_evidence(cls, inputs: NDArray[np.intp]) -> "Needed":
+    def without_evidence(cls, inputs: NDArray[np.intp]) -> "NeededInputs":
         """Record inputs whose evidence was not computed: none, or only required ones."""
         return cls(inputs, NO_INPUTS, np.zeros(len(inputs)))
 
@@ -104,7 +104,7 @@ _LEAST_PROMISE = 1.0
 
 def needed_inputs(
     data: ChildData, candidates: NDArray[np.intp], required: NDArray[np.bool_], effort: Effort
-) -> Needed:
+) -> NeededInputs:
     """Choose the inputs of one child among its candidates, by backward elimination.
 
     A kernel is fitted to all candidates on few rows. Leaving out each of them on these rows gives
@@ -114,7 +114,7 @@ def needed_inputs(
     it, on the rows on which it was decided.
     """
     if not len(candidates):
-        return Needed.without_evidence(candidates)
+        return NeededInputs.without_evidence(candidates)
     fitting = min(effort.most_rows, max(effort.rows, effort.rows_per_input * len(candidates)))
     few = data.first(fitting)
     kernel = fit_kernel(few.columns[:, candidates], few.target, steps=effort.steps)
@@ -132,7 +132,7 @@ def needed_inputs(
     if in_doubt:
         cost_with = _costs(data.first(effort.final_rows), candidates, kernel)
         kept = _eliminate(in_doubt, cost_with, gains, effort.nats)
-    return Needed(candidates[kept], kernel.only(kept), gains[kept])
+    return NeededInputs(candidates[kept], kernel.only(kept), gains[kept])
 
 
 def _costs(
@@ -184,9 +184,9 @@ def offered_inputs(
     `shares`, and its lowest cost counts.
     """
     # At relevance zero a column acts linearly only; its square represents curvature.
-    shapes = np.hstack([data.columns, curved(data.columns)])
+    shapes = np.hstack([data.columns, centred_squares(data.columns)])
     usual = kernel.usual_relevance
-    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
+    now = cost_and_gradient(data.columns[:, inputs], data.target, kernel, shapes)
     promised = -now.relevances.reshape(2, -1).min(axis=0) * usual
     promised = np.where(allowed, promised, 0.0)
     promised[inputs] = 0.0

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from cosmodag.order.networks.evidence import Floats, Numbers, ProcessKernel, cost_and_slopes
+from cosmodag.order.networks.evidence import Floats, Numbers, ProcessKernel, cost_and_gradient
 
 _START_RELEVANCE, _START_AMPLITUDE, _START_BIAS = 4.0, 30.0, 1.0
 
@@ -54,7 +54,9 @@ def _kernel_at(logarithms: Numbers) -> ProcessKernel:
 def _objective(logarithms: Numbers, inputs: Floats, target: Floats) -> tuple[float, Numbers]:
     """Return the cost and its gradient in the logarithms of all parameters of the kernel."""
     kernel = _kernel_at(logarithms)
-    slopes = cost_and_slopes(inputs, target, kernel)
-    if not np.isfinite(slopes.cost):
+    gradient = cost_and_gradient(inputs, target, kernel)
+    if not np.isfinite(gradient.cost):
         return 1e10, np.zeros_like(logarithms)
-    return slopes.cost, np.r_[kernel.relevances * slopes.relevances, slopes.amplitude, slopes.bias]
+    return gradient.cost, np.r_[
+        kernel.relevances * gradient.relevances, gradient.amplitude, gradient.bias
+    ]

@@ -39,7 +39,7 @@ class FoundOrder:
 
     The cost is minus the log evidence in nats, plus the price of arcs, on the rows of the search,
     up to a constant. ``start_costs`` are those of the starts, ``nan`` for those that were not
-    reached in time. ``trials`` is the number of moves tried, ``moves`` of those made.
+    reached in time. ``trials`` moves were tried, and ``moves`` of them made.
     """
 
     order: NDArray[np.intp]

@@ -60,7 +60,7 @@ class NetworkProblem:
         self.counted = None
         if counted is not None:
             self.counted = _entries("counted", counted, (n, self.d))[shuffled] != 0
-        deviations = whole.deviations * _residual_deviations(whole.lines, self.order)
+        deviations = whole.deviations * _residual_deviations(whole.standardised, self.order)
         given = np.ones((self.d, self.d)) if strengths is None else strengths
         sizes = np.abs(_entries("strengths", given, (self.d, self.d)).astype(np.float64))
         places = np.argsort(self.order)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.dags import respecting
-from cosmodag.order.networks.inputs import Effort, Needed, needed_inputs, offered_inputs
+from cosmodag.order.networks.inputs import Effort, NeededInputs, needed_inputs, offered_inputs
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
@@ -76,10 +76,11 @@ def prune_networks(
 ) -> PrunedNetworks:
     """Choose the arcs of a causal order that the data support, for relations of any shape.
 
-    Candidates of a child v are the predecessors u whose contribution is not negligible compared
-    with v's strongest: strength times the residual standard deviation of u given earlier variables.
-    Candidates without evidence are left out. Then arcs from non-descendants that clearly raise the
-    evidence are added, and the inputs of changed children are tested again.
+    The contribution of an arc u → v is its strength times the residual standard deviation of u
+    given earlier variables. Candidates of a child are the predecessors whose contribution is not
+    negligible compared with the strongest; those without evidence are left out. Then arcs from
+    non-descendants that clearly raise the evidence are added, and the inputs of changed children
+    are tested again.
 
     The result does not depend on the units of the columns, nor on the number of workers.
 
@@ -170,7 +171,7 @@ class _Graph:
         self.problem, self.pool = problem, pool
         self.candidates = problem.candidates(problem.effort.candidate)
         self.adjacency = self.candidates.copy()
-        self.needed: dict[int, Needed] = {}
+        self.needed: dict[int, NeededInputs] = {}
 
     def choose_inputs(self, children: NDArray[np.intp]) -> None:
         """Choose the inputs of the given children among their present inputs."""
@@ -222,15 +223,15 @@ class _Graph:
         np.fill_diagonal(reach, True)
         return reach
 
-    def _needed_inputs(self, v: int) -> Needed:
+    def _needed_inputs(self, v: int) -> NeededInputs:
         candidates = np.flatnonzero(self.adjacency[:, v])
         required = self.problem.required[candidates, v]
         data = self.problem.child(v)
         if data is None:
-            return Needed.without_evidence(candidates[required])
+            return NeededInputs.without_evidence(candidates[required])
         return needed_inputs(data, candidates, required, self.problem.effort)
 
-    def _set_inputs(self, v: int, needed: Needed | None) -> None:
+    def _set_inputs(self, v: int, needed: NeededInputs | None) -> None:
         if needed is None and v in self.needed:
             # Not tested again in time: it keeps its inputs, except arcs reversed in the meantime.
             inputs = self.needed[v].inputs

@@ -24,7 +24,7 @@ Widths = NDArray[np.int64]
 NewParents = dict[int, frozenset[int]]
 
 
-def improved(
+def turn_and_drop(
     table: BlockTable,
     problem: BlockProblem,
     found: FoundBlocks,
