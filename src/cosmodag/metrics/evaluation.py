@@ -66,7 +66,7 @@ def evaluate(
         ``nhd``
             Normalised Hamming distance (FP + FN) / d: a reversed arc costs 2, as in the paper.
         ``shd``
-            Structural Hamming distance: number of pairs of nodes joined differently, plus
+            Structural Hamming distance: number of pairs of nodes whose edges differ, plus
             self-loops; a reversed arc costs 1.
         ``shd_double``
             FP + FN, the paper's count, in which a reversed arc costs 2; d times ``nhd``.
@@ -74,12 +74,12 @@ def evaluate(
             TP/E, FP/(d² − E), FP/(TP + FP), TP/(TP + FP) and 2TP/(2TP + FP + FN), where E is the
             number of true arcs and a reversed arc is one false positive and one false negative.
         ``skeleton_precision``, ``skeleton_recall``, ``skeleton_f1``
-            The same without directions and self-loops.
+            Precision, recall and F1 of joined pairs of nodes, without directions and self-loops.
         ``reversed``
             Number of true arcs found only in reverse.
         ``shd_class``
             Structural Hamming distance between the essential graphs (CPDAGs) of the two: number of
-            pairs of nodes joined differently; ``nan`` if either graph is cyclic.
+            pairs of nodes whose edges differ; ``nan`` if either graph is cyclic.
         ``order_divergence``
             Number of true arcs that contradict the order; ``nan`` if the estimate is cyclic and
             `order` is not given.

@@ -71,16 +71,23 @@ def _places(given: Sequence[Hashable], wanted: Sequence[Hashable], what: str) ->
 
 
 def _square(matrix: Matrix, label: str) -> Matrix:
-    if not sparse.issparse(matrix):
+    is_sparse = sparse.issparse(matrix)
+    if not is_sparse:
         matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise DataError(f"The {label} must be a square matrix, but its shape is {matrix.shape}.")
     if matrix.dtype.kind not in "buif":
         raise DataError(f"The {label} must be real numbers, not {matrix.dtype}.")
-    entries = matrix.data if sparse.issparse(matrix) else matrix
+    entries = matrix.data if is_sparse else matrix
     if matrix.dtype.kind == "f" and not np.all(np.isfinite(entries)):
         raise DataError(f"The {label} has values that are not finite: replace them by numbers.")
-    return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
+    if not is_sparse:
+        return matrix
+    rows = sparse.csr_array(matrix)
+    if not rows.has_canonical_format:  # an entry may be stored as several that add up
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 
 def arcs_of(graph: Matrix) -> tuple[Nodes, Nodes]:

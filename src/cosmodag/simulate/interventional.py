@@ -91,6 +91,8 @@ def interventional(
         )
     if kind not in ("perfect", "imperfect"):
         raise DataError(f"kind is {kind!r}: it must be 'perfect' or 'imperfect'.")
+    if rows < 0:
+        raise DataError(f"rows is {rows}: it must be zero or more.")
     data = load(name, seed=seed)
     if kind == "imperfect" and data.weights is None:
         raise DataError("Imperfect interventions need a linear mechanism: use kind='perfect'.")
@@ -127,7 +129,7 @@ def _target_sets(
                 f"targets is {targets!r}: give 'all', a number, or a list of variables."
             )
         return [(v,) for v in range(d)]
-    if isinstance(targets, int):
+    if isinstance(targets, int | np.integer):
         if not 0 <= targets <= d:
             raise DataError(f"targets is {targets}, but there are {d} variables.")
         return [(int(v),) for v in np.sort(rng.choice(d, targets, replace=False))]

@@ -133,6 +133,8 @@ class PriorityMLP(PriorityLayer):
         arc_strength: str = "norm",
     ) -> None:
         super().__init__(orientation)
+        if not len(hidden) or min(hidden) < 1:
+            raise DataError(f"hidden must be one or more numbers of units, but it is {hidden!r}.")
         check_choice("activation", activation, ACTIVATIONS)
         check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
         self.activation, self.arc_strength = activation, arc_strength
