@@ -73,8 +73,8 @@ def scale_free(nodes: int, attachments: int, rng: np.random.Generator) -> Sparse
     """
     if not 1 <= attachments < nodes:
         raise DataError(
-            f"A scale-free graph of {nodes} nodes takes between 1 and {nodes - 1} arcs per new "
-            f"node, not {attachments}: change k or d."
+            f"A scale-free graph of {nodes} nodes needs at least 1 and fewer than {nodes} arcs per "
+            f"new node, not {attachments}: change k or d."
         )
     # The urn contains every node once, and once more for each arc it receives, so that a uniform
     # draw is proportional to in-degree plus one. Repeats are drawn again to keep targets distinct.

@@ -79,7 +79,7 @@ def choose_blocks(
     number after shrinking; and 1 for each later variable that growing would have preferred.
     """
     d, starts, first, count = len(roles), layout[0], layout[0, v], layout[1, v]
-    most = int(min(settings[5], float(starts[d])))
+    max_columns = int(min(settings[5], float(starts[d])))
     within, along, logdets = space.within, space.along, space.logdets
     for u in range(d):
         found[0, u] = found[1, u] = found[2, u] = 0
@@ -89,57 +89,59 @@ def choose_blocks(
             for j in range(count):
                 along[s, j] = correlations[s, first + j]
     _prefix_logdets(space, first, ZERO, ZERO, first, count)
-    now, taken = logdets[0], ZERO
+    logdet, path_length = logdets[0], ZERO
     while True:
-        best, to, gain, reached = -1, 0, 0.0, now
+        best, best_width, best_gain, best_logdet = -1, 0, 0.0, logdet
         for u in range(d):
             if roles[u] == REQUIRED and found[0, u] == 0:
-                best, to, gain = u, max(layout[2, u], 1), np.inf
-                _prefix_logdets(space, starts[u], ZERO, to, first, count)
-                reached = logdets[to]
+                best, best_width, best_gain = u, max(layout[2, u], 1), np.inf
+                _prefix_logdets(space, starts[u], ZERO, best_width, first, count)
+                best_logdet = logdets[best_width]
                 break
+        # The second pass finds later variables that gain more than the best candidate.
         for late in range(2 if best < 0 else 0):
             for u in range(d):
-                has, width = found[0, u], starts[u + 1] - starts[u]
-                if (roles[u] == LATER) != (late == 1) or roles[u] == NO_CANDIDATE or has == width:
+                used, width = found[0, u], starts[u + 1] - starts[u]
+                if (roles[u] == LATER) != (late == 1) or roles[u] == NO_CANDIDATE or used == width:
                     continue
-                width = min(width, has + most - taken)
-                if width <= has:  # required parents alone may exceed the maximum
+                width = min(width, used + max_columns - path_length)
+                if width <= used:  # required parents alone may exceed the maximum
                     continue
-                _prefix_logdets(space, starts[u], has, width, first, count)
-                for q in range(max(has + 1, layout[2, u]), width + 1):
-                    worth = settings[0] * (now - logdets[q]) - settings[1] * count * (q - has)
-                    worth -= settings[2] * (has == 0)
-                    if worth > gain and late:
+                _prefix_logdets(space, starts[u], used, width, first, count)
+                for q in range(max(used + 1, layout[2, u]), width + 1):
+                    gain = settings[0] * (logdet - logdets[q]) - settings[1] * count * (q - used)
+                    gain -= settings[2] * (used == 0)
+                    if gain > best_gain and late:
                         found[2, u] = 1
-                    elif worth > gain:
-                        best, to, gain, reached = u, q, worth, logdets[q]
+                    elif gain > best_gain:
+                        best, best_width, best_gain, best_logdet = u, q, gain, logdets[q]
         if best < 0:
             break
-        for s in range(starts[best] + found[0, best], starts[best] + to):
+        for s in range(starts[best] + found[0, best], starts[best] + best_width):
             if within[s, s - starts[best]] > COLLINEAR:
-                _add_column(correlations, starts, s, taken, space, first, count)
-                taken += 1
-        found[0, best], now = to, reached
+                _add_column(correlations, starts, s, path_length, space, first, count)
+                path_length += 1
+        found[0, best], logdet = best_width, best_logdet
     return _shrink(correlations, layout, roles, settings, v, found, space)
 
 
 @part
-def _prefix_logdets(space: Any, start: int, has: int, to: int, first: int, count: int) -> None:
+def _prefix_logdets(space: Any, start: int, used: int, width: int, first: int, count: int) -> None:
     """Log-determinants of the covariance of the targets given the path and columns of a block.
 
-    ``logdets[q]`` is that given the first q columns of the block, for q from ``has`` to ``to``.
+    ``logdets[q]`` is that given the first q columns of the block, for q from ``used``, the number
+    of columns on the path, to ``width``.
     """
-    within, along, small = space.within, space.along, space.small
-    for a in range(has, to):
-        for c in range(has, to):
-            small[a - has, c - has] = within[start + a, c]
+    within, along, small, new = space.within, space.along, space.small, width - used
+    for a in range(new):
+        for c in range(new):
+            small[a, c] = within[start + used + a, used + c]
         for j in range(count):
-            small[a - has, to - has + j] = small[to - has + j, a - has] = along[start + a, j]
+            small[a, new + j] = small[new + j, a] = along[start + used + a, j]
     for a in range(count):
         for c in range(count):
-            small[to - has + a, to - has + c] = along[first + a, c]
-    _eliminate(space, to - has, count, 1.0, has)
+            small[new + a, new + c] = along[first + a, c]
+    _eliminate(space, new, count, 1.0, used)
 
 
 @part
@@ -213,7 +215,7 @@ def _shrink(
     small, logdets, block = space.small, space.logdets, space.block
     table, places = space.table, space.places
     starts, first, count = layout[0], layout[0, v], layout[1, v]
-    price, arc = settings[3] * count, settings[4]
+    penalty, arc_penalty = settings[3] * count, settings[4]
     for a in range(count):
         for c in range(count):
             small[a, c] = correlations[first + a, first + c]
@@ -221,34 +223,35 @@ def _shrink(
     for u in range(d):
         found[1, u] = found[0, u]
     while True:
-        inside = _regress(correlations, starts, first, count, found, space)
-        worst, to, cheapest, total = -1, 0, 0.0, 0.0
-        now = _log_determinant(table, inside, count, block)
+        size = _regress(correlations, starts, first, count, found, space)
+        worst, worst_width, least_cost, penalties = -1, 0, 0.0, 0.0
+        logdet = _log_determinant(table, size, count, block)
         for u in range(d):
             width = found[1, u]
             if width == 0:
                 continue
-            total += price * width + arc
+            penalties += penalty * width + arc_penalty
             # The last columns are dropped first, so they come first in the matrix.
             end = places[u] + width - 1
             for a in range(width):
                 for c in range(width):
                     small[a, c] = table[end - a, end - c]
                 for j in range(count):
-                    small[a, width + j] = small[width + j, a] = table[end - a, inside + j]
+                    small[a, width + j] = small[width + j, a] = table[end - a, size + j]
             for a in range(count):
                 for c in range(count):
-                    small[width + a, width + c] = table[inside + a, inside + c]
+                    small[width + a, width + c] = table[size + a, size + c]
             _eliminate(space, width, count, -1.0, ZERO)
             for q in range(width):
                 if q < layout[2, u] and (q > 0 or roles[u] == REQUIRED):
                     continue
-                cost = half * (logdets[width - q] - now) - price * (width - q) - arc * (q == 0)
-                if cost < cheapest:
-                    worst, to, cheapest = u, q, cost
+                cost = half * (logdets[width - q] - logdet) - penalty * (width - q)
+                cost -= arc_penalty * (q == 0)
+                if cost < least_cost:
+                    worst, worst_width, least_cost = u, q, cost
         if worst < 0:
-            return float(-half * (now - without_parents) - total)
-        found[1, worst] = to
+            return float(-half * (logdet - without_parents) - penalties)
+        found[1, worst] = worst_width
 
 
 @part

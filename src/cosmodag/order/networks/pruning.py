@@ -134,17 +134,9 @@ def prune_networks(
            [0, 0, 1],
            [0, 0, 0]])
     """
+    known = {"support": support, "required": required, "before": before, "counted": counted}
     problem = NetworkProblem(
-        X,
-        order,
-        strengths=strengths,
-        support=support,
-        required=required,
-        before=before,
-        counted=counted,
-        random=random,
-        effort=effort,
-        embedding=embedding,
+        X, order, strengths=strengths, random=random, effort=effort, embedding=embedding, **known
     )
     return prune(problem, should_stop=should_stop, on_progress=on_progress, workers=workers)
 
