@@ -58,7 +58,7 @@ class _Step:
         ends = 1 << x | 1 << y
         return members(ancestor_bits(parents, ends) & ~ends)
 
-    def taken(self, graph: AncestralGraph) -> AncestralGraph | None:
+    def apply(self, graph: AncestralGraph) -> AncestralGraph | None:
         """Graph after the step; None if it is not ancestral, or x and y have no edge."""
         if not graph.are_joined(self.x, self.y):
             return None
@@ -134,7 +134,7 @@ def _climb(
                 proposed.append((-gain, len(proposed), step))
         changed: set[int] = set()
         for *_, step in sorted(proposed):
-            after = step.taken(graph)
+            after = step.apply(graph)
             if after is None or _gain(graph, step, score, tests) <= _LEAST_GAIN:
                 continue
             if after.is_maximal():
@@ -172,7 +172,7 @@ def _gain(
     between = step.separator(graph)
     if between is None or tests.gain(step.x, step.y, between) >= tests.limit:
         return 0.0
-    after = step.taken(graph)
+    after = step.apply(graph)
     assert after is not None
     vertices: set[int] = set()
     for v in step.vertices:

@@ -62,7 +62,7 @@ def turn_and_drop(
     for _ in range(_MOST_STEPS):
         gain, best = _LEAST_GAIN, None
         for change in _changes(parents, problem):
-            more = sum(scores.at(v, new) - scores.at(v, parents[v]) for v, new in change.items())
+            more = sum(scores.of(v, new) - scores.of(v, parents[v]) for v, new in change.items())
             if more > gain and _is_allowed(parents, change, problem.precedence):
                 gain, best = more, change
         if best is None or stop():
@@ -70,7 +70,7 @@ def turn_and_drop(
         for v, new in best.items():
             parents[v] = new
     widths = np.stack([scores.widths(v, parents[v]) for v in range(d)], axis=1)
-    local = np.array([scores.at(v, parents[v]) for v in range(d)])
+    local = np.array([scores.of(v, parents[v]) for v in range(d)])
     bound = widths > 0 if problem.precedence is None else (widths > 0) | problem.precedence
     order = respecting(found.order, bound)
     return replace(found, order=order, widths=widths, scores=local, score=float(local.sum()))
@@ -109,7 +109,7 @@ class _LocalScores:
         self.known: dict[tuple[int, frozenset[int]], tuple[float, Widths]] = {}
         self.fitted: dict[tuple[int, bytes], float] = {}
 
-    def at(self, v: int, parents: frozenset[int]) -> float:
+    def of(self, v: int, parents: frozenset[int]) -> float:
         """Score of v with the given parents."""
         return self._best(v, parents)[0]
 

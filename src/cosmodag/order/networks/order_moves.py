@@ -149,7 +149,7 @@ class _Search:
             moves = self._proposed()[: self.effort.trials]
             step = self.effort.at_once
             for some in (moves[i : i + step] for i in range(0, len(moves), step)):
-                tried = self.pool.run([partial(self._after, move) for move in some])
+                tried = self.pool.run([partial(self._state_after, move) for move in some])
                 reached = [state for state in tried if state is not None]
                 self.trials += len(reached)
                 if not reached:
@@ -175,8 +175,8 @@ class _Search:
                 self.gains[u, v] = max(0.0, gain - price)
         moves = []
         for v in range(d):
-            moves += self._past_others(v, places, -1)
-            moves += self._past_others(v, places, 1)
+            moves += self._moves_past_others(v, places, -1)
+            moves += self._moves_past_others(v, places, 1)
         promising = [move for move in moves if move.promise > _LEAST_PROMISE]
         return sorted(promising, reverse=True)
 
@@ -184,7 +184,7 @@ class _Search:
         later = (places > places[v]) & self.problem.support[:, v]
         return self.families.gains(v, self.state.families[v], later, _INPUTS_TRIED)
 
-    def _past_others(self, v: int, places: NDArray[np.intp], step: int) -> list[_Move]:
+    def _moves_past_others(self, v: int, places: NDArray[np.intp], step: int) -> list[_Move]:
         """List moves of v to earlier places (step −1) or to later ones (step 1).
 
         Of v and a variable that it passes, the first in the new order may become an input of the
@@ -209,7 +209,7 @@ class _Search:
                 moves.append(_Move(promise, v, place, gain))
         return moves
 
-    def _after(self, move: _Move) -> _State:
+    def _state_after(self, move: _Move) -> _State:
         """Move a variable; choose the inputs of its family and of the affected ones again.
 
         The cost is infinite if losses end the trial early.

@@ -150,13 +150,13 @@ def prune(
 ) -> PrunedNetworks:
     """Choose arcs as :func:`prune_networks` does, for a problem that was checked."""
     with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
-        graph = _Graph(problem, pool)
-        graph.choose_inputs(np.arange(problem.d))
-        graph.correct_order()
-        return graph.result(finished=not pool.stopped)
+        pruning = _Pruning(problem, pool)
+        pruning.choose_inputs(np.arange(problem.d))
+        pruning.correct_order()
+        return pruning.result(finished=not pool.stopped)
 
 
-class _Graph:
+class _Pruning:
     """State of pruning: the present arcs, and the result of the test of each child."""
 
     def __init__(self, problem: NetworkProblem, pool: Workers) -> None:
@@ -176,21 +176,20 @@ class _Graph:
     def correct_order(self) -> None:
         """Add or reverse arcs that the order forbade, best first; then test changed children."""
         reach = self._reach()
-        found = self.pool.run([partial(self._offers, v, reach) for v in range(self.problem.d)])
+        found = self.pool.run([partial(self._additions, v, reach) for v in range(self.problem.d)])
         changed: set[int] = set()
         for _, u, v in sorted((offer for offers in found for offer in offers or []), reverse=True):
             turns = bool(self.adjacency[v, u])
+            if turns and u in changed:
+                continue
             self.adjacency[v, u] = False
-            if turns:
-                reach = self._reach()
-            if reach[v, u] or (turns and u in changed):
+            without = self._reach() if turns else reach
+            if without[v, u]:  # u → v would close a cycle
                 self.adjacency[v, u] = turns
-                if turns:
-                    reach = self._reach()
                 continue
             self.adjacency[u, v] = True
             changed |= {u, v} if turns else {v}
-            reach |= np.outer(reach[:, u], reach[v])
+            reach = without | np.outer(without[:, u], without[v])
         self.choose_inputs(np.array(sorted(changed), dtype=np.intp))
 
     def result(self, *, finished: bool) -> PrunedNetworks:
@@ -235,7 +234,7 @@ class _Graph:
             self.adjacency[needed.inputs, v] = True
             self.needed[v] = needed
 
-    def _offers(self, v: int, reach: Arcs) -> list[tuple[float, int, int]]:
+    def _additions(self, v: int, reach: Arcs) -> list[tuple[float, int, int]]:
         """Further inputs u of v with a clear gain, as (net gain, u, v).
 
         An input may be a non-descendant of v, or a child that hardly needs v.
