@@ -140,7 +140,7 @@ def test_several_targets_have_the_evidence_of_their_joint_variance() -> None:
     both -= both.mean(axis=0)
     one = cost(inputs, both[:, 0], KERNEL)
     assert cost(inputs, both[:, [0]], KERNEL) == pytest.approx(one, abs=1e-9)
-    # What does not depend on the units of targets, nor on which combinations of them are taken.
+    # Invertible combinations of the targets change the cost by a constant only.
     mixed = both @ np.array([[1.0, 0.5], [0.2, -1.0]])
     scale = np.log(abs(1.0 * -1.0 - 0.5 * 0.2))
     moved = cost(inputs, mixed, KERNEL) - cost(inputs, both, KERNEL)

@@ -87,7 +87,7 @@ class _Units(NamedTuple):
     scales: Floats
 
 
-class _Solved(NamedTuple):
+class _Solution(NamedTuple):
     """The cost, the Cholesky factor of C, C⁻¹ Y (n, m), and the covariance estimate (m, m)."""
 
     cost: float
@@ -204,7 +204,7 @@ def _covariance(correlations: Floats, kernel: ProcessKernel) -> Floats:
     return correlations
 
 
-def _solve(covariance: Floats, target: Floats) -> _Solved:
+def _solve(covariance: Floats, target: Floats) -> _Solution:
     """Factorise I + covariance, which is overwritten, and solve for the target."""
     n = len(target)
     covariance.flat[:: n + 1] += 1
@@ -213,12 +213,12 @@ def _solve(covariance: Floats, target: Floats) -> _Solved:
     factor, failed = factorise(covariance.T, lower=1, clean=0, overwrite_a=1)
     targets = target.reshape(n, -1)
     if failed:
-        return _Solved(np.inf, factor, targets, np.eye(targets.shape[1]))
+        return _Solution(np.inf, factor, targets, np.eye(targets.shape[1]))
     weights, _ = solve(factor, targets, lower=1)
     variance = _joint_variance(targets, weights)
     half_determinant = float(np.log(factor.diagonal()).sum(dtype=np.float64))
     total = 0.5 * n * _log_determinant(variance) + targets.shape[1] * half_determinant
-    return _Solved(total, factor, weights, variance)
+    return _Solution(total, factor, weights, variance)
 
 
 def _joint_variance(targets: Floats, weights: Floats) -> Numbers:
@@ -236,7 +236,7 @@ def _log_determinant(variance: Numbers) -> float:
 
 
 def _gradient(
-    solved: _Solved, covariance: Floats, units: _Units, kernel: ProcessKernel, offered: Floats
+    solved: _Solution, covariance: Floats, units: _Units, kernel: ProcessKernel, offered: Floats
 ) -> Gradient:
     gradient = _covariance_gradient(solved)
     amplitude = float(np.vdot(gradient, covariance))
@@ -255,7 +255,7 @@ def _gradient(
     return Gradient(solved.cost, relevances, amplitude, float(by_column[-1]) * kernel.bias)
 
 
-def _covariance_gradient(solved: _Solved) -> Floats:
+def _covariance_gradient(solved: _Solution) -> Floats:
     """Compute the derivative in C: upper triangle, each entry summed with its mirror image."""
     invert = lapack.spotri if solved.factor.dtype == np.float32 else lapack.dpotri
     inverse = invert(solved.factor, lower=1)[0].T

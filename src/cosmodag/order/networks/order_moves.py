@@ -115,7 +115,7 @@ def search_by_evidence(
             start_costs=costs,
             moves=search.moves,
             trials=search.trials,
-            finished=not pool.stopped,
+            finished=not pool.was_stopped,
         )
 
 
@@ -144,7 +144,7 @@ class _Search:
     def climb(self) -> None:
         """Make moves that raise the evidence, until the most promising ones have failed."""
         has_moved = True
-        while has_moved and not self.pool.stopped:
+        while has_moved and not self.pool.was_stopped:
             has_moved = False
             moves = self._proposed()[: self.effort.trials]
             step = self.effort.at_once

@@ -153,7 +153,7 @@ def prune(
         pruning = _Pruning(problem, pool)
         pruning.choose_inputs(np.arange(problem.d))
         pruning.correct_order()
-        return pruning.result(finished=not pool.stopped)
+        return pruning.result(finished=not pool.was_stopped)
 
 
 class _Pruning:
@@ -197,12 +197,12 @@ class _Pruning:
         for v, needed in self.needed.items():
             gains[needed.inputs, v] = needed.gains
         gains[~self.adjacency] = 0.0
-        places = np.argsort(self.problem.given)
+        places = np.argsort(self.problem.given_order)
         against = self.adjacency & (places[:, None] > places)
         return PrunedNetworks(
             adjacency=self.adjacency,
             gains=gains,
-            order=respecting(self.problem.given, self.adjacency | self.problem.before),
+            order=respecting(self.problem.given_order, self.adjacency | self.problem.before),
             added=self.adjacency & (~self.candidates | against),
             changed=int(against.sum()),
             finished=finished,

@@ -17,7 +17,7 @@ arcs: on standardised networks of 30 units (d = 20, scale-free) 26 of 70 true ar
 after the stage of 500 rows and 7 after that of 1,000, which takes six times as long."""
 
 
-class Regrown(NamedTuple):
+class RegrownGraph(NamedTuple):
     """A graph whose families were chosen on more rows."""
 
     adjacency: Arcs
@@ -35,7 +35,7 @@ def regrow(
     stages: Sequence[SearchEffort] = STAGES,
     should_stop: Callable[[], bool] | None = None,
     workers: int | None = None,
-) -> Regrown:
+) -> RegrownGraph:
     """Choose the inputs of every variable among its predecessors, on more and more rows.
 
     The first stage starts from the arcs of `adjacency`. A stage with more rows than the table uses
@@ -66,4 +66,4 @@ def regrow(
             families = [one or old for one, old in zip(pool.run(tasks), before, strict=True)]
         for v, family in enumerate(families):
             gains[family.inputs, v] = on_rows.losses(v, family)
-        return Regrown(arcs_of(families), gains, finished=not pool.stopped)
+        return RegrownGraph(arcs_of(families), gains, finished=not pool.was_stopped)

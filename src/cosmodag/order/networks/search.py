@@ -11,7 +11,7 @@ from cosmodag.order.networks.additive import additive_start
 from cosmodag.order.networks.order_moves import search_by_evidence
 from cosmodag.order.networks.problem import NetworkProblem
 from cosmodag.order.networks.pruning import PrunedNetworks
-from cosmodag.order.networks.regrown import Regrown, regrow
+from cosmodag.order.networks.regrown import RegrownGraph, regrow
 
 
 def search_networks(
@@ -56,7 +56,7 @@ def search_networks(
     found = search_by_evidence(
         problem, list(starts.values()), should_stop=should_stop, workers=workers
     )
-    whole = Regrown(found.adjacency, np.where(found.adjacency, np.nan, 0.0), finished=False)
+    whole = RegrownGraph(found.adjacency, np.where(found.adjacency, np.nan, 0.0), finished=False)
     if found.finished:
         whole = regrow(
             problem, found.order, found.adjacency, should_stop=should_stop, workers=workers

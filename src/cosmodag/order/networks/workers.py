@@ -41,7 +41,7 @@ class Workers:
         *,
         tasks: int = 1,
     ) -> None:
-        self.stopped = False
+        self.was_stopped = False
         self._number, self._tasks, self._done = number or cores(), tasks, 0
         self._should_stop = should_stop or (lambda: False)
         self._on_progress = on_progress or (lambda done, tasks: None)
@@ -59,13 +59,13 @@ class Workers:
         results: list[Result | None] = [None] * len(tasks)
 
         def run_one(place: int) -> tuple[int, Result | None]:
-            return place, None if self.stopped else tasks[place]()
+            return place, None if self.was_stopped else tasks[place]()
 
-        self.stopped = self.stopped or self._should_stop()
+        self.was_stopped = self.was_stopped or self._should_stop()
         pieces = (partial(run_one, place) for place in range(len(tasks)))
         for place, result in as_completed(pieces, self._number):
             results[place] = result
             self._done = min(self._done + 1, self._tasks)
             self._on_progress(self._done, self._tasks)
-            self.stopped = self.stopped or self._should_stop()
+            self.was_stopped = self.was_stopped or self._should_stop()
         return results
