@@ -106,15 +106,25 @@ def entropy_gain(
     variables = _differing(lines, curves)
     if not variables:
         return HeldOutGain(0.0, 0.0)
-    of_lines, of_curves = (
-        np.column_stack([_residuals(table, v, widths[:, v], folds) for v in variables])
-        for widths in (lines, curves)
-    )
-    gains = [
-        float(np.sum(entropy(of_lines[folds == fold]) - entropy(of_curves[folds == fold])))
-        for fold in range(_FOLDS)
-    ]
+    by_variable = [_entropy_gains(table, v, lines[:, v], curves[:, v], folds) for v in variables]
+    gains = [float(np.sum(fold)) for fold in zip(*by_variable, strict=True)]
     return HeldOutGain(float(np.mean(gains)), float(np.std(gains, ddof=1) / math.sqrt(_FOLDS)))
+
+
+def _entropy_gains(
+    table: BlockTable, v: int, lines: Widths, curves: Widths, folds: Folds
+) -> list[float]:
+    """Fall of the entropy of held-out residuals of one variable, per row of each fold."""
+    of_lines, of_curves = (_residuals(table, v, widths, folds) for widths in (lines, curves))
+    counted = np.zeros(len(folds), bool)
+    counted[table.rows_of(v)] = True
+    gains = []
+    for fold in range(_FOLDS):
+        rows = (folds == fold) & counted
+        number = np.count_nonzero(rows)
+        gain = float(entropy(of_lines[rows]) - entropy(of_curves[rows])) if number > 1 else 0.0
+        gains.append(gain * (number / max(np.count_nonzero(folds == fold), 1)))
+    return gains
 
 
 def _differing(plain: Widths, wider: Widths) -> list[int]:
@@ -164,7 +174,7 @@ def _held_out_jointly(table: BlockTable, v: int, widths: Widths, folds: Folds) -
 def _residuals(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
     """Held-out residuals of one number in each row."""
     regress = partial(_regress, table, v, table.design(widths))
-    return _cross_validated(folds, slice(None), lambda *rows: regress(*rows)[0])
+    return _cross_validated(folds, table.rows_of(v), lambda *rows: regress(*rows)[0])
 
 
 def _number_likelihood(
