@@ -120,10 +120,11 @@ def _entropy_gains(
     counted[table.rows_of(v)] = True
     gains = []
     for fold in range(_FOLDS):
-        rows = (folds == fold) & counted
-        number = np.count_nonzero(rows)
+        in_fold = folds == fold
+        rows = in_fold & counted
+        number = int(rows.sum())
         gain = float(entropy(of_lines[rows]) - entropy(of_curves[rows])) if number > 1 else 0.0
-        gains.append(gain * (number / max(np.count_nonzero(folds == fold), 1)))
+        gains.append(gain * (number / max(int(in_fold.sum()), 1)))
     return gains
 
 
