@@ -34,7 +34,7 @@ class AncestralScore:
     rows : float
         Effective number of rows.
     penalty : float
-        Per edge.
+        Penalty per edge.
     """
 
     correlations: NDArray[np.float64]

@@ -43,7 +43,7 @@ def pag_by_score(
     Parameters
     ----------
     moments : Moments
-        Of rows in which no variable was set: one group.
+        Moments of the rows in which no variable was set, as one group.
     dag : (d, d) array of bool
         The DAG of the search: True at [u, v] for u → v.
     support, required : (d, d) arrays of bool, optional

@@ -84,7 +84,7 @@ def best_ancestral_graph(
     rows : float
         Effective number of rows.
     penalty : float
-        Per edge, as in the search that found the DAG.
+        Penalty per edge, as in the search that found the DAG.
     dag : (d, d) array of bool
         The DAG of the search: True at [u, v] for u → v.
     fixed : (d, d) array of bool, optional

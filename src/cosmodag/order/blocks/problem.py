@@ -18,12 +18,12 @@ class BlockProblem:
     Attributes
     ----------
     moments : Moments
-        Of all columns. The columns of a variable are adjacent and count the same rows.
+        Moments of all columns. The columns of a variable are adjacent and count the same rows.
     widths : (d,) array of int
         Number of columns of each variable.
     penalty : float
-        Per parameter. An arc has as many parameters as the parent's number of columns times the
-        child's number of target columns.
+        Penalty per parameter. The number of parameters of an arc is the number of columns of the
+        parent times the number of target columns of the child.
     targets : (d,) array of int, optional
         Number of first columns that represent a variable as a child; by default all. A curve has
         one (the variable itself); its further columns are for its effects.
@@ -32,7 +32,7 @@ class BlockProblem:
         this is less than the width, as for a curve, each arc uses the number that maximises the
         score.
     arc_penalty : float
-        Per arc, in addition to the penalty of its parameters.
+        Penalty per arc, in addition to the penalty of its parameters.
     support, required, before : (d, d) arrays of bool, optional
         At [u, v], whether u → v may exist, whether it must exist, and whether u must come before v
         (transitively closed).

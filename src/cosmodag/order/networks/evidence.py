@@ -104,11 +104,11 @@ def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
     Parameters
     ----------
     inputs : (n, k) or (n, k, width) array
-        In single or double precision, best with about unit variance; k may be 0.
+        Inputs in single or double precision, best with about unit variance; k may be 0.
     target : (n,) or (n, m) array
-        Of mean zero.
+        The target, with mean zero.
     kernel : ProcessKernel
-        With k relevances.
+        A kernel with k relevances.
 
     Examples
     --------
