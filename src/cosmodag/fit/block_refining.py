@@ -14,8 +14,8 @@ from cosmodag.fit.steps import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records
 from cosmodag.order.mixed.curves import HeldOutGain, curve_gain, entropy_gain, joint_gain
-from cosmodag.order.mixed.finalists import improved
 from cosmodag.order.mixed.joint import JointRecords
+from cosmodag.order.mixed.multinomial_search import turn_and_drop
 from cosmodag.order.mixed.search import best_blocks, turned_losses
 from cosmodag.order.mixed.table import BlockTable
 
@@ -80,7 +80,7 @@ class _Search:
             records=None if is_plain else records,
         )
         if self.method == "order" and not jointly:
-            found = improved(table, problem, found, should_stop, added)
+            found = turn_and_drop(table, problem, found, should_stop, added)
         return _Candidate(table, problem, records, found, report)
 
     def fit(self, chosen: _Candidate, reason: str, *others: _Candidate) -> RefinedFit:
