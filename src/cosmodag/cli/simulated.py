@@ -38,7 +38,8 @@ def demo(
 
     Simulates a thousand rows from a random graph, learns a graph with COSMO and order refinement
     (with neural networks if the simulated relations are not linear), compares it with the true
-    graph, and writes the graph, a report and a picture. Needs no data and less than a minute.
+    graph, and writes the graph, a report and a picture. It needs no data and takes less than a
+    minute.
     """
     keep_compiled_programs()
     from cosmodag import Cosmo, CosmoMLP, metrics, simulate
@@ -66,7 +67,7 @@ def demo(
         return
     meaning = {
         "auc": "ranking of arcs by weight: 1 is perfect, 0.5 is chance",
-        "nhd": "wrong arcs per variable (missing, extra; a reversed one counts twice)",
+        "nhd": "wrong arcs per variable (missing or extra; a reversed arc counts twice)",
         "tpr": "share of true arcs found, in the right direction",
         "fdr": "share of found arcs that are wrong",
     }
@@ -97,8 +98,10 @@ def simulate(
     Writes the table (data.csv), the true arcs with their weights (truth.csv), and the name, the
     seed and the versions (dataset.json).
 
-    Mechanisms: gauss, exp, gumbel, uniform, logistic, poisson (linear, by their noise); mlp, mim,
-    gp, gp-add (non-linear).
+    Graphs: ER (Erdős–Rényi), SF (scale-free) or BP (bipartite), with k arcs per node.
+
+    Mechanisms: gauss, exp, gumbel, uniform, logistic, poisson (linear, named after the noise); mlp,
+    mim, gp, gp-add (non-linear).
     """
     from cosmodag.simulate import load
 
@@ -149,10 +152,10 @@ def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path
 def _draw_comparison(
     path: "str | os.PathLike[str]", truth: "NDArray[Any]", model: "AnnealedLearner", title: str
 ) -> None:
-    """Draw the true weights, the learnt weights and the training history, as .png, .svg or .pdf.
+    """Draw the true weights, the learnt weights and the training history.
 
-    Variables are in a topological order of the truth, so all its arcs are above the diagonal, and
-    a learnt arc below it points backwards.
+    Variables are in a topological order of the true graph, so all its arcs are above the diagonal,
+    and a learnt arc below the diagonal points backwards.
     """
     import numpy as np
     from matplotlib.figure import Figure
