@@ -21,6 +21,7 @@ from cosmodag.learners.registry import LEARNERS
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.selection import Choice
 
 _COSMO = Method("cosmo")
 _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
@@ -132,12 +133,7 @@ def fit(
         print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})
     elif not quiet:
         fit_steps.print_arcs(arcs, top, resampled.doubts if resampled else ())
-        if reason := choice or facts["noise_reason"]:
-            print_result(str(reason))
-        if "regimes" in facts:
-            fit_steps.print_targets(facts["regimes"])
-        if "interventions" in facts:
-            print_result(facts["interventions"]["assumption"])
+        _print_reasons(facts, choice)
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
             f"{total:.1f} s; results in {output}/, report in {output / 'report.html'}"
@@ -176,8 +172,18 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
     }
 
 
+def _print_reasons(facts: dict[str, Any], choice: "Choice | None") -> None:
+    """Print the reasons for the choices, and what was found or assumed about interventions."""
+    if reason := choice or facts["noise_reason"]:
+        print_result(str(reason))
+    if "regimes" in facts:
+        fit_steps.print_targets(facts["regimes"])
+    if "interventions" in facts:
+        print_result(facts["interventions"]["assumption"])
+
+
 def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:
-    """Print memory and expected time, from a few timed epochs."""
+    """Print the memory and the expected time of a fit, estimated from a few timed epochs."""
     if not hasattr(model, "estimate"):
         name = LEARNERS[type(model).__name__].command
         raise DataError(f"--dry-run cannot estimate the cost of {name}: leave --dry-run out.")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cosmodag.graph.texts import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.report import Evidence
     from cosmodag.selection import Choice
     from cosmodag.stability import BootstrapResult
 
@@ -87,25 +88,13 @@ def write_results(
     from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
     from cosmodag.report.answers import ANSWERS
-    from cosmodag.report.origin import file_hash, now, table_hash, versions
-    from cosmodag.report.saved import edge_list, run_facts
+    from cosmodag.report.saved import edge_list
     from cosmodag.report.sections import SUMMARY, summary_rows
 
     evidence = Evidence.of(model, data, bootstrap)
     arcs, edges = evidence.table(model), model.edges_
     names = [str(name) for name in model.names_]
-    table, used = Path(facts.get("table", "")), versions()
-    run = {
-        "command": command_line(),
-        "date": now(),
-        "rows": len(data.X),
-        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
-        "versions": used,
-        "cosmodag": used["cosmodag"],
-        "python": used["python"],
-        **run_facts(evidence),
-        **facts,
-    }
+    run = _run_record(evidence, data, facts)
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
     facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
     with replaced_together(folder) as stage:
@@ -129,10 +118,10 @@ def write_results(
         else:
             del files["adjacency"], files["weights"]
         for format in formats:
-            word = cast("GraphFormat", format.value)
-            if word not in {"graphml", "cyjs", *files}:
-                files[word] = stage / f"graph{graph_suffix(word)}"
-                write_graph(model, files[word], format=word)
+            name = cast("GraphFormat", format.value)
+            if name not in {"graphml", "cyjs", *files}:
+                files[name] = stage / f"graph{graph_suffix(name)}"
+                write_graph(model, files[name], format=name)
         model.save(files["model"])
         if bootstrap is not None:
             files["bootstrap"] = stage / "bootstrap.csv"
@@ -145,6 +134,25 @@ def write_results(
         write_report(files["report"], model, evidence, run)
         write_text(files["run"], json.dumps(run, indent=2) + "\n")
     return {what: folder / path.name for what, path in files.items()}, arcs
+
+
+def _run_record(evidence: "Evidence", data: "Table", facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of ``run.json``: the command, the table, versions, and ``facts``."""
+    from cosmodag.report.origin import file_hash, now, table_hash, versions
+    from cosmodag.report.saved import run_facts
+
+    table, used = Path(facts.get("table", "")), versions()
+    return {
+        "command": command_line(),
+        "date": now(),
+        "rows": len(data.X),
+        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
+        "versions": used,
+        "cosmodag": used["cosmodag"],
+        "python": used["python"],
+        **run_facts(evidence),
+        **facts,
+    }
 
 
 def choose(

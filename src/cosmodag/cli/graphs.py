@@ -40,10 +40,10 @@ def convert(
     """Write a graph in another format, or draw it.
 
     GraphML, GML, DOT, DAGitty, CSV, JSON and Cytoscape's .cyjs keep weights and names exactly; .bif
-    and .txt (Tetrad) hold only the structure. A .csv is written as a list of arcs or, with --to
-    adjacency, as a matrix: row u, column v is the arc u → v. --to cpdag writes the equivalence
-    class as text; .pdf, .svg and .png are drawings. A graph that the format cannot represent is
-    refused.
+    has no probability tables, .txt (Tetrad) no weights. A .csv is written as a list of arcs or,
+    with --to adjacency, as a matrix: row u, column v is the arc u → v. --to cpdag writes the
+    equivalence class as text; .pdf, .svg and .png are drawings. A graph that the format cannot
+    represent is refused.
     """
     from cosmodag.cli.saved_fits import is_fit
     from cosmodag.io import as_graph, dump_graph, read_graph, write_graph
