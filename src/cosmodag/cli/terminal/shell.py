@@ -106,12 +106,13 @@ def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None
 
 
 def _with_options_of_groups(function: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameters of a command that are dataclasses by the fields of these."""
+    """Replace each parameter of a command that is a dataclass by an option per field."""
     parameters = inspect.signature(function, eval_str=True).parameters
+    types = {name: parameter.annotation for name, parameter in parameters.items()}
     groups = {
-        name: parameter.annotation
-        for name, parameter in parameters.items()
-        if is_dataclass(parameter.annotation)
+        name: group
+        for name, group in types.items()
+        if isinstance(group, type) and is_dataclass(group)
     }
 
     @functools.wraps(function)

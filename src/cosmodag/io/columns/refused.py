@@ -58,7 +58,7 @@ def bad_columns(frame: "pd.DataFrame", declared: Collection[str] = ()) -> list[B
     found = []
     empty = frame.isna().all(axis=0).to_numpy() & (len(frame) > 0)
     texts = np.array([not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes])
-    # A loop over all columns would be slow: a table may have 100,000 of them.
+    # Not a loop over all columns, since a table may have 100,000 of them.
     for place in np.flatnonzero(empty | texts).tolist():
         name, column = str(frame.columns[place]), frame.iloc[:, place]
         if empty[place]:

@@ -39,7 +39,7 @@ def encode(
     is_declared: bool = False,
     what: str = "text",
 ) -> Encoded | BadColumn:
-    """Encode a column of labels as numbers of levels, or describe why it is not one.
+    """Encode a column of labels as numbers of levels, or describe why it cannot be encoded.
 
     Missing values are None, NaN or blank text. `order` lists all labels in order, by default the
     observed labels, sorted; with `is_ordered`, they run from low to high. Dates, identifiers,

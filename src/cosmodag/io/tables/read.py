@@ -135,8 +135,8 @@ def read_with_columns(
         for column in apart:
             if column not in names:
                 raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
-        others = choose_columns(names, columns, drop, source)
-        chosen = sorted({*others, *(names.index(column) for column in apart)})
+        places = choose_columns(names, columns, drop, source)
+        chosen = sorted({*places, *(names.index(column) for column in apart)})
         if 0 in chosen and _is_index(frame, names, source):
             chosen.remove(0)
         names = [names[place] for place in chosen]
@@ -145,13 +145,13 @@ def read_with_columns(
         rest = frame.drop(columns=list(apart)) if apart else frame
         bad = bad_columns(rest, declared)
         if bad:
-            others = rest.drop(columns=[one.name for one in bad])
-            has_gaps = others.isna().any(axis=0) & (missing == "error")
-            raise columns_error(bad, source, list(others.columns[has_gaps]))
-        kept = rest.notna().all(axis=1) if missing == "drop" else slice(None)
-        entries = frame.loc[kept, list(apart)].astype(object)
-        labels = entries.where(entries.notna(), None).to_dict("list")
-        return _checked(rest, source, missing, declared), labels
+            good = rest.drop(columns=[one.name for one in bad])
+            has_gaps = good.isna().any(axis=0) & (missing == "error")
+            raise columns_error(bad, source, list(good.columns[has_gaps]))
+        rows = rest.notna().all(axis=1) if missing == "drop" else slice(None)
+        labels = frame.loc[rows, list(apart)].astype(object)
+        entries = labels.where(labels.notna(), None).to_dict("list")
+        return _checked(rest, source, missing, declared), entries
 
 
 def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
