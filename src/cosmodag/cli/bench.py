@@ -14,6 +14,7 @@ from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result
 from cosmodag.cli.terminal.shell import register
 from cosmodag.cli.terminal.signals import slow_end
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -195,8 +196,8 @@ def _run(
             )
             if not json:
                 print_result(
-                    f"{experiment.name}: {done.done} cell(s) done, {done.found} found in "
-                    f"'{path}', {done.failed} without figures."
+                    f"{experiment.name}: {counted(done.done, 'cell')} done, {done.found:,} found "
+                    f"in '{path}', {done.failed:,} without figures."
                 )
     if json:
         print_json(facts)

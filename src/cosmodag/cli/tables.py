@@ -13,6 +13,7 @@ from cosmodag.cli.options.inputs import KindOptions, ReadingOptions, read_data
 from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
+from cosmodag.graph.texts import counted
 
 _SEARCH = Method("order-search")
 
@@ -72,10 +73,9 @@ def diagnose(
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
         title=f"{source}: {rows} rows, {variables} columns",
     )
-    counts = Counter(finding.severity for finding in findings)
-    print_result(
-        ", ".join(f"{counts[kind]} {kind}(s)" for kind in ("error", "warning", "notice")) + "."
-    )
+    numbers = Counter(finding.severity for finding in findings)
+    shown_numbers = [counted(numbers[kind], kind) for kind in ("error", "warning", "notice")]
+    print_result(f"{', '.join(shown_numbers)}.")
 
 
 def pag(
@@ -132,6 +132,6 @@ def pag(
         return
     if not quiet:
         print_result(graph.text())
-        print_result(f"By the {graph.basis}; files in {output}/")
+        print_result(f"Basis: {graph.basis}; files in {output}/")
         for finding in findings:
             say(f"{finding.severity}: {finding.sentence}")
