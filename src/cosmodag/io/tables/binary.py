@@ -29,7 +29,7 @@ def _refusing_damage(source: str, what: str, needs: str) -> Iterator[None]:
     except ImportError as error:
         raise DataError(f"{source} needs {needs} to be read.") from error
     except Exception as error:  # each library raises its own classes for a damaged file
-        raise DataError(f"{source} is not a readable {what}: write it again.") from error
+        raise DataError(f"{source} is not a readable {what}: save it again.") from error
 
 
 def read_parquet(path: Path, source: str) -> "pd.DataFrame":

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.kinds import ColumnKind
 
@@ -32,8 +33,8 @@ def _frame_of_dataset(data: Any, source: str) -> Any:
     """Convert a Dataset whose variables have one dimension, the rows; each becomes a column."""
     if len(data.sizes) != 1:
         raise DataError(
-            f"{source} is a Dataset of {len(data.sizes)} dimensions: give one whose variables "
-            "share a single dimension, the rows."
+            f"{source} is a Dataset of {counted(len(data.sizes), 'dimension')}: give one whose "
+            "variables share a single dimension, the rows."
         )
     return data.to_dataframe()[list(data.data_vars)]
 
@@ -44,8 +45,8 @@ def _frame_of_array(data: Any, source: str) -> Any:
 
     if data.ndim != 2:
         raise DataError(
-            f"{source} is a DataArray of {data.ndim} dimension(s): give one of two, samples by "
-            "variables."
+            f"{source} is a DataArray of {counted(data.ndim, 'dimension')}: give one of two, "
+            "samples by variables."
         )
     columns = data.dims[1]
     names = data[columns].values if columns in data.coords else numbered_names(data.shape[1])

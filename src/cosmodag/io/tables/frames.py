@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.columns.values import (
     column_of_objects,
@@ -196,8 +197,8 @@ def _from_array(
         raise DataError(f"Complex data not supported: {source} must hold real numbers.")
     if array.ndim != 2:
         raise DataError(
-            f"{source} has {array.ndim} dimension(s), shape {array.shape}, but rows of samples and "
-            "columns of variables are expected. Reshape your data to two dimensions."
+            f"{source} has {counted(array.ndim, 'dimension')}, shape {array.shape}, but rows of "
+            "samples and columns of variables are expected. Reshape your data to two dimensions."
         )
     if array.dtype in (np.float32, np.float64):
         return array, None, None
@@ -227,7 +228,7 @@ def _check_shape(matrix: NDArray[Any], source: str) -> None:
             "is required."
         )
     if rows == 0:
-        raise DataError(f"{source} is empty: it has {columns} column(s) and no rows.")
+        raise DataError(f"{source} is empty: it has {counted(columns, 'column')} and no rows.")
     if columns == 1:
         raise DataError(
             f"{source} has one column (n_features=1): a graph needs at least two variables."
@@ -255,8 +256,8 @@ def _complete_rows(
     kept = int(complete.sum())
     if kept < fewest_rows:
         raise DataError(
-            f"{source} has only {kept} row(s) without missing values (in {columns}), too few "
-            "to learn from after dropping the others: fill the values in, or leave those "
+            f"{source} has only {counted(kept, 'row')} without missing values (in {columns}), too "
+            "few to learn from after dropping the others: fill the values in, or leave those "
             "columns out."
         )
     warnings.warn(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cosmodag.errors import DataError, DataWarning
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import default_names, header_names, is_number
 from cosmodag.io.columns.refused import has_decimal_commas
 from cosmodag.io.files.reading import UTF_8, not_utf_8, opened_bytes, opened_text, other_format
@@ -118,8 +119,8 @@ def refuse_ragged(path: Path, source: str, separator: str, width: int | None, en
             if record and len(record) != width:
                 title = " (remove titles and comments above the names)" if width == 1 else ""
                 raise DataError(
-                    f"line {line} of {source} has {len(record)} field(s) where {width} are "
-                    f"expected: give every line as many fields as the first{title}."
+                    f"line {line} of {source} has {counted(len(record), 'field')} where {width} "
+                    f"are expected: give every line as many fields as the first{title}."
                 )
             line = reader.line_num + 1
     return width or 0

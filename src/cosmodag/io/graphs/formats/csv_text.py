@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 from cosmodag.io.tables.text import fields, find_separator, records_of
@@ -98,8 +99,8 @@ def _rows(text: str, source: str) -> list[list[str]]:
     for index, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise DataError(
-                f"row {index + 1} of {source} has {len(row)} field(s) where {len(rows[0])} are "
-                "expected: give every row as many fields as the first."
+                f"row {index + 1} of {source} has {counted(len(row), 'field')} where "
+                f"{len(rows[0])} are expected: give every row as many fields as the first."
             )
     return rows
 

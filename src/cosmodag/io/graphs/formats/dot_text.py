@@ -236,7 +236,7 @@ def _tokens(text: str, source: str) -> list[_Token]:
     if expected < len(text):
         raise DataError(
             f"{source} is not well-formed DOT at line {_line(text, expected)}, from "
-            f"{text[expected]!r}: write it again."
+            f"{text[expected]!r}: save it again."
         )
     return [*tokens, _Token("end", "", len(text))]
 

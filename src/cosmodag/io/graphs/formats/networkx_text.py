@@ -106,7 +106,7 @@ def parse_graphml(text: str, source: str) -> Graph:
         raise DataError(f"{source} holds {len(graphs)} GraphML graphs: give a file with one.")
     listed = [element.get("id") for element in reader.xml.iter(f"{{{_NAMESPACE}}}node")]
     if None in listed:
-        raise DataError(f"{source} has a <node> without 'id': write it again.")
+        raise DataError(f"{source} has a <node> without 'id': save it again.")
     default = graphs[0].graph["edge_default"].get("weight", 1)
     return _checked_graph(graphs[0], listed, source, default)
 
@@ -153,7 +153,7 @@ def _parse_or_refuse(format: str, source: str, parse: Callable[[], Any]) -> Any:
     except Exception as error:
         is_clear = isinstance(error, nx.NetworkXError | SyntaxError | ValueError)
         reason = f" ({' '.join(str(error).split()).rstrip('.')})" if is_clear else ""
-        raise DataError(f"{source} is not well-formed {format}{reason}: write it again.") from error
+        raise DataError(f"{source} is not well-formed {format}{reason}: save it again.") from error
 
 
 def _checked_graph(

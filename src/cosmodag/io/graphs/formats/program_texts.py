@@ -56,7 +56,7 @@ def parse_bif(text: str, source: str) -> Graph:
         # 'child | parents', or in old files 'child parents'
         names = [name.strip('"') for name in re.split(r"[\s,|]+", inside.strip()) if name]
         if not names:
-            raise DataError(f"{source} has a probability without a variable: write it again.")
+            raise DataError(f"{source} has a probability without a variable: save it again.")
         child, *parents = names
         arcs += [(parent, child, weights.get((parent, child), 1.0)) for parent in parents]
     return graph_from_names(nodes, arcs, source)
