@@ -124,7 +124,7 @@ def report(
 
     with Store(store, create=False) as opened:
         page = write_report(opened, output)
-    print_result(f"{page}")
+    print_result(str(page))
 
 
 def show() -> None:

@@ -34,10 +34,7 @@ _SET_WITH_AUTO = ("knowledge", "kinds", "missing", "max_time", "random_state")
 def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
     """Create the output folder before the fit; remove it if the fit fails."""
     is_new = not folder.exists()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise DataError(f"The output '{folder}' is not a folder: give another path.") from None
+    make_folder(folder)
     _check_writable(folder)
     try:
         yield
@@ -47,6 +44,14 @@ def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
         if is_new and not any(folder.iterdir()):
             folder.rmdir()
         raise
+
+
+def make_folder(folder: Path) -> None:
+    """Create the output folder; refuse a path that leads to a file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(f"The output '{folder}' is not a folder: give another path.") from None
 
 
 def _check_writable(folder: Path) -> None:

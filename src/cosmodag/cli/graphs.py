@@ -95,8 +95,9 @@ def evaluate(
 
     Each is a folder that 'cosmodag fit' wrote, or a file: a list of arcs or an adjacency matrix as
     CSV (row u, column v is the arc u → v), GraphML, GML, DOT, DAGitty, JSON, Cytoscape, BIF, Tetrad
-    or a saved model. Nodes are matched by name; a node that only one graph has counts as isolated
-    in the other. Nodes of a matrix without names are matched by position.
+    or a saved model. Nodes are matched by name: one graph must have all nodes of the other, and its
+    further nodes count as isolated in the other. Nodes of a matrix without names are matched by
+    position.
     """
     from cosmodag.graph.dags import is_dag
     from cosmodag.metrics import evaluate as score

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cosmodag._version import __version__
-from cosmodag.cli.fit_steps import output_folder, write_results
+from cosmodag.cli.fit_steps import make_folder, output_folder, write_results
 from cosmodag.cli.options.common import JsonOption, OutputOption, QuietOption
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
-from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,10 +131,7 @@ def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path
         "truth": folder / "truth.csv",
         "origin": folder / "dataset.json",
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise DataError(f"The output '{folder}' is not a folder: give another path.") from error
+    make_folder(folder)
     origin = {"name": data.name, "seed": data.seed, "cosmodag": __version__}
     frame = pd.DataFrame(data.X, columns=list(data.names), copy=False)
     if format == "csv":

@@ -54,7 +54,7 @@ def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
         if not path.exists():
             raise DataError(f"{source} does not exist: check the path.")
         if path.is_file() and path.stat().st_size == 0:
-            raise DataError(f"{source} is empty: it has no columns and no rows.")
+            raise DataError(f"{source} is empty: give a file with content.")
         if not os.access(path, os.R_OK):
             raise DataError(f"{source} cannot be read: permission denied.")
     except OSError as error:
