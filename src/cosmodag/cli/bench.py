@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 StoreOption = Annotated[
     Path, typer.Option("--store", "-s", help="SQLite file that holds the results.")
 ]
-TimingOption = Annotated[
-    bool, typer.Option("--timing/--no-timing", help="Time single fits at the end.")
-]
+TimingOption = Annotated[bool, typer.Option(help="Time single fits at the end.")]
 
 
 @dataclass(frozen=True)

@@ -94,8 +94,8 @@ def report(
 
 def effect(
     folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
-    of: Annotated[str, typer.Option("--of", metavar="NAME", help="The cause.")],
-    on: Annotated[str, typer.Option("--on", metavar="NAME", help="The variable it acts on.")],
+    of: Annotated[str, typer.Option(metavar="NAME", help="The cause.")],
+    on: Annotated[str, typer.Option(metavar="NAME", help="The variable it acts on.")],
     direct: Annotated[
         bool,
         typer.Option(
@@ -232,7 +232,7 @@ def validate(
         int, typer.Option(min=0, help="Number of subsets of the columns to fit, for comparison.")
     ] = 5,
     max_time: Annotated[
-        float, typer.Option("--max-time", min=0, help="Maximum seconds for the comparisons.")
+        float, typer.Option(min=0, help="Maximum seconds for the comparisons.")
     ] = 60.0,
     interventions: InterventionsOption = None,
     top: Annotated[int, typer.Option(min=0, help="Number of failed independences to print.")] = 10,

@@ -26,9 +26,7 @@ TableArgument = Annotated[
 MissingOption = Annotated[
     Literal["error", "drop", "impute"],
     typer.Option(
-        "--missing",
-        help="Refuse missing values, drop rows that have one, or impute them from the learnt "
-        "graph.",
+        help="Refuse missing values, drop rows that have one, or impute them from the learnt graph."
     ),
 ]
 KnowledgeOption = Annotated[

@@ -137,7 +137,7 @@ BootstrapOption = Annotated[
 ]
 FormatOption = Annotated[
     list[Format] | None,
-    typer.Option("--format", help="Also write the graph in this format. May be repeated."),
+    typer.Option(help="Also write the graph in this format. May be repeated."),
 ]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the expected cost and stop.")]
 TopOption = Annotated[int, typer.Option(min=0, help="Number of arcs to print.")]

@@ -22,7 +22,6 @@ class ReadingOptions:
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--columns",
             metavar="NAME,...",
             help="Use only these columns; patterns such as 'gene_*' work. May be repeated.",
         ),
@@ -30,17 +29,14 @@ class ReadingOptions:
     drop: Annotated[
         list[str] | None,
         typer.Option(
-            "--drop",
             metavar="NAME,...",
             help="Leave out these columns, for example --drop id,date. May be repeated.",
         ),
     ] = None
-    header: Annotated[
-        bool, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-    ] = True
+    header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True
     decimal: Annotated[
         Literal["auto", ".", ","],
-        typer.Option("--decimal", help="Decimal mark of a text file; by default detected."),
+        typer.Option(help="Decimal mark of a text file; by default detected."),
     ] = "auto"
     transpose: Annotated[
         bool,
@@ -57,7 +53,6 @@ class KindOptions:
     kinds: Annotated[
         Path | None,
         typer.Option(
-            "--kinds",
             metavar="FILE",
             help="A .yaml, .toml or .json file that gives the kinds of columns, such as "
             "'region: categorical' or 'size: [small, medium, large]' (levels from low to high).",
@@ -65,20 +60,14 @@ class KindOptions:
     ] = None
     categorical: Annotated[
         list[str] | None,
-        typer.Option(
-            "--categorical",
-            metavar="NAME,...",
-            help="Columns of categories, even if they are coded as numbers.",
-        ),
+        typer.Option(metavar="NAME,...", help="Columns of categories, even if coded as numbers."),
     ] = None
     ordinal: Annotated[
         list[str] | None,
-        typer.Option(
-            "--ordinal", metavar="NAME,...", help="Columns whose numbers are ordered levels."
-        ),
+        typer.Option(metavar="NAME,...", help="Columns whose numbers are ordered levels."),
     ] = None
     count: Annotated[
-        list[str] | None, typer.Option("--count", metavar="NAME,...", help="Columns of counts.")
+        list[str] | None, typer.Option(metavar="NAME,...", help="Columns of counts.")
     ] = None
 
     @cached_property

@@ -108,28 +108,24 @@ def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None
 def _with_options_of_groups(function: Callable[..., None]) -> Callable[..., None]:
     """Replace each parameter of a command that is a dataclass by an option per field."""
     parameters = inspect.signature(function, eval_str=True).parameters
-    types = {name: parameter.annotation for name, parameter in parameters.items()}
-    groups = {
-        name: group
-        for name, group in types.items()
-        if isinstance(group, type) and is_dataclass(group)
-    }
+    groups: dict[str, type[Any]] = {}
+    options: list[inspect.Parameter] = []
+    for name, parameter in parameters.items():
+        if isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            options += inspect.signature(groups[name]).parameters.values()
+        else:
+            options.append(parameter)
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
         for name, group in groups.items():
-            options = {field.name: given.pop(field.name) for field in fields(group)}
-            given[name] = group(**options)
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         function(**given)
 
-    listed = [
-        option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in parameters.items()
-        for option in (
-            inspect.signature(groups[name]).parameters.values() if name in groups else [parameter]
-        )
-    ]
-    command.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
+    )
     return command
 
 
