@@ -185,7 +185,7 @@ def column_of_series(column: Any, is_declared: bool = False) -> Column:
     return described(name, present[0])
 
 
-def _declared_levels(column: Any) -> tuple[list[Any] | None, bool]:
+def _declared_levels(column: Any) -> tuple[list[Any], bool]:
     """Return the levels that the type of a column declares, and whether they are ordered.
 
     Only pandas and Arrow declare that levels are ordered. The categories of a polars Enum have an

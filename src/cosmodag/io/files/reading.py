@@ -1,4 +1,4 @@
-"""Reading of text files, standard input and pipes; a file that cannot be read is one sentence."""
+"""Reading of text files, standard input and pipes, with errors of one sentence."""
 
 import contextlib
 import gzip
