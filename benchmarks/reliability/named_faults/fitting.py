@@ -12,7 +12,7 @@ CONTRACT = "learners/test_contract.py"
 FAULTS = (
     Fault(
         "constant columns are divided by zero",
-        "fit/preparation.py",
+        "fit/dag/preparation.py",
         "deviations = np.where(constant | (deviations == 0), 1.0, deviations)",
         "deviations = np.where(constant | (deviations == 0), 0.0, deviations)",
         (
@@ -23,7 +23,7 @@ FAULTS = (
     ),
     Fault(
         "the unit of a table is its largest deviation",
-        "fit/preparation.py",
+        "fit/dag/preparation.py",
         'np.quantile(varying, _SMALL_COLUMNS, method="lower")',
         'np.quantile(varying, 1.0, method="lower")',
         (
@@ -34,7 +34,7 @@ FAULTS = (
     ),
     Fault(
         "predictions have the units of training",
-        "fit/preparation.py",
+        "fit/dag/preparation.py",
         "return np.asarray(prepared * self.scales + self.means, dtype=np.float64)",
         "return np.asarray(prepared * self.factors + self.means, dtype=np.float64)",
         (
@@ -44,7 +44,7 @@ FAULTS = (
     ),
     Fault(
         "means are moved in the units of training",
-        "fit/preparation.py",
+        "fit/dag/preparation.py",
         "return replace(self, means=self.means + by * self.scales)",
         "return replace(self, means=self.means + by)",
         (
@@ -55,7 +55,7 @@ FAULTS = (
     ),
     Fault(
         "columns are centred on rows that were set",
-        "fit/known.py",
+        "fit/dag/known.py",
         "return ~self.targets if self.untouched is None else self.untouched",
         "return np.ones_like(self.targets)",
         (
@@ -66,7 +66,7 @@ FAULTS = (
     ),
     Fault(
         "rows that were set and gaps count as in the table",
-        "fit/known.py",
+        "fit/dag/known.py",
         "others = [mask for mask in (self.targets, self.absent) if mask is not None]",
         "others = [mask for mask in (self.targets,) if mask is not None]",
         (
@@ -77,7 +77,7 @@ FAULTS = (
     ),
     Fault(
         "a resample keeps the targets of other rows",
-        "fit/known.py",
+        "fit/dag/known.py",
         "targets = None if self.targets is None else self.targets[rows]",
         "targets = self.targets",
         (
@@ -87,7 +87,7 @@ FAULTS = (
     ),
     Fault(
         "filled-in entries are evidence as measured ones are",
-        "fit/known.py",
+        "fit/dag/known.py",
         "return replace(found, rows=np.maximum(found.rows * (1 - self.absent.mean()), 2.0))",
         "return found",
         (
@@ -114,7 +114,7 @@ FAULTS = (
     Fault(
         "rows with gaps count as whole rows",
         "fit/gaussian.py",
-        "return max(of_use * float((shared / of_use) ** 1.5), 2.0)",
+        "return max(n * float((shared / n) ** 1.5), 2.0)",
         "return float(len(absent))",
         (f"{MISSING}::test_rows_with_one_value_are_no_evidence",),
     ),
@@ -205,15 +205,15 @@ FAULTS = (
     Fault(
         "standardised weights are turned upside down",
         "fit/view/arcs.py",
-        "found = edges.data * (sizes[edges.row] / below)",
-        "found = edges.data * (below / sizes[edges.row])",
+        "found = edges.data * (sizes[edges.row] / divisors)",
+        "found = edges.data * (divisors / sizes[edges.row])",
         (f"{ARCS}::test_with_one_parent_the_standardised_weight_is_the_correlation",),
     ),
     Fault(
         "standard errors forget that a mean was estimated",
         "fit/view/arcs.py",
-        "variance = float(unexplained @ unexplained) / (n - k - 1)",
-        "variance = float(unexplained @ unexplained) / (n - k)",
+        "variance = float(residuals @ residuals) / (n - k - 1)",
+        "variance = float(residuals @ residuals) / (n - k)",
         ("report/test_report_evidence.py::test_with_one_parent_they_are_those_of_scipy",),
     ),
     Fault(
