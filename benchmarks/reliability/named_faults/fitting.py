@@ -99,7 +99,7 @@ FAULTS = (
     Fault(
         "EM adds no covariance for what is missing",
         "fit/gaussian.py",
-        "covariance = (filled - means).T @ (filled - means) / n + lacking / n",
+        "covariance = (filled - means).T @ (filled - means) / n + missing_covariance / n",
         "covariance = (filled - means).T @ (filled - means) / n",
         (f"{MISSING}::test_what_is_missing_varies_as_what_is_there",),
         was_missed=True,

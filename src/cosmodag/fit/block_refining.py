@@ -110,7 +110,7 @@ def refine_blocks(
     watch: "Watch",
     *,
     curves: bool | str = "auto",
-    restarts: int | None = None,
+    restarts: int | None,
 ) -> RefinedFit:
     """Search for the graph of a table with categories or counts, starting from named orders.
 
@@ -144,7 +144,7 @@ def with_curves(
     lines: RefinedFit | None,
     watch: "Watch",
     *,
-    restarts: int | None = None,
+    restarts: int | None,
 ) -> RefinedFit:
     """Search for the graph of a table of numbers whose effects may be curves.
 

@@ -62,9 +62,9 @@ class Normal:
         covariance = table.T @ table / n + np.diag(absent.mean(axis=0))
         for _ in range(_ROUNDS):
             before = covariance
-            filled, lacking = _expected(table, absent, means, _precision(covariance, n))
+            filled, missing_covariance = _expected(table, absent, means, _precision(covariance, n))
             means = filled.mean(axis=0)
-            covariance = (filled - means).T @ (filled - means) / n + lacking / n
+            covariance = (filled - means).T @ (filled - means) / n + missing_covariance / n
             if np.max(np.abs(covariance - before)) <= _SETTLED:
                 break
         scales = np.sqrt(np.diag(covariance))
@@ -111,14 +111,14 @@ def _expected(
 ) -> tuple[Floats, Floats]:
     """Fill in conditional means; sum the conditional covariances over the rows."""
     filled = np.where(absent, means, table)
-    lacking = np.zeros(precision.shape)
+    missing_covariance = np.zeros(precision.shape)
     for rows, places in _by_number(absent):
         pulls = np.take_along_axis((filled[rows] - means) @ precision, places, axis=1)
         square = places[:, :, None], places[:, None, :]
         spread = np.linalg.inv(precision[square])
         filled[rows[:, None], places] = means[places] - np.einsum("ijk,ik->ij", spread, pulls)
-        np.add.at(lacking, square, spread)
-    return filled, lacking
+        np.add.at(missing_covariance, square, spread)
+    return filled, missing_covariance
 
 
 def _by_number(absent: Bools) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

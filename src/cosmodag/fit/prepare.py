@@ -128,7 +128,7 @@ def prepare(
         )
         values, entries, window = found.table, found.targets, found.window
         is_named, findings = True, found.findings
-        # Their imputation would need the graph.
+        # Imputation beside interventions searches for a graph, which it cannot do for windows.
         if learner.missing == "impute" and entries is not None and np.isnan(values.X).any():
             raise DataError(
                 "Missing values of a time series with interventions cannot be imputed: drop their "
@@ -241,9 +241,7 @@ def prepare_table(
     )
 
 
-def _targets_found(
-    X: NDArray[np.float64], regimes: Regimes, known: Known, seed: int
-) -> NDArray[np.bool_]:
+def _targets_found(X: NDArray[np.float64], regimes: Regimes, known: Known, seed: int) -> Bools:
     """Find the targets (k, d) of the regimes of a table, including the stated targets."""
     k, d = regimes.stated.shape
     if k * d**2 * 8 > _MOST_BYTES:

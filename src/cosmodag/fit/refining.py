@@ -1,7 +1,6 @@
 """Refinement of a learnt order: a graph chosen by evidence."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from cosmodag.fit.dag.known import Known
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.learners.refined import SearchedLearner
+    from cosmodag.refinement.jobs import Doubt
     from cosmodag.solve.watch import Watch
 
 
@@ -31,7 +31,7 @@ def refine_table(
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
     *,
-    restarts: int | None = None,
+    restarts: int | None,
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and from other starts.
 
@@ -80,11 +80,6 @@ def refine_table(
         # The search did not enforce order constraints that the support implies for all arcs: the
         # order is corrected here, and no arc changes.
         order = respecting(order, known.bounds.before | (weights.toarray() != 0))
-    doubt = None
-    if found.doubt is not None:
-        kind, places, share, sentence = astuple(found.doubt)
-        columns = tuple(names[place] for place in places)
-        doubt = Finding(kind, columns, share, "warning", sentence)
     return RefinedFit(
         order,
         weights,
@@ -93,8 +88,14 @@ def refine_table(
         found.report,
         watch.stop if found.ended_early else None,
         found.scores,
-        doubt=doubt,
+        doubt=None if found.doubt is None else _finding(found.doubt, names),
     )
+
+
+def _finding(doubt: "Doubt", names: list[str]) -> Finding:
+    """Name the columns of a doubt about the noise."""
+    columns = tuple(names[place] for place in doubt.columns)
+    return Finding(doubt.kind, columns, doubt.share, "warning", doubt.sentence)
 
 
 def graph_over_regimes(

@@ -208,7 +208,7 @@ def _decide(
 def _fitted(
     learner: StructureLearner, given: Prepared, max_time: float | None, seed: int
 ) -> StructureLearner:
-    """Fit a copy of the learner to the whole table; `seed` replaces a random state without one."""
+    """Fit a copy of the learner to the whole table, with `seed` if its random state has none."""
     whole: StructureLearner = clone(learner)
     parameters = whole.get_params(deep=False)
     if not isinstance(parameters.get("random_state", 0), int | np.integer):

@@ -150,11 +150,11 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 def check_values(facts: dict[str, Any]) -> None:
     """Check the values of parameters and fitted attributes: types, and magnitudes of numbers."""
     for name, value in facts.get("parameters", {}).items():
-        nested = name == "kinds" and all(map(_is_plain, _leaves(value)))
-        plain = (name == "knowledge" or nested) or (
-            not isinstance(value, dict) and all(map(_is_plain, _entries(value)))
-        )
-        _require(plain, f"its parameter {name!r} has a value of a wrong type")
+        may_nest = name == "kinds"  # a mapping of columns to kinds, or to lists of levels
+        entries = _leaves(value) if may_nest else _entries(value)
+        is_plain = all(map(_is_plain, entries)) and (may_nest or not isinstance(value, dict))
+        allowed = name == "knowledge" or is_plain
+        _require(allowed, f"its parameter {name!r} has a value of a wrong type")
     _require("fitted_dag" in facts or "stopped_" in facts["fitted"], "'stopped_' is missing")
     for name, value in facts["fitted"].items():
         kind = _KINDS.get(name)

@@ -198,8 +198,8 @@ def responses(dag: "FittedDAG", horizon: int) -> Floats:
     The result is (horizon + 1, d, d): at [h, u, v] the change of v, h times after u was raised.
     """
     if dag.is_linear:
-        return _of_weights(_own_units(dag, lagged_weights(dag)), horizon)
-    return _simulated(dag, horizon)
+        return _linear_responses(_own_units(dag, lagged_weights(dag)), horizon)
+    return _simulated_responses(dag, horizon)
 
 
 def _own_units(dag: "FittedDAG", weights: Floats) -> Floats:
@@ -208,7 +208,7 @@ def _own_units(dag: "FittedDAG", weights: Floats) -> Floats:
     return np.asarray(weights * (factors[:d] / factors.reshape(-1, d, 1)))
 
 
-def _of_weights(weights: Floats, horizon: int) -> Floats:
+def _linear_responses(weights: Floats, horizon: int) -> Floats:
     """Responses (…, horizon + 1, d, d) of linear equations with weights (…, k + 1, d, d)."""
     lags, d = weights.shape[-3] - 1, weights.shape[-1]
     at_once = np.linalg.inv(np.eye(d) - weights[..., 0, :, :])
@@ -240,7 +240,7 @@ def response_errors(
     while remaining:
         drawn = _drawn_weights(dag, data, min(together, remaining), random)
         remaining -= len(drawn)
-        found = _of_weights(_own_units(dag, drawn), horizon)
+        found = _linear_responses(_own_units(dag, drawn), horizon)
         deviations = (found.cumsum(axis=1) if cumulative else found) - fitted
         total += deviations.sum(axis=0)
         squares += (deviations**2).sum(axis=0)
@@ -265,7 +265,7 @@ def _drawn_weights(
     return weights
 
 
-def _simulated(dag: "FittedDAG", horizon: int) -> Floats:
+def _simulated_responses(dag: "FittedDAG", horizon: int) -> Floats:
     """Responses by simulation; see `responses`."""
     random, d = np.random.default_rng(0), _window_of(dag).d
     start = drawn_pasts(dag, PATHS, random)
