@@ -147,8 +147,8 @@ FAULTS = (
     Fault(
         "dropped rows keep their targets",
         "fit/missing.py",
-        "free = None if targets is None else targets[~gone]",
-        "free = None if targets is None else targets[: int((~gone).sum())]",
+        "kept_targets = None if targets is None else targets[~gone]",
+        "kept_targets = None if targets is None else targets[: int((~gone).sum())]",
         (f"{MISSING}::test_what_was_set_is_dropped_with_its_row",),
     ),
     Fault(

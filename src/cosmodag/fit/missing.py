@@ -149,10 +149,9 @@ def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]
             DataWarning,
             stacklevel=5,
         )
-    rest = table.of_rows(~gone)
-    free = None if targets is None else targets[~gone]
+    kept_targets = None if targets is None else targets[~gone]
     report = {**report, "method": "drop", "dropped": dropped}
-    return Completed(rest, free, report, kept=~gone)
+    return Completed(table.of_rows(~gone), kept_targets, report, kept=~gone)
 
 
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:
@@ -209,10 +208,10 @@ def _by_graphs(
 ) -> tuple[Floats, int]:
     """Impute a table with interventions, in alternation with searches for its graph.
 
-    A value that was set carries information about its effects, but not about its causes: to know
-    these takes a graph. Each search needs the values drawn on the graph before it, so that the
-    searches run one after the other. Every round uses the same random numbers, so that the rounds
-    can converge. Return the table and the number of rounds.
+    A value that was set carries information about its effects, but not about its causes, and which
+    variables these are depends on the graph. Each search needs the values drawn on the graph before
+    it, so that the searches run one after the other. Every round uses the same random numbers, so
+    that the rounds can converge. Return the table and the number of rounds.
     """
     from cosmodag.fit.pipeline import FitTask, fit_prepared
     from cosmodag.fit.prepare import check_memory, prepare_table
@@ -231,6 +230,7 @@ def _by_graphs(
     rounds = 0
     with ignoring(CosmodagWarning):
         while rounds < _ROUNDS:
+            rounds += 1
             given = prepare_table(learner, Table(filled, names), targets)
             (found,) = fit_prepared([FitTask(learner, given)], examine=False)
             arcs = found.dag.arcs.toarray()
@@ -238,7 +238,6 @@ def _by_graphs(
                 filled = fill(
                     X, absent, GaussianEquations.on(arcs, filled, targets), draws, targets
                 )
-            rounds += 1
             if before is not None and np.array_equal(arcs, before):
                 break
             before = arcs

@@ -25,8 +25,8 @@ _UNCHANGED = "stated_unchanged"
 _OFF_TARGET = "off_target"
 _SENTENCES = {
     _UNCHANGED: "{listed} named as a target in the regime {regime!r}, whose rows show no change of "
-    "the equation (evidence {evidence}): it was treated as a target all the same, and arrows that "
-    "rest on it are no surer than the name.",
+    "the equation (evidence {evidence}): it was treated as a target nevertheless, so that arrows "
+    "that rest on it are only as sure as that statement.",
     _OFF_TARGET: "{listed} changed in the regime {regime!r} without being named as a target "
     "(evidence {evidence}): the regime has its own equation for each.",
 }
@@ -112,8 +112,8 @@ class FittedRegimes:
         unknown = sorted(set(texts) - set(self.names))
         if unknown:
             raise DataError(
-                f"regimes has the label {unknown[0]!r}, which the model was not fitted on: it "
-                f"knows {', '.join(self.names)}."
+                f"regimes has the label {unknown[0]!r}, which the model was not fitted on: give "
+                f"labels among {', '.join(self.names)}."
             )
         found, labels = shared.copy(), np.array([self.names.index(text) for text in texts])
         for regime, v in np.argwhere(self.targets):
@@ -220,10 +220,11 @@ def _own_equations(
     for place, (regime, v) in enumerate(np.argwhere(targets)):
         own = X[labels == regime]
         parents = np.flatnonzero(arcs[:, v])
-        if changes[regime, v] == 0:
+        change = CHANGES[changes[regime, v]]
+        if change == "noise":
             shared = ~targets[labels, v]
             weights = slopes(X[shared], parents, v)
-        elif changes[regime, v] == 1:
+        elif change == "cut":
             weights = np.zeros(len(parents))
         else:
             weights = slopes(own, parents, v)

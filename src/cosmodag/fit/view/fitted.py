@@ -93,7 +93,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
     @property
     def is_linear(self) -> bool:
-        """Whether the equations of variables are linear, so that they can be fitted again."""
+        """Whether the equations of variables are linear, so that regression can refit them."""
         return True
 
     def order_follows_units(self, noise: str | None) -> bool:
