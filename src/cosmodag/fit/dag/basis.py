@@ -35,8 +35,8 @@ logarithm of the odds above 10, Kass and Raftery 1995). On standardised tables w
 .5, the fraction of wrong arrows among those fixed by the shape of the graph was .25, .25, .13 and
 .12 (d = 10 and 20 with 200 rows, 20 and 50 with 500). Among those with a larger loss it was .13,
 .10, .02 and .02, before the search for the best graph with the arrow turned (`turning_losses`)
-lowered the losses. Turning an arrow seldom costs more than one arc, log n, so that with fewer than
-150 rows hardly any arrow reaches this loss."""
+lowered these fractions further. Turning an arrow seldom costs more than one arc, log n, so that
+with fewer than 150 rows hardly any arrow reaches this loss."""
 
 BASES = {
     TIME: "the cause comes before the effect in time",

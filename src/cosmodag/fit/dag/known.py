@@ -126,10 +126,6 @@ class Known:
 
         return np.asarray(respecting(order, self.before), np.intp)
 
-    def allowed(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Set the weights of arcs that must not exist to zero."""
-        return weights if self.support is None else np.where(self.support, weights, 0.0)
-
 
 NOTHING = Known()
 """No bounds, interventions or missing values."""

@@ -1,7 +1,7 @@
 """Files of fitted DAGs: files without a learner, and the part they share with those of learners.
 
-Both have the same arrays and most facts in common. The other parts of a DAG follow from the
-parameters of its learner; in a file without a learner they are the fact ``fitted_dag``.
+Arrays and most facts are the same in both. The other parts of a DAG follow from the parameters of
+its learner; in a file without a learner they are the fact ``fitted_dag``.
 """
 
 import os
