@@ -136,7 +136,7 @@ def test_candidates_that_assume_different_noise_are_ranked_by_the_extended_bic(m
     assert choice.table["noise"].nunique() == 2
     assert choice.table["extended_bic"].idxmin() == "all arcs"
     assert choice.model is candidates["all arcs"]
-    assert "all arcs was preferred to no arcs" in choice.reasons["penalties"]
+    assert "all arcs was preferred to no arcs by the extended BIC" in choice.reasons["penalties"]
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")

@@ -155,12 +155,14 @@ def _for_numbers(
     limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
     with ignoring(CosmodagWarning):
         candidates = _candidates(given, whole.targets, d, {**common, "max_time": limit})
-    name, table = _ranked(candidates, whole.table)
+    name, criterion, table = _ranked(candidates, whole.table)
     lines = candidates[name]
     curves = curvature(_observed(whole), _regressors(lines), seed)
     if not curves.is_curved:
         warn_about(lines.findings_, stacklevel=3)
-        return Choice(lines, _reasons(lines, name, table, curves, None), table)
+        rivals = ", ".join(other for other in table.index if other != name)
+        penalties = f"{name} was preferred to {rivals} by the {criterion} of its graph."
+        return Choice(lines, _reasons_for_lines(lines, curves, penalties), table)
     options = {**common, "max_time": None if max_time is None else max_time / 8}
     chosen: StructureLearner = BlockSearch(**options)
     joint: NetworkGain | None = None
@@ -172,7 +174,7 @@ def _for_numbers(
         joint = network_gain(chosen, networks, whole.table, whole.targets, seed)
         chosen = networks if joint.needs_networks else chosen
     chosen.fit(given, interventions=whole.targets)
-    return Choice(chosen, _reasons(chosen, name, table, curves, joint), table)
+    return Choice(chosen, _reasons_for_curves(chosen, curves, joint), table)
 
 
 def _candidates(
@@ -232,8 +234,10 @@ def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
     return arcs | arcs.T if model.noise_ == "gaussian" else arcs
 
 
-def _ranked(candidates: dict[str, StructureLearner], table: Table) -> "tuple[str, pd.DataFrame]":
-    """Name of the best candidate, and a table of all candidates.
+def _ranked(
+    candidates: dict[str, StructureLearner], table: Table
+) -> "tuple[str, str, pd.DataFrame]":
+    """Name of the best candidate, name of the criterion, and a table of all candidates.
 
     If all assume the same noise model, their scores are comparable, and the highest is best;
     otherwise the smallest extended BIC. The first of several equal candidates, the simplest, is
@@ -251,26 +255,34 @@ def _ranked(candidates: dict[str, StructureLearner], table: Table) -> "tuple[str
             "arcs": int(model.edges_.nnz),
         }
     found = pd.DataFrame.from_dict(rows, orient="index")
-    alike = found["noise"].nunique() == 1 and not found["score"].isna().any()
+    alike = bool(found["noise"].nunique() == 1 and not found["score"].isna().any())
     values = found["score"] if alike else -found["extended_bic"]
     # Scores that differ only by rounding are equal.
     near = values >= values.max() - 1e-6 * abs(values.max())
-    return str(found.index[near][0]), found
+    return str(found.index[near][0]), "score" if alike else "extended BIC", found
 
 
-def _reasons(
-    chosen: StructureLearner,
-    name: str,
-    table: "pd.DataFrame",
-    curves: Curvature,
-    joint: NetworkGain | None,
+def _reasons_for_lines(
+    chosen: StructureLearner, curves: Curvature, penalties: str
 ) -> dict[str, str]:
-    """Reasons for each choice; see `Choice`."""
-    rivals = [other for other in table.index if other != name]
-    further = "" if joint is None else joint.explanation
+    return {
+        "learner": f"{type(chosen).__name__}, lines: {curves.explanation}",
+        "noise": str(chosen.noise_reason_),
+        "penalties": penalties,
+        "refinement": (
+            "Orders were searched near the learnt order and from other starts, and the graph of "
+            "best score was taken."
+        ),
+    }
+
+
+def _reasons_for_curves(
+    chosen: StructureLearner, curves: Curvature, joint: NetworkGain | None
+) -> dict[str, str]:
     if not chosen.is_linear:
+        assert joint is not None
         return {
-            "learner": f"CosmoMLP, networks: {curves.explanation} {further}",
+            "learner": f"CosmoMLP, networks: {curves.explanation} {joint.explanation}",
             "noise": (
                 "Equal noise variances are assumed, as found for linear equations."
                 if chosen.loss_ == "squared-error"
@@ -279,19 +291,10 @@ def _reasons(
             "penalties": "Penalties are the defaults of CosmoMLP for this number of variables.",
             "refinement": "Arcs are pruned by the evidence of Gaussian processes.",
         }
-    if curves.is_curved:
-        further = further or "Networks were not tried, because there are too many variables."
-        return {
-            "learner": f"BlockSearch, curves that add up: {curves.explanation} {further}",
-            "noise": str(chosen.noise_reason_),
-            **_BLOCK_REASONS,
-        }
+    untried = "Networks were not tried, because there are too many variables."
+    further = untried if joint is None else joint.explanation
     return {
-        "learner": f"{type(chosen).__name__}, lines: {curves.explanation}",
+        "learner": f"BlockSearch, curves that add up: {curves.explanation} {further}",
         "noise": str(chosen.noise_reason_),
-        "penalties": f"{name} was preferred to {', '.join(rivals)} by the score of its graph.",
-        "refinement": (
-            "Orders were searched near the learnt order and from other starts, and the graph of "
-            "best score was taken."
-        ),
+        **_BLOCK_REASONS,
     }
