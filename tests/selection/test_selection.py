@@ -185,6 +185,18 @@ def test_criteria_and_thresholds_leave_out_what_was_set():
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_interventions_given_again_are_those_of_the_fit():
+    """A variable that was always set is a root in the fit, and has the equation of a root."""
+    targets = np.zeros(DATA.X.shape, bool)
+    targets[:, 0] = targets[:60, 2] = True
+    model = OrderSearch(random_state=0).fit(DATA.X, interventions=targets)
+    given = {"interventions": targets}
+    assert selection.extended_bic(model, DATA.X, **given) == selection.extended_bic(model, DATA.X)
+    cut, again = (selection.at_threshold(model, DATA.X, 0.1, **told) for told in ({}, given))
+    np.testing.assert_array_equal(cut.adjacency_, again.adjacency_)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_required_arcs_do_not_fall_to_a_threshold():
     arc = tuple(np.argwhere(~(DATA.graph | DATA.graph.T | np.eye(6, dtype=bool)))[0].tolist())
     lines = VarianceSort(knowledge={"required_edges": [arc]}).fit(DATA.X)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.data.interventions import take_column, targets_of
-from cosmodag.errors import DataError
+from cosmodag.data.interventions import never_free, take_column, targets_of
+from cosmodag.errors import DataError, DataWarning
 from cosmodag.fit.checks import check_count, check_number, refuse_lags, seeds_from
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.missing import complete
@@ -20,6 +20,7 @@ from cosmodag.fit.prepare import prepare
 from cosmodag.fit.settle import chosen_arcs, count_arcs
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.regression import regress_on_predecessors
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +185,11 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     known = model.fitted_.known
     if entries is not None:
         names = [str(name) for name in model.names_]
-        return replace(known, targets=targets_of(entries, names, rows))
+        targets = targets_of(entries, names, rows)
+        if targets is not None:  # as in the fit, a variable that was always set counts as a root
+            with ignoring(DataWarning):
+                targets = targets & ~never_free(targets, names)
+        return replace(known, targets=targets)
     masks = [mask for mask in (known.targets, known.absent) if mask is not None]
     if any(len(mask) != rows for mask in masks):
         raise DataError(
