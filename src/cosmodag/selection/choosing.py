@@ -187,6 +187,8 @@ def _candidates(
     """
     search = OrderSearch(**common).fit(table, interventions=targets)
     has_scale = _has_scale(search)
+    if not has_scale and common["max_time"] is not None:  # half for training, half for the search
+        common = {**common, "max_time": common["max_time"] / 2}
     learners: dict[str, Cosmo] = {}
     for multiple in (one for one in _MULTIPLES if one == 1 or d <= _TRIED_UP_TO):
         cosmo, name = Cosmo(**common), "Cosmo"
