@@ -130,6 +130,23 @@ def test_stability_selection_takes_what_is_found_again_and_again():
         selection.stability_selection(VarianceSort(), DATA.X, "lamda", [1])
 
 
+def test_stability_selection_takes_the_random_states_of_every_learner(monkeypatch):
+    asked, fitted = [], selection.comparing.bootstrap
+
+    def watched(*given, random_state, **options):
+        asked.append(random_state)
+        return fitted(*given, random_state=random_state, **options)
+
+    monkeypatch.setattr(selection.comparing, "bootstrap", watched)
+    given = VarianceSort(), DATA.X, "threshold", [0.05, 0.3]
+    for state in (None, 3, np.random.default_rng(0), np.random.RandomState(0)):
+        selection.stability_selection(*given, n=2, random_state=state)
+    assert all(type(state) is int for state in asked)
+    assert asked[::2] == asked[1::2]  # the same half-samples for each value
+    with pytest.raises(DataError, match="random_state is 'three'"):
+        selection.stability_selection(*given, n=2, random_state="three")
+
+
 def test_learners_are_ranked_by_what_they_predict():
     learners = {"nothing": EmptyGraph(), "search": OrderSearch(), "sort": VarianceSort()}
     ranked = selection.compare(learners, FRAME, folds=3, resamples=4)

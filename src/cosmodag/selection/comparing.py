@@ -242,10 +242,11 @@ def stability_selection(
         )
     if not len(values):
         raise DataError("values is empty: give the values of the parameter to try.")
-    if random_state is None:
-        random_state = int(np.random.SeedSequence().generate_state(1)[0])
-    if not isinstance(random_state, int | np.integer):
-        random_state = int(np.random.default_rng(random_state).integers(2**32))
+    # One number for all values, whose half-samples are then the same.
+    if isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(2**32))
+    elif not isinstance(random_state, int | np.integer):
+        (random_state,) = seeds_from(random_state, 1)
     found = [
         bootstrap(
             clone(model).set_params(**{parameter: value}),

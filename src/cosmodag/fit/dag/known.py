@@ -70,7 +70,7 @@ class Known:
 
     @property
     def untouched(self) -> Bools | None:
-        """(n,): rows without interventions; None if all rows are, or fewer than 30."""
+        """(n,): rows without interventions; None if this is all rows, or fewer than 30."""
         if self.targets is None:
             return None
         rows = np.asarray(~self.targets.any(axis=1))
