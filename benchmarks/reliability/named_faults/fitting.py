@@ -17,7 +17,7 @@ FAULTS = (
         "deviations = np.where(constant | (deviations == 0), 0.0, deviations)",
         (
             "learners/test_defects.py::test_constant_data_have_no_arcs_and_no_score",
-            "fit/test_prepare.py::test_a_constant_column_has_finite_values_and_comes_back",
+            "fit/test_preparation.py::test_a_constant_column_has_finite_values_and_comes_back",
         ),
         was_missed=True,
     ),

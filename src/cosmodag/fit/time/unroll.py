@@ -122,9 +122,9 @@ def as_windows(window: Window, X: Any, interventions: Any = None) -> tuple[Any, 
 
     Times and series are those of the columns that had them in training, if the table has these.
     """
-    if _width(X) == len(window.columns):
-        return X, interventions
     in_time = InTime.like(window, X)
+    if not in_time.is_given and _width(X) == len(window.columns):
+        return X, interventions
     found = unroll(X, window.lags, in_time, interventions, trained_on=window)
     return found.table, found.targets
 
