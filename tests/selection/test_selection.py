@@ -182,6 +182,11 @@ def test_curves_are_told_from_lines():
     assert not selection.curvature(DATA.X, np.zeros((6, 6), bool)).is_curved
 
 
+def test_a_path_needs_a_threshold():
+    with pytest.raises(DataError, match="thresholds is empty"):
+        selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, [])
+
+
 def test_criteria_and_thresholds_leave_out_what_was_set():
     targets = np.zeros(DATA.X.shape, bool)
     sink = int(np.flatnonzero(DATA.graph.any(axis=0) & ~DATA.graph.any(axis=1))[0])

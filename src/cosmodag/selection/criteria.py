@@ -249,6 +249,8 @@ def threshold_path(
         values = np.concatenate([[0.0], sizes[places]])
     else:
         values = np.sort(np.asarray(thresholds, np.float64))
+        if not len(values):
+            raise DataError("thresholds is empty: give at least one, or leave thresholds out.")
     X, entries = take_column(X, interventions)
     rows = []
     for threshold in values.tolist():

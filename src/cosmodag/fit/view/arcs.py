@@ -1,9 +1,10 @@
 """Table of the arcs of a fitted graph: standardised weights, errors and bases of directions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.fit.dag.basis import contains_arcs
 from cosmodag.solve.machine.threads import blas_threads
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cosmodag.fit.view.fitted import FittedGraph
+    from cosmodag.stability import BootstrapResult
 
 Floats = NDArray[np.float64]
 
@@ -48,16 +50,16 @@ def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFra
     return table.iloc[largest_first(table["standardised"].to_numpy(), table["weight"].to_numpy())]
 
 
-def with_shares(table: "pd.DataFrame", resamples: Any) -> "pd.DataFrame":
+def with_shares(
+    table: "pd.DataFrame", edges: sparse.coo_array, resamples: "BootstrapResult | None"
+) -> "pd.DataFrame":
     """Add ``p_edge`` and ``p_direction`` of a bootstrap to an `arc_table`; NaN without one."""
     if resamples is None:
         return table.assign(p_edge=np.nan, p_direction=np.nan)
-    place = {name: number for number, name in enumerate(resamples.names)}
-    rows = [place[name] for name in table["cause"]]
-    columns = [place[name] for name in table["effect"]]
+    places = edges.row[table.index], edges.col[table.index]
     return table.assign(
-        p_edge=resamples.edge_probabilities[rows, columns],
-        p_direction=resamples.direction_probabilities[rows, columns],
+        p_edge=resamples.edge_probabilities[places],
+        p_direction=resamples.direction_probabilities[places],
     )
 
 

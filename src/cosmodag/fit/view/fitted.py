@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.fit.checks import refuse_lags
+from cosmodag.fit.checks import check_count, refuse_lags
 from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
@@ -214,6 +214,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         array, labels in a frame
         """
         dag = self._dag
+        check_count("n", n, low=0)
         if dag.window is not None:
             return self._sample_path(n, random_state, do)
         if do is None:

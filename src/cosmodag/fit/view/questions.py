@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.view.shown import Shown
 
@@ -145,9 +146,17 @@ class Questions(Shown):
         """
         from cosmodag.stability import bootstrap
 
-        check_is_fitted(self, "fitted_")
-        self.bootstrap_ = bootstrap(cast("StructureLearner", self), X, n, **options)
-        return self.bootstrap_
+        dag = self._dag
+        result = bootstrap(cast("StructureLearner", self), X, n, **options)
+        are_named = dag.columns is not None and isinstance(result.names[0], str)
+        if len(result.names) != dag.d or (are_named and result.names != dag.names):
+            raise DataError(
+                f"The table has the columns {name_list(list(map(str, result.names)), most=10)}, "
+                f"but the model was fitted on {name_list(dag.texts, most=10)}: give the training "
+                "data."
+            )
+        self.bootstrap_ = result
+        return result
 
     def adjustment_set(self, cause: Any, effect: Any, kind: str = "optimal") -> tuple[Any, ...]:
         """Variables to adjust for in a regression of `effect` on `cause`.

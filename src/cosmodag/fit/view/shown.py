@@ -136,7 +136,8 @@ class Shown:
         resamples = getattr(self, "bootstrap_", None)
         done = vars(self).get("_arc_table_")
         if done is None or done[0] is not dag or done[1] is not resamples:
-            done = self._arc_table_ = (dag, resamples, with_shares(arc_table(model), resamples))
+            table = with_shares(arc_table(model), dag.edges, resamples)
+            done = self._arc_table_ = (dag, resamples, table)
         return done[2].copy()
 
     @property
