@@ -24,7 +24,7 @@ from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffle
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags
-from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.kinds import ColumnKind

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from cosmodag.data.kinds import check_kinds
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
+from cosmodag.fit.dag.preparation import SCALES
 from cosmodag.fit.missing import CHOICES
-from cosmodag.fit.preparation import SCALES
 from cosmodag.fit.view.fitted import FittedGraph
 
 if TYPE_CHECKING:

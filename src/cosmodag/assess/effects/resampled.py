@@ -14,8 +14,8 @@ from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.assess.inputs import given_table, training_table
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_count, seeds_from
+from cosmodag.fit.dag.known import Known
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.known import Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import fit_resamples, rows_of

@@ -10,9 +10,9 @@ from scipy import linalg
 
 from cosmodag.assess.effects.mixed_graph import MixedGraph
 from cosmodag.assess.inputs import values_set
+from cosmodag.fit.dag.known import Known
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.gaussian import GaussianEquations
-from cosmodag.fit.known import Known
 from cosmodag.order.moments import Moments
 
 # Share of a regressor's variance that must be left by the others.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DivergenceError
-from cosmodag.fit.preparation import deviations_of
+from cosmodag.fit.dag.preparation import deviations_of
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.learners.networks.equations import (

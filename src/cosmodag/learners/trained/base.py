@@ -15,7 +15,7 @@ from cosmodag.data.kinds import declared_names
 from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
-from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.io.tables.frames import as_table
