@@ -10,7 +10,7 @@ from cosmodag.graph.dags import is_dag
 from cosmodag.order import Memory, choose_parents, local, search
 from cosmodag.order.moments import Moments
 from cosmodag.order.restarts import Climb
-from cosmodag.order.scores import total_of
+from cosmodag.order.scores import SCORES
 
 D = 12
 
@@ -53,11 +53,11 @@ def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(seed, sc
     tails, heads = np.nonzero(adjacency)
     assert np.all(place[tails] < place[heads])
     begun = choose_parents(moments, start, penalty=3.0)
-    assert found.start_score == total_of(score, moments, begun, 3.0)
+    assert found.start_score == SCORES[score].total(moments, begun, 3.0)
     assert found.score > found.start_score
-    assert found.score == pytest.approx(total_of(score, moments, found.graph, 3.0))
+    assert found.score == pytest.approx(SCORES[score].total(moments, found.graph, 3.0))
     grown = choose_parents(moments, found.order, penalty=3.0)
-    assert found.score >= total_of(score, moments, grown, 3.0)
+    assert found.score >= SCORES[score].total(moments, grown, 3.0)
 
 
 @pytest.mark.parametrize("seed", range(4))
