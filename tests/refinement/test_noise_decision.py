@@ -232,4 +232,4 @@ def test_equal_variances_must_win_by_more_than_is_needed():
     assert Variances(110.0, 100.0, margin=10.0, needed=8.0).are_equal
     short = Variances(105.0, 100.0, margin=5.0, needed=8.0)
     assert not short.are_equal
-    assert "by 5 only" in short.explanation
+    assert "by only 5, less than the required 8" in short.explanation

@@ -180,7 +180,7 @@ def test_knowledge_is_respected() -> None:
         search(X, support=np.ones((3, 3), bool))
     with pytest.raises(DataError, match="once"):
         search(X, starts={"short": [0, 1]})
-    with pytest.raises(DataError, match="own start"):
+    with pytest.raises(DataError, match="reserved for a start"):
         search(X, starts={"exogenous-first": np.arange(5)})
 
 
@@ -253,5 +253,3 @@ def test_other_noise_is_noticed(noise: str) -> None:
     verdict = non_gaussianity(table * 10.0 ** np.arange(10))
     assert verdict.is_non_gaussian
     assert verdict.gain > verdict.threshold
-    assert "non-Gaussian" in verdict.explanation
-    assert verdict.explanation.count(".") >= 1

@@ -136,7 +136,7 @@ def test_scores_of_a_column_are_those_of_each_set_of_parents():
     X, labels, targets = chain(change="weights")
     score = regime_score(X, labels, *free(targets))
     given, allowed = np.array([True, False, False]), np.array([True, True, True])
-    scores = score.with_one_more_or_less(1, given, allowed)
+    scores = score.toggled(1, given, allowed)
     assert scores[0] == score.local(1, frozenset()).score
     assert scores[2] == score.local(1, frozenset({0, 2})).score
     assert scores[1] == -np.inf

@@ -22,6 +22,7 @@ from cosmodag.errors import DataError
 GAUSSIAN_ENTROPY = float(0.5 * np.log(2 * np.pi * np.e))
 _LOG_COSH_WEIGHT, _LOG_COSH_GAUSSIAN, _SKEW_WEIGHT = 79.047, 0.37457, 7.4129
 _LOG_2 = float(np.log(2.0))
+# Share of Gaussian tables that may be classified as non-Gaussian.
 _LEVEL = 0.005
 
 # Standard deviation of a residual, relative to its variable, below which it is a rounding error.
@@ -144,33 +145,28 @@ class NonGaussianity:
     gain : float
         Gain in log-likelihood over Gaussian residuals, in nats.
     threshold : float
-        Gain that Gaussian residuals exceed by chance in a share ``level`` of tables.
+        Gain that Gaussian residuals exceed by chance in half a percent of tables.
     is_non_gaussian : bool
         Whether the gain is above the threshold.
-    explanation : str
-        The result in one sentence.
     """
 
     gain: float
     threshold: float
     is_non_gaussian: bool
-    explanation: str
 
 
-def non_gaussianity(residuals: ArrayLike, level: float = _LEVEL) -> NonGaussianity:
+def non_gaussianity(residuals: ArrayLike) -> NonGaussianity:
     """Decide between Gaussian and non-Gaussian noise by the likelihood of the residuals.
 
     Twice the gain of Gaussian residuals approximately has a χ² distribution with two degrees of
     freedom per variable, one for each moment of the approximation. Of Gaussian tables (d = 1 to
-    100, n = 50 to 5000), 0.2 to 0.8% were classified as non-Gaussian at the default level of 0.5%.
+    100, n = 50 to 5000), 0.2 to 0.8% were classified as non-Gaussian at the level of 0.5%.
 
     Parameters
     ----------
     residuals : array (n, d)
         Residuals of each variable given its parents. The parents must be chosen by a *Gaussian*
         score: a search that maximises non-Gaussianity finds some in any data.
-    level : float
-        Share of Gaussian tables that may be classified as non-Gaussian.
 
     Returns
     -------
@@ -181,18 +177,12 @@ def non_gaussianity(residuals: ArrayLike, level: float = _LEVEL) -> NonGaussiani
     >>> random = np.random.default_rng(0)
     >>> non_gaussianity(random.exponential(size=(500, 10))).is_non_gaussian
     True
-    >>> print(non_gaussianity(random.normal(size=(500, 10))).explanation)
-    The residuals look Gaussian: other noise would raise the log-likelihood by 9.1, no more than
-    the 20.0 that Gaussian noise reaches by chance.
+    >>> found = non_gaussianity(random.normal(size=(500, 10)))
+    >>> round(found.gain, 1), round(found.threshold, 1)
+    (9.1, 20.0)
     """
     deviations, negentropies = _parts(residuals)
     rows, variables = np.shape(residuals)[0], int((deviations > 0).sum())
     gain = float(rows * negentropies.sum())
-    threshold = float(0.5 * chdtri(2 * max(variables, 1), level))
-    decided = gain > threshold
-    explanation = (
-        f"The residuals look {'non-Gaussian' if decided else 'Gaussian'}: other noise would raise "
-        f"the log-likelihood by {gain:.1f}, {'more' if decided else 'no more'} than the "
-        f"{threshold:.1f} that Gaussian noise reaches by chance."
-    )
-    return NonGaussianity(gain, threshold, decided, explanation)
+    threshold = float(0.5 * chdtri(2 * max(variables, 1), _LEVEL))
+    return NonGaussianity(gain, threshold, gain > threshold)
