@@ -50,8 +50,8 @@ FAULTS = (
     Fault(
         "the limit on parents is left out",
         "order/problem.py",
-        "settings[LONGEST] = np.minimum(most_parents(moments.own_rows), d)",
-        "settings[LONGEST] = d",
+        "settings[slot.LONGEST] = np.minimum(most_parents(moments.own_rows), d)",
+        "settings[slot.LONGEST] = d",
         (
             "order/test_parents.py::test_awkward_tables_give_finite_dags",
             "order/test_scores.py::test_few_rows_of_independent_columns_give_few_arcs",

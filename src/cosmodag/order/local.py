@@ -7,17 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.order.kernel import state as slot
 from cosmodag.order.kernel.moves import EXECUTE, PLAN, TRY, TRY_ENDS, sweep
-from cosmodag.order.kernel.state import (
-    HEADER,
-    IS_DUE,
-    ORDER,
-    PARENTS,
-    POOL_SPACE,
-    RECORD,
-    TOO_SMALL,
-    State,
-)
+from cosmodag.order.kernel.state import State
 from cosmodag.order.problem import Problem, make_room, new_state, new_worker, set_order, widen
 
 # Work between two calls of ``should_stop``, in units of about one multiplication.
@@ -46,7 +38,7 @@ def renew_records(state: State) -> State:
     """
     while True:
         sweep(state, _NO_TURN, _NO_PLANS, -1, TRY, 0.0, BUDGET)
-        if not state.counters[TOO_SMALL]:
+        if not state.counters[slot.TOO_SMALL]:
             return state
         state = make_room(state)
 
@@ -91,17 +83,17 @@ class LocalSearch:
     @property
     def order(self) -> NDArray[np.int64]:
         """The current order."""
-        return np.array(self.state.shared[ORDER])
+        return np.array(self.state.shared[slot.ORDER])
 
     @property
     def records(self) -> NDArray[np.int64]:
         """The place in the pool of the current record of each variable."""
-        return self.state.shared[RECORD]
+        return self.state.shared[slot.RECORD]
 
     @property
     def is_due(self) -> NDArray[np.int64]:
         """Whether the moves of each variable remain to be tried; may be written to."""
-        return self.state.shared[IS_DUE]
+        return self.state.shared[slot.IS_DUE]
 
     @property
     def total(self) -> float:
@@ -110,13 +102,13 @@ class LocalSearch:
 
     def parents(self, v: int) -> NDArray[np.int64]:
         """Parents of one variable."""
-        record = int(self.records[v])
-        first = record + HEADER
-        return self.state.notes[first : first + self.state.notes[record + PARENTS]].astype(np.int64)
+        record, notes = int(self.records[v]), self.state.notes
+        first = record + slot.HEADER
+        return notes[first : first + notes[record + slot.PARENTS]].astype(np.int64)
 
     def residuals(self) -> NDArray[np.float64]:
         """Residual variance of each variable given its parents, as a share of its variance."""
-        return np.array(self.state.reals[self.records + 1])
+        return np.array(self.state.reals[self.records + slot.RESIDUAL])
 
     def renew(self) -> None:
         """Choose the parents of every variable whose record is not valid on the current order."""
@@ -137,7 +129,7 @@ class LocalSearch:
         """
         for _ in range(SWEEPS):
             # Permute positions, not indices: the result does not depend on the order of columns.
-            turn = self.state.shared[ORDER][random.permutation(self.problem.variables)]
+            turn = self.state.shared[slot.ORDER][random.permutation(self.problem.variables)]
             turn = turn[self.is_due[turn] > 0]
             if not len(turn):
                 return
@@ -157,7 +149,7 @@ class LocalSearch:
 
     def _make_room(self) -> None:
         """Enlarge the space that was too small, if any, and renew the records."""
-        if self.state.counters[TOO_SMALL]:
+        if self.state.counters[slot.TOO_SMALL]:
             self.state = make_room(self.state)
             self.renew()
 
@@ -207,14 +199,14 @@ class LocalSearch:
 
     def _plan(self, part: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
         worker = self.workers.get()
-        worker.keys[0] = self.state.keys[0]
+        worker.keys[slot.POSITION] = self.state.keys[slot.POSITION]
         plans = np.full((len(part), 4), -1.0)
         at, emptied_for = 0, -1
         while at < len(part) and not self.should_stop():
             at, _ = sweep(worker, part, plans, at, PLAN, slack, BUDGET)
-            if worker.counters[TOO_SMALL]:
+            if worker.counters[slot.TOO_SMALL]:
                 # Skip a variable whose trials alone fill a worker's part of the pool.
-                is_full = worker.counters[TOO_SMALL] == POOL_SPACE
+                is_full = worker.counters[slot.TOO_SMALL] == slot.POOL_SPACE
                 is_hopeless = is_full and at == emptied_for
                 emptied_for = at if is_full else emptied_for
                 worker = widen(worker)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import DataError
-from cosmodag.order.kernel.state import FROM, HEADER, LEAST_GAIN, PARENTS, RECORD, TO
+from cosmodag.order.kernel.state import FROM, HEADER, LEAST_GAIN, PARENTS, RECORD, RESIDUAL, TO
 from cosmodag.order.local import renew_records
 from cosmodag.order.moments import Moments
 from cosmodag.order.problem import Problem, new_state, problem_of
@@ -16,7 +16,7 @@ from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import default_penalty
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-# Fewer variables are processed before a second thread has started.
+# Fewer variables than this are processed before a second thread has started.
 WORTH_THREADS = 256
 
 Floats = NDArray[np.float64]
@@ -106,7 +106,7 @@ def shrunk_parents(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.boo
 def check_order(
     order: ArrayLike, d: int, *relations: NDArray[np.bool_] | None
 ) -> NDArray[np.int64]:
-    """Return the order as an array; refuse it if it is no permutation or contradicts a relation."""
+    """Return the order as an array; refuse it if it is no permutation or contradicts relations."""
     checked = np.array(order, np.int64)
     if checked.shape != (d,) or not np.array_equal(np.sort(checked), np.arange(d)):
         raise DataError(f"An order lists each of 0 … {d - 1} once; this one does not.")
@@ -151,5 +151,5 @@ def _choose(
     scores = state.reals[records]
     begins = records + HEADER - (np.cumsum(counts) - counts)
     places = np.repeat(begins, counts) + np.arange(counts.sum())
-    found = np.stack([counts, state.reals[records + 1], scores])
+    found = np.stack([counts, state.reals[records + RESIDUAL], scores])
     return found, state.notes[places].astype(np.int64), state.reals[places]

@@ -37,7 +37,7 @@ At d = 150 it takes .08 s and lowered BIC by 0 to 161 in 10 searches (degree 6 a
 _COLLINEAR = 1e-9
 # Smallest improvement of a score that counts, in units of log-likelihood.
 _LEAST = 1e-6
-# Rows per predecessor from which all predecessors are a start.
+# Minimum number of rows per predecessor for a start from all predecessors.
 _ROWS_PER_CANDIDATE = 4
 
 Floats = NDArray[np.float64]

@@ -6,29 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.kernel.state import (
-    BLOCKERS,
-    END,
-    FREE,
-    GROUP,
-    HALF_ROWS,
-    HEADER,
-    IS_DUE,
-    LEAST_GAIN,
-    LEAST_RISE,
-    LONGEST,
-    ORDER,
-    PATH,
-    PATH_SPACE,
-    PENALTY,
-    PRECISION,
-    RECORD,
-    START,
-    TO,
-    TOO_SMALL,
-    UNIT,
-    State,
-)
+from cosmodag.order.kernel import state as slot
+from cosmodag.order.kernel.state import State
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import growing_penalty, most_parents
 
@@ -90,20 +69,20 @@ def problem_of(
     d = moments.variables
     half = 0.5 * moments.own_rows
     settings = np.empty((8, d))
-    settings[HALF_ROWS] = half
-    settings[LEAST_GAIN] = -np.expm1(-growing_penalty(penalty, d) / half)
-    settings[LEAST_RISE] = np.expm1(penalty / half)
-    settings[PENALTY] = penalty
-    settings[PRECISION] = -1.0 if precision is None else precision
-    settings[LONGEST] = np.minimum(most_parents(moments.own_rows), d)
-    settings[GROUP] = moments.group
-    settings[UNIT] = moments.unit
+    settings[slot.HALF_ROWS] = half
+    settings[slot.LEAST_GAIN] = -np.expm1(-growing_penalty(penalty, d) / half)
+    settings[slot.LEAST_RISE] = np.expm1(penalty / half)
+    settings[slot.PENALTY] = penalty
+    settings[slot.PRECISION] = -1.0 if precision is None else precision
+    settings[slot.LONGEST] = np.minimum(most_parents(moments.own_rows), d)
+    settings[slot.GROUP] = moments.group
+    settings[slot.UNIT] = moments.unit
     empty: NDArray[np.float64] = np.zeros((0, 0))
     table, scales = empty, empty
     if moments.table is not None:
         table, scales = moments.table, moments.scales
         # The shape of residuals can be estimated only from several times as many rows as parents.
-        settings[LONGEST] = np.clip(moments.rows.min() // 3, 1, d)
+        settings[slot.LONGEST] = np.clip(moments.rows.min() // 3, 1, d)
     none = np.zeros((0, 0), np.uint8)
     rules, order_rules = none, none
     if support is not None or required is not None or before is not None:
@@ -132,12 +111,12 @@ def new_state(
         width = min(width, int(np.diff(problem.near[: d + 1]).max()))
     pool = max(FIRST_POOL, 200 * d)
     shared = np.zeros((4, d), np.int64)
-    shared[RECORD] = -1
-    shared[IS_DUE] = 1
+    shared[slot.RECORD] = -1
+    shared[slot.IS_DUE] = 1
     own = np.zeros((7, d), np.int64)
-    own[0] = -1
+    own[slot.NEWEST] = -1
     counters = np.zeros(8, np.int64)
-    counters[END], counters[TO] = pool, d
+    counters[slot.END], counters[slot.TO] = pool, d
     pool += workers * WORKER_POOL
     room = min(FIRST_ROOM, d)
     state = State(
@@ -171,39 +150,41 @@ def work_space(
 
 def set_order(state: State, order: NDArray[np.int64]) -> None:
     """Set the order and the positions; records are not renewed."""
-    state.shared[ORDER] = order
-    state.keys[0, order] = np.arange(len(order))
+    state.shared[slot.ORDER] = order
+    state.keys[slot.POSITION, order] = np.arange(len(order))
 
 
 def make_room(state: State) -> State:
     """Enlarge the space that was too small; if the pool is large, delete unused records instead."""
-    too_small = state.counters[TOO_SMALL]
-    state.counters[TOO_SMALL] = 0
-    if too_small == PATH_SPACE:
+    too_small = state.counters[slot.TOO_SMALL]
+    state.counters[slot.TOO_SMALL] = 0
+    if too_small == slot.PATH_SPACE:
         return _with_longer_paths(state)
-    if state.counters[END] < LARGEST_POOL:
+    if state.counters[slot.END] < LARGEST_POOL:
         return _with_larger_pool(state)
-    used = int(state.counters[FREE])
+    used = int(state.counters[slot.FREE])
     old_notes, old_reals = state.notes[:used].copy(), state.reals[:used].copy()
     free = 0
-    state.own[0] = -1
-    for v, record in enumerate(state.shared[RECORD]):
+    state.own[slot.NEWEST] = -1
+    for v, record in enumerate(state.shared[slot.RECORD]):
         if record >= 0:
-            size = HEADER + int(old_notes[record + PATH]) + int(old_notes[record + BLOCKERS])
+            path, blockers = old_notes[record + slot.PATH], old_notes[record + slot.BLOCKERS]
+            size = slot.HEADER + int(path) + int(blockers)
             state.notes[free : free + size] = old_notes[record : record + size]
             state.reals[free : free + size] = old_reals[record : record + size]
             state.notes[free] = -1
-            state.own[0, v] = state.shared[RECORD, v] = free
+            state.own[slot.NEWEST, v] = state.shared[slot.RECORD, v] = free
             free += size
-    state.counters[FREE] = free
-    return _with_larger_pool(state) if 2 * free > state.counters[END] else state
+    state.counters[slot.FREE] = free
+    return _with_larger_pool(state) if 2 * free > state.counters[slot.END] else state
 
 
 def _with_larger_pool(state: State) -> State:
-    used, size = int(state.counters[FREE]), len(state.notes) + int(state.counters[END])
+    used = int(state.counters[slot.FREE])
+    size = len(state.notes) + int(state.counters[slot.END])
     notes, reals = np.empty(size, np.int32), np.empty(size)
     notes[:used], reals[:used] = state.notes[:used], state.reals[:used]
-    state.counters[END] *= 2
+    state.counters[slot.END] *= 2
     return state._replace(notes=notes, reals=reals)
 
 
@@ -216,11 +197,12 @@ def _with_longer_paths(state: State) -> State:
 def new_worker(state: State, number: int) -> State:
     """Create a state that evaluates moves on one thread, with its own part of the pool."""
     counters = np.zeros(8, np.int64)
-    counters[FREE] = counters[START] = state.counters[END] + number * WORKER_POOL
-    counters[END] = counters[FREE] + WORKER_POOL
+    start = state.counters[slot.END] + number * WORKER_POOL
+    counters[slot.FREE] = counters[slot.START] = start
+    counters[slot.END] = counters[slot.FREE] + WORKER_POOL
     d = state.work.shape[1]
     own = np.zeros_like(state.own)
-    own[0] = -1
+    own[slot.NEWEST] = -1
     work, factor, ints = work_space(d, state.work.shape[0] - 4)
     return state._replace(
         own=own,
@@ -235,10 +217,10 @@ def new_worker(state: State, number: int) -> State:
 
 def widen(worker: State) -> State:
     """Enlarge a worker's space for paths, or delete the worker's records if its pool is full."""
-    too_small = worker.counters[TOO_SMALL]
-    worker.counters[TOO_SMALL] = 0
-    if too_small == PATH_SPACE:
+    too_small = worker.counters[slot.TOO_SMALL]
+    worker.counters[slot.TOO_SMALL] = 0
+    if too_small == slot.PATH_SPACE:
         return _with_longer_paths(worker)
-    worker.own[0] = -1
-    worker.counters[FREE] = worker.counters[START]
+    worker.own[slot.NEWEST] = -1
+    worker.counters[slot.FREE] = worker.counters[slot.START]
     return worker

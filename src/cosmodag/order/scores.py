@@ -88,7 +88,7 @@ def noise_variances(moments: Moments, graph: RegressionGraph) -> NDArray[np.floa
 
 
 def gaussian_total(moments: Moments, graph: RegressionGraph, penalty: float) -> float:
-    """Compute −Σ_v (n_v/2) log(residual share of the variance) − c · arcs; free of units."""
+    """Compute −Σ_v (n_v/2) log(residual share of the variance) − c · arcs, whatever the units."""
     return float(-0.5 * moments.own_rows @ np.log(graph.residuals)) - penalty * graph.arcs
 
 
@@ -135,7 +135,7 @@ class Score:
     needs_table: bool = False
 
     def slack(self, penalty: float) -> float:
-        """Return how far below the best gain a trial of the quick search ends."""
+        """Return how far a trial's bound may fall below the best gain in the quick search."""
         return math.inf if self.needs_table else penalty
 
 

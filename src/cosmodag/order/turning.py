@@ -119,12 +119,12 @@ def turning_losses(
             ends = int(tails[place]), int(heads[place])
             for restarts in (0, _RESTARTS):
                 if search_from <= losses[place] < (_CLEAR * search_from if restarts else np.inf):
-                    found = _best_score_with(moments, order, *ends, penalty, support, restarts)
+                    found = _best_reversed_score(moments, order, *ends, penalty, support, restarts)
                     losses[place] = min(losses[place], max(total - found, 0.0))
     return losses
 
 
-def _best_score_with(
+def _best_reversed_score(
     moments: Moments,
     order: NDArray[np.int64],
     u: int,

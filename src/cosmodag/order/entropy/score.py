@@ -11,7 +11,15 @@ import numpy as np
 
 from cosmodag.compiled import part
 from cosmodag.order.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy_parts
-from cosmodag.order.kernel.state import GROUP, HALF_ROWS, HEADER, LOOKED_AT, PARENTS, PENALTY
+from cosmodag.order.kernel.state import (
+    GROUP,
+    HALF_ROWS,
+    HEADER,
+    LOOKED_AT,
+    NEWEST,
+    PARENTS,
+    PENALTY,
+)
 
 
 @part
@@ -25,7 +33,7 @@ def entropy_score(state: Any, v: int, record: int) -> float:
     notes, reals, table, noise = state.notes, state.reals, state.table, state.noise
     group, cost, n = int(state.settings[GROUP, v]), state.settings[PENALTY, v], len(state.noise)
     count, first, scales = notes[record + PARENTS], record + HEADER, state.scales[group]
-    other = state.own[0, v]
+    other = state.own[NEWEST, v]
     for _ in range(LOOKED_AT):
         if other < 0:
             break

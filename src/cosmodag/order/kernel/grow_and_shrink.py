@@ -81,7 +81,8 @@ def grow(
     """
     columns, marks, path = ints[0], ints[1], ints[2]
     room = work.shape[0] - 4
-    left, along, loading, gains = work[room], work[room + 1], work[room + 2], work[room + 3]
+    left, along = work[room], work[room + 1]
+    loading, gains = work[room + 2], work[room + 3]
     row = correlations[v]
     for t in range(everyone):
         j = columns[t]

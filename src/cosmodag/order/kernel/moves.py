@@ -12,15 +12,24 @@ from cosmodag.order.kernel.grow_and_shrink import wide
 from cosmodag.order.kernel.records import renew
 from cosmodag.order.kernel.state import (
     BLOCKERS,
+    BOUND,
+    CHANGED,
     FROM,
     HEADER,
+    HEADS,
     IS_DUE,
+    LISTED_IN,
     MENTIONS,
+    MOVED,
+    MOVED_IN,
+    OLD_POSITION,
     ORDER,
     PARENTS,
     PATH,
     PENALTY,
+    POSITION,
     RECORD,
+    TAILS,
     TO,
     TOO_SMALL,
     TRIAL,
@@ -49,9 +58,11 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
     the same move), the number with invalid records, and the sum of the (estimated) bounds of their
     gains.
     """
-    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
+    notes, reals = state.notes, state.reals
+    key, bound = state.keys[POSITION], state.keys[BOUND]
     order, current, mentions = state.shared[ORDER], state.shared[RECORD], state.shared[MENTIONS]
-    mark, hit, moved, changed = state.own[1], state.own[2], state.own[3], state.own[4]
+    mark, hit = state.own[MOVED_IN], state.own[LISTED_IN]
+    moved, changed = state.own[MOVED], state.own[CHANGED]
     penalty = state.settings[PENALTY]
     state.counters[TRIAL] += 1
     stamp = state.counters[TRIAL]
@@ -125,24 +136,24 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
                 one = w if side == 0 else s
                 if hit[one] != stamp:
                     hit[one] = stamp
-                    hope[one] = 0.0
+                    bound[one] = 0.0
                     changed[n] = one
                     n += 1
                 if (side == 0) == (kind < 2):
-                    if hope[one] == 0.0:  # a new parent may replace the present ones
-                        hope[one] = penalty[one] * notes[current[one] + PARENTS]
+                    if bound[one] == 0.0:  # a new parent may replace the present ones
+                        bound[one] = penalty[one] * notes[current[one] + PARENTS]
                     if side == 1:
-                        hope[one] += reals[t]
+                        bound[one] += reals[t]
                     else:
                         own = current[one] + HEADER + notes[current[one] + PATH]
                         for q in range(own, own + notes[current[one] + BLOCKERS]):
                             if notes[q] == s:
-                                hope[one] += reals[q]
+                                bound[one] += reals[q]
     for i in range(n):
         w = changed[i]
-        total += hope[w]
+        total += bound[w]
         spot = i
-        while spot > 0 and hope[changed[spot - 1]] > hope[w]:
+        while spot > 0 and bound[changed[spot - 1]] > bound[w]:
             changed[spot] = changed[spot - 1]
             spot -= 1
         changed[spot] = w
@@ -166,20 +177,12 @@ def sweep(
     early after ``budget`` units of work, or if a space is too small (``counters[TOO_SMALL]``); in
     the latter case all records must be renewed.
     """
-    notes, counters, key, old_key = state.notes, state.counters, state.keys[0], state.keys[1]
-    order, current, counts, is_due = (
-        state.shared[ORDER],
-        state.shared[RECORD],
-        state.shared[MENTIONS],
-        state.shared[IS_DUE],
-    )
-    mark, moved, changed, tails, heads = (
-        state.own[1],
-        state.own[3],
-        state.own[4],
-        state.own[5],
-        state.own[6],
-    )
+    notes, counters = state.notes, state.counters
+    key, old_key = state.keys[POSITION], state.keys[OLD_POSITION]
+    order, current = state.shared[ORDER], state.shared[RECORD]
+    counts, is_due = state.shared[MENTIONS], state.shared[IS_DUE]
+    mark, moved, changed = state.own[MOVED_IN], state.own[MOVED], state.own[CHANGED]
+    tails, heads = state.own[TAILS], state.own[HEADS]
     moves, end = wide(0), counters[WORK] + budget
     for at in range(first, len(turn)):
         best, v, u, kind = LEAST_IMPROVEMENT, wide(-1), wide(-1), wide(NONE)
@@ -232,14 +235,14 @@ def sweep(
             else:
                 tail, head, which = tails[i // 4], heads[i // 4], wide(i % 4)
             # Positions after the move: fractions just below that of v, or just above that of u.
-            count, n, hope, low, high = wide(0), len(order), 0.0, wide(0), wide(-1)
+            count, n, bound, low, high = wide(0), len(order), 0.0, wide(0), wide(-1)
             if which == NONE:
                 n = counters[TO] - counters[FROM]
                 for t in range(n):
                     changed[t] = order[counters[FROM] + t]
             else:
-                count, n, hope = affected(state, tail, head, which)
-                if count < 0 or (hope < best - slack and not is_made):
+                count, n, bound = affected(state, tail, head, which)
+                if count < 0 or (bound < best - slack and not is_made):
                     continue
                 low, high = wide(key[tail]), wide(key[head])
             base = low - 1.0 if which < 2 else float(high)
@@ -247,7 +250,7 @@ def sweep(
                 s = moved[t]
                 old_key[s] = key[s]
                 key[s] = base + (t + 1.0) / (count + 1.0)
-            gain = renew(state, n, hope, best - slack, is_made)
+            gain = renew(state, n, bound, best - slack, is_made)
             if not is_made:
                 for t in range(count):
                     key[moved[t]] = old_key[moved[t]]

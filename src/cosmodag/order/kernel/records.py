@@ -16,6 +16,8 @@ from cosmodag.order.entropy.score import entropy_score
 from cosmodag.order.kernel.grow_and_shrink import grow, shrink, wide
 from cosmodag.order.kernel.state import (
     BLOCKERS,
+    BOUND,
+    CHANGED,
     END,
     FREE,
     GROUP,
@@ -27,13 +29,17 @@ from cosmodag.order.kernel.state import (
     LONGEST,
     LOOKED_AT,
     MENTIONS,
+    NEWEST,
     PARENTS,
     PATH,
+    PATH_RESIDUAL,
     PATH_SPACE,
     PENALTY,
     POOL_SPACE,
+    POSITION,
     PRECISION,
     RECORD,
+    RESIDUAL,
     TOO_SMALL,
     UNIT,
     WORK,
@@ -41,19 +47,21 @@ from cosmodag.order.kernel.state import (
 
 
 @part
-def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) -> float:
+def renew(state: Any, n: int, total_bound: float, least: float, is_made: bool) -> float:
     """Score the n changed variables at their current positions; return the change of the total.
 
     For each variable, a valid record is looked up, or created by growing and shrinking. A trial
-    returns −inf once the bound of its gain, initially ``total_hope``, falls below ``least``. If the
-    move is made, the new records become the current ones. If a space is too small,
+    returns −inf once the bound of its gain, initially ``total_bound``, falls below ``least``. If
+    the move is made, the new records become the current ones. If a space is too small,
     ``counters[TOO_SMALL]`` says which.
     """
     settings, rules, counters = state.settings, state.rules, state.counters
-    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
+    notes, reals = state.notes, state.reals
+    key, bound = state.keys[POSITION], state.keys[BOUND]
     current, counts, is_due = state.shared[RECORD], state.shared[MENTIONS], state.shared[IS_DUE]
-    newest, changed, mentioned_by = state.own[0], state.own[4], state.mentioned_by
-    columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
+    newest, changed, mentioned_by = state.own[NEWEST], state.own[CHANGED], state.mentioned_by
+    columns, marks = state.ints[0], state.ints[1]
+    path, keep = state.ints[2], state.ints[3]
     near, room, d = state.near, state.work.shape[0] - 4, len(key)
     left, along, weights = state.work[room], state.work[room + 1], state.work[room + 3]
     later = d if mentioned_by.shape[1] else 0
@@ -184,8 +192,8 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
             reals[found] = -half * fit - settings[PENALTY, v] * parents
             if len(state.table):
                 reals[found] = entropy_score(state, v, found)
-            reals[found + 1] = residual
-            reals[found + 2] = variance
+            reals[found + RESIDUAL] = residual
+            reals[found + PATH_RESIDUAL] = variance
             notes[found] = newest[v]
             newest[v] = found
             counters[FREE] = end
@@ -212,7 +220,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                 current[v] = found
         else:
             total += reals[found] - reals[old]
-            total_hope -= hope[v]
-            if total + total_hope < least:
+            total_bound -= bound[v]
+            if total + total_bound < least:
                 return -np.inf
     return total

@@ -13,6 +13,11 @@ HALF_ROWS, LEAST_GAIN, LEAST_RISE, PENALTY, PRECISION, LONGEST, GROUP, UNIT = ra
 # Rows of ``shared``: order; current record; number of variables that mention x; whether the moves
 # of the variable remain to be tried.
 ORDER, RECORD, MENTIONS, IS_DUE = range(4)
+# Rows of ``own``: newest record; number of the last trial that moved the variable, and of the last
+# that listed it; variables that move; variables that change; tails and heads of the arcs to try.
+NEWEST, MOVED_IN, LISTED_IN, MOVED, CHANGED, TAILS, HEADS = range(7)
+# Rows of ``keys``: position; position before a trial; bound of the gain.
+POSITION, OLD_POSITION, BOUND = range(3)
 # Entries of ``counters``: first free place and end of the pool; work done; which space was too
 # small (`PATH_SPACE`, `POOL_SPACE` or 0); number of the trial; start of a worker's part of the
 # pool; first position whose record is renewed, and the position after the last.
@@ -24,6 +29,7 @@ PATH_SPACE, POOL_SPACE = 1, 2
 # score, residual variance given the parents, residual variance given the path, one unused; then the
 # weight of each parent, and for each blocker an estimate of what it would add to the score.
 PARENTS, PATH, BLOCKERS = 1, 2, 3
+RESIDUAL, PATH_RESIDUAL = 1, 2
 HEADER = 4
 # Maximum number of records of a variable that are compared, the newest first.
 LOOKED_AT = 64
@@ -44,10 +50,8 @@ class State(NamedTuple):
     reals: NDArray[np.float64]  # pool of records: numbers
     mentioned_by: NDArray[np.int32]  # (d, width): variables whose current record mentions x, at [x]
     shared: NDArray[np.int64]  # (4, d)
-    own: NDArray[np.int64]  # (7, d): newest record, number of the last trial that moved the
-    # variable, and that listed it; moved variables, changed variables, tails and heads of the arcs
-    # to try
-    keys: NDArray[np.float64]  # (3, d): position, position before a trial, bound of the gain
+    own: NDArray[np.int64]  # (7, d)
+    keys: NDArray[np.float64]  # (3, d)
     counters: NDArray[np.int64]  # (8,)
     work: NDArray[np.float64]  # (room + 4, d): for `grow`
     factor: NDArray[np.float64]  # (2 room + 1, room): for `grow` and `shrink`

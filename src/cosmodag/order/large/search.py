@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.order.kernel.state import BLOCKERS, HEADER, PATH, PRECISION
+from cosmodag.order.kernel.state import BLOCKERS, HEADER, PATH, PATH_RESIDUAL, PRECISION
 from cosmodag.order.large.lists import Lists
 from cosmodag.order.large.scan import explain_some
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
@@ -217,7 +217,7 @@ def _record_hashes(local: LocalSearch) -> list[int]:
 def _suspects(moments: Moments, local: LocalSearch) -> NDArray[np.bool_]:
     """Find the variables whose residual variance exceeds the median by three standard errors."""
     squares = moments.own_scales**2
-    variances = local.state.reals[local.records + 2] * squares
+    variances = local.state.reals[local.records + PATH_RESIDUAL] * squares
     varies = moments.has_noise
     if not varies.any():
         return varies

@@ -28,7 +28,8 @@ def equal_variance_order(
     variance this is consistent (Chen, Drton and Wang 2019). There are two ways to condition:
 
     - *exact*, on all variables already placed, by a pivoted Cholesky factorisation in O(d³/3), a
-      tenth of a second at d = 1,000. Variables that those before determine are sorted by variance.
+      tenth of a second at d = 1,000. Variables that those already placed determine follow at once,
+      sorted by variance.
     - *sparse*, on a list of the placed variables that explain more than the penalty per arc when
       they are placed. The useless ones are dropped whenever the list has doubled, in O(d² k²) for
       lists of k. The order is a different one, and better only if d > n. Shares of arcs that the

@@ -20,9 +20,9 @@ def eliminate(inverse: Any, half_rows: float, penalty: float, costs: Any, ints: 
     must be computed (initially all); ``ints[2]`` is space for the neighbours of a variable.
 
     The cost of eliminating v is the number of its neighbours, plus the change in the number of
-    pairs of neighbours that depend on each other given the rest. A pair that is worth less than the
-    penalty counts as a fraction. After each elimination, only the costs of the neighbours of the
-    eliminated variable are updated. Of equal costs, the last variable is eliminated, so that
+    pairs of neighbours that depend on each other given the rest. A dependence that is worth less
+    than the penalty counts as a fraction. After each elimination, only the costs of the neighbours
+    of the eliminated variable are updated. Of equal costs, the last variable is eliminated, so that
     unrelated variables keep the order of the columns.
     """
     order, state, near = ints[0], ints[1], ints[2]
