@@ -100,12 +100,6 @@ class LocalSearch:
         """Sum of the local scores."""
         return float(self.state.reals[self.records].sum())
 
-    def parents(self, v: int) -> NDArray[np.int64]:
-        """Parents of one variable."""
-        record, notes = int(self.records[v]), self.state.notes
-        first = record + slot.HEADER
-        return notes[first : first + notes[record + slot.PARENTS]].astype(np.int64)
-
     def residuals(self) -> NDArray[np.float64]:
         """Residual variance of each variable given its parents, as a share of its variance."""
         return np.array(self.state.reals[self.records + slot.RESIDUAL])

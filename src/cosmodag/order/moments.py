@@ -17,8 +17,8 @@ ROUNDING = 1e-13
 # size have steps of 2⁻²⁴ near one: too coarse where parents leave a share of 1e-7 of a variance, as
 # they do in deep graphs.
 WHOLE_BEYOND, UNIT = 30_000, 2.0**-30
-# Maximum number of columns in one matrix product: OpenBLAS 0.3.31 ends the process in the product
-# of 50,000 columns.
+# Maximum number of columns in one matrix product of a wide table: OpenBLAS 0.3.31 crashes in the
+# product of 50,000 columns.
 TILE = 2048
 
 

@@ -22,12 +22,12 @@ def perturbed(
     """Move two to fifteen variables by up to a random distance, and restore required precedence.
 
     The maximum number of moves is half the number of variables, but between 7 and 15. The
-    logarithms of the number of moves and of the distance are uniform, so that perturbations are
-    small as well as large. With at most seven moves, 7 of 120 searches (d = 30, degree 8, uneven
+    logarithms of the number of moves and of the distance are uniform, so that there are both small
+    and large perturbations. With at most seven moves, 7 of 120 searches (d = 30, degree 8, uneven
     noise) ended more than 1 below the best known score, by 11 on average; with fifteen, 1 of 120.
     At equal CPU time both limits reached the same BIC on tables of 50 and 150 variables (degree 10
     and 6); moving up to half of 150 variables reached a worse one. Moving a block, or reversing or
-    shuffling a part of the order, in three restarts of ten escaped local optima less often.
+    shuffling a part of the order, in three of ten restarts escaped local optima less often.
 
     Examples
     --------

@@ -29,7 +29,6 @@ def turning_losses(
     heads: NDArray[np.integer],
     *,
     asked: NDArray[np.bool_] | None = None,
-    penalty: float | None = None,
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
     search_from: float = np.inf,
@@ -40,10 +39,10 @@ def turning_losses(
     All graphs of an equivalence class share the directions that its shape fixes, but another class
     may fit nearly as well. For an arc u → v, four orders with v before u are tried: v moves before
     u, alone or with its ancestors in between; or u moves after v, alone or with its descendants in
-    between. Parents are chosen anew on each order. The loss is the score of the given order minus
-    the best score of the four, an upper bound of the loss of the best graph in which the arc is
-    reversed or missing. One additional arc often compensates for a reversed one, so that few losses
-    exceed the penalty of an arc.
+    between. Parents are chosen anew on each order, with `default_penalty`. The loss is the score of
+    the given order minus the best score of the four, an upper bound of the loss of the best graph
+    in which the arc is reversed or missing. One additional arc often compensates for a reversed
+    one, so that few losses exceed the penalty of an arc.
 
     If the direction of an arc depends on other doubtful arcs, a graph that reverses it and also
     changes these may fit nearly as well, and none of the four orders leads to it. With few
@@ -61,8 +60,6 @@ def turning_losses(
         All arcs u → v of the graph, which agree with the order.
     asked : (m,) array of bool, optional
         Arcs whose losses are computed; by default all.
-    penalty : float, optional
-        Per arc; by default `default_penalty`.
     support, required : (d, d) arrays of bool, optional
         Allowed arcs, and arcs that are always included.
     search_from : float
@@ -89,8 +86,7 @@ def turning_losses(
     """
     d = moments.variables
     order = check_order(order, d, required)
-    if penalty is None:
-        penalty = default_penalty(float(moments.rows.max()), d)
+    penalty = default_penalty(float(moments.rows.max()), d)
     problem = problem_of(moments, penalty, support=support, required=required)
     position = np.argsort(order)
     scores = scores_on(problem, order, 0, d)

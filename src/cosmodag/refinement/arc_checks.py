@@ -168,7 +168,6 @@ def arc_curves(
     weights: sparse.csr_array,
     compared: Sequence[tuple[int, int]],
     counted: Floats | None = None,
-    seed: int = 0,
 ) -> ArcCurves:
     """Compare the lines of some arcs of a graph with curves in both directions, on held-out rows.
 
@@ -179,7 +178,7 @@ def arc_curves(
     On pairs with noises and curves other than those of the documentation, 1 % of 450 linear pairs
     were classified as curved, and all but 10 % of 300 curved pairs that had the wrong direction. Of
     more than 5,000 rows, evenly spaced ones are used. Rows in which an end of an arc was set
-    (`counted` is 0) are ignored for that arc. `seed` draws the folds.
+    (`counted` is 0) are ignored for that arc.
 
     Examples
     --------
@@ -195,7 +194,7 @@ def arc_curves(
     table = np.asarray(X[::step], np.float64)
     table = (table - table.mean(axis=0)) / np.maximum(table.std(axis=0), np.finfo(float).tiny)
     arcs = weights.toarray() != 0
-    random, count = np.random.default_rng(seed), int(arcs.sum())
+    random, count = np.random.default_rng(0), int(arcs.sum())
     first, *further = (
         _Arcs(table, arcs, random.permutation(len(table)) % _FOLDS) for _ in range(_DRAWS)
     )

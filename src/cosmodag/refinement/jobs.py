@@ -1,4 +1,4 @@
-"""The task of a refinement: pruning of, or search from, a start; its results and the outcome."""
+"""Job of a refinement: prune a start or search from it; results of starts and of the decision."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Evidence against non-Gaussian noise that is independent of the parents."""
+    """Evidence against a linear model with independent non-Gaussian noise."""
 
     kind: str  # "curved", "uneven_noise" or "few_valued_noise"
     # The columns concerned; if arcs contradict the model, the ends of the worst one.

@@ -75,13 +75,15 @@ def gaussian_best(
 ) -> tuple[Result, list[dict[str, Any]]]:
     """Search with a variance for each variable; use rivals only if they lead to a higher score.
 
-    The score must be clearly higher. Which of several graphs with the same score is found then does
-    not depend on units, but a better graph that is found only from an order that does is not lost:
-    of 10 tables (d = 30, degree 4, noise deviations from .5 to 2) there was one such graph, 54
-    higher, until restarts moved up to fifteen variables. With thousands of variables, only rivals
-    that begin at least as high as the best of the other orders are searched: on standardised tables
-    they begin lower, took 116 of 124 s at d = 5,000, and won on none of 7 tables. With 50
-    variables, a rival that began lower won on one of 64 tables, by 37.
+    The score must be clearly higher, so that units never decide between graphs of equal score. A
+    better graph that is found only from a rival, an order that depends on units, is nevertheless
+    used: of 10 tables (d = 30, degree 4, noise deviations from .5 to 2), one had such a graph, 54
+    higher, before restarts moved up to fifteen variables.
+
+    With thousands of variables, only rivals that begin at least as high as the best of the other
+    orders are searched: on standardised tables they begin lower, took 116 of 124 s at d = 5,000,
+    and won on none of 7 tables. With 50 variables, a rival that began lower won on one of 64
+    tables, by 37.
     """
     best, report = best_of(job, method, "gaussian", orders)
     if method == "order" and job.moments.variables >= LARGE:

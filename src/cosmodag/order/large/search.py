@@ -225,9 +225,7 @@ def _suspects(moments: Moments, local: LocalSearch) -> NDArray[np.bool_]:
     return np.asarray(varies & (variances > limit))
 
 
-def unexplained(
-    moments: Moments, penalty: float, threads: int | None = None
-) -> NDArray[np.float64]:
+def unexplained(moments: Moments, penalty: float) -> NDArray[np.float64]:
     """Compute the fraction of each variable's variance that its best few predictors leave.
 
     Parameters
@@ -235,7 +233,6 @@ def unexplained(
     moments : Moments
     penalty : float
         Per predictor.
-    threads : int, optional
 
     Examples
     --------
@@ -256,6 +253,6 @@ def unexplained(
             )
             room *= 2
 
-    with mapper(available_threads(threads)) as run:
+    with mapper(available_threads()) as run:
         run(explain, np.array_split(np.arange(d), max(1, d // 256)))
     return left

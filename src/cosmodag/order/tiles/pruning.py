@@ -26,9 +26,9 @@ from cosmodag.solve.machine.threads import available_threads, mapper
 # correlations), on GPUs because of time.
 LARGE = {"gpu": 2_000, "cpu": 12_000}
 
-# Initial capacity of a path. Children with longer paths are repeated with this many times the
-# capacity, in double precision. The lengths of their queues are powers of two, at least a minimum,
-# since each combination of lengths is a program to compile.
+# Initial capacity of a path, and the factor by which it grows. Children with longer paths are
+# repeated in double precision, in queues whose length is a power of two and at least a minimum,
+# because each combination of capacity and length is a program to compile.
 FIRST_CAPACITY = 32
 MORE = 4
 LEAST_QUEUE = 64
@@ -58,7 +58,6 @@ def prune_in_tiles(
     block: int | None = None,
     double: bool = False,
     should_stop: Callable[[], bool] | None = None,
-    on_progress: Callable[[int], None] | None = None,
     threads: int | None = None,
 ) -> RegressionGraph:
     """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
@@ -85,8 +84,6 @@ def prune_in_tiles(
         Whether all products are in double precision.
     should_stop : function, optional
         Called every few steps; once it returns True, the remaining variables get no parents.
-    on_progress : function, optional
-        Called with the number of variables that are finished.
     threads : int, optional
         Number of threads for the computation in double precision; by default one per core.
 
@@ -115,7 +112,6 @@ def prune_in_tiles(
         device,
         BLOCK[_platform(device)] if block is None else block,
         should_stop or (lambda: False),
-        on_progress or (lambda done: None),
     )
     starts, steps = growth.paths(double)
     return _finished(columns, checked, penalty, starts, steps, available_threads(threads))
@@ -135,7 +131,6 @@ class _Growth:
     device: Host | jax.Device
     block: int
     should_stop: Callable[[], bool]
-    on_progress: Callable[[int], None]
 
     @property
     def tile(self) -> int:
@@ -152,14 +147,13 @@ class _Growth:
         tails: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
         # Late children have the most candidates: if they are first, lanes are idle for less time.
         children: NDArray[np.int64] = np.arange(d - 1, -1, -1)
-        capacity, done = min(FIRST_CAPACITY, d), 0
+        capacity = min(FIRST_CAPACITY, d)
         while len(children):
             with jax.enable_x64(double), jax.default_device(jax_device(self.device)):
-                lengths, steps = self._run(double, children, capacity, done)
+                lengths, steps = self._run(double, children, capacity)
             complete = (lengths >= 0) & (lengths <= capacity)
             heads.append(np.repeat(children[complete], lengths[complete]))
             tails.append(steps[complete][np.arange(capacity) < lengths[complete, None]])
-            done += int(np.count_nonzero(complete))
             children, capacity = children[lengths > capacity], min(MORE * capacity, d)
             double = True
             if len(children) and self.should_stop():
@@ -169,7 +163,7 @@ class _Growth:
         return np.concatenate([[0], np.cumsum(counts)]), found[1][np.lexsort(found[::-1])]
 
     def _run(
-        self, double: bool, children: NDArray[np.int64], capacity: int, done: int
+        self, double: bool, children: NDArray[np.int64], capacity: int
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Grow the paths of some children; return the lengths and candidates of the paths."""
         count = len(children)
@@ -180,10 +174,8 @@ class _Growth:
         lanes = begin(queue, self._lanes(queue, capacity), capacity)
         while True:
             lanes = advance(queue, lanes, STEPS, tile=self.tile)
-            lengths = np.asarray(lanes.lengths)[:count]
-            self.on_progress(done + int(np.count_nonzero((lengths >= 0) & (lengths <= capacity))))
             if not np.any(np.asarray(lanes.row) < room) or self.should_stop():
-                return lengths, np.asarray(lanes.paths)[:count]
+                return np.asarray(lanes.lengths)[:count], np.asarray(lanes.paths)[:count]
 
     def _queue(self, double: bool, children: NDArray[np.int64]) -> Queue:
         """Copy the columns, in causal order, and some children to the device."""

@@ -113,7 +113,7 @@ def _share(p: int, work: Work) -> None:
 
 @borrowing
 def _shared_variance(count: float, p: int, turned: int, work: Work) -> float:
-    """Fit the shared equation to `count` rows, after adding or removing the regime `turned`."""
+    """Fit the shared equation, after adding or removing the regime `turned`, to `count` rows."""
     sign = 0.0
     if turned >= 0:
         sign = 1.0 if work.targets[turned] else -1.0
