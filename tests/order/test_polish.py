@@ -1,4 +1,4 @@
-"""Parents looked at once more are nearly the best where there are few, and never worse."""
+"""Polished parents are nearly optimal if there are few variables, and never worse than before."""
 
 from itertools import chain, combinations
 
@@ -36,7 +36,7 @@ def test_few_variables_get_nearly_their_best_parents(seed):
     penalty = default_penalty(60, 7)
     first = choose_parents(moments, order, penalty=penalty)
     found = polish(moments, order, first, score="gaussian", penalty=penalty)
-    # Not always the best, but within half the price of an arc of it.
+    # Not always optimal, but within half the penalty of an arc.
     missed = best_total(moments, order, penalty) - gaussian_total(moments, found, penalty)
     assert -1e-6 < missed < penalty / 2
 

@@ -37,7 +37,7 @@ def test_the_graph_is_that_of_prune(kind, seed):
 
 
 def test_more_variables_than_rows():
-    # In double precision: with hardly any variance left, the next step is a matter of rounding.
+    # In double precision: if the residual variance is tiny, rounding decides the next step.
     table = simulate.load("n40_d60_ER4_gauss", seed=1).X
     order = np.argsort(table.var(axis=0))
     assert_same(prune_in_tiles(table, order, double=True), choose_parents(Moments.of(table), order))

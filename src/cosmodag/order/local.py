@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from cosmodag.order.kernel import state as slot
 from cosmodag.order.kernel.moves import EXECUTE, PLAN, TRY, TRY_ENDS, sweep
 from cosmodag.order.kernel.state import State
-from cosmodag.order.problem import Problem, make_room, new_state, new_worker, set_order, widen
+from cosmodag.order.problem import (
+    Problem,
+    make_room,
+    make_worker_room,
+    new_state,
+    new_worker,
+    set_order,
+)
 
 # Work between two calls of ``should_stop``, in units of about one multiplication.
 BUDGET = 200_000_000
@@ -203,7 +210,7 @@ class LocalSearch:
                 is_full = worker.counters[slot.TOO_SMALL] == slot.POOL_SPACE
                 is_hopeless = is_full and at == emptied_for
                 emptied_for = at if is_full else emptied_for
-                worker = widen(worker)
+                worker = make_worker_room(worker)
                 at += is_hopeless
         self.workers.put(worker)
         return plans

@@ -215,7 +215,7 @@ def new_worker(state: State, number: int) -> State:
     )
 
 
-def widen(worker: State) -> State:
+def make_worker_room(worker: State) -> State:
     """Enlarge a worker's space for paths, or delete the worker's records if its pool is full."""
     too_small = worker.counters[slot.TOO_SMALL]
     worker.counters[slot.TOO_SMALL] = 0

@@ -1,4 +1,4 @@
-"""Scores of a graph, which are sums over its variables, and how orders are searched with them."""
+"""Scores of a graph, their penalties, and how orders are searched with them."""
 
 import math
 from collections.abc import Callable

@@ -29,7 +29,7 @@ _OFFSET = 1e3
 # table pass.
 _LEVEL = 0.01
 # Maximum number of columns examined: if half of all columns agree, so do half of these.
-_LOOKED_AT = 256
+_MOST_COLUMNS = 256
 # Effective number of values, 1 / Σ p², below which a column counts as few-valued: normal values
 # that are rounded to a sixth of their standard deviation have 21.
 _FEW = 20.0
@@ -67,7 +67,7 @@ def common_scale(X: ArrayLike) -> str | None:
     columns = np.flatnonzero(np.ptp(table, axis=0) > 0)
     if len(columns) < 2:
         return None
-    step = -(-len(columns) // _LOOKED_AT)
+    step = -(-len(columns) // _MOST_COLUMNS)
     table = table[:, columns[::step]]
     for name, measure in _MEASURES.items():
         if _half_agree(measure(table)):
@@ -93,8 +93,8 @@ def against_equal(X: Floats, means: Floats | float) -> str | None:
 _MEASURES: dict[str, Callable[[Floats], Floats]] = {
     "standard deviations": lambda table: np.asarray(table.std(axis=0)),
     "ranges": lambda table: np.asarray(np.ptp(table, axis=0)),
-    "largest magnitudes": lambda table: _beside_spread(table, np.abs(table).max(axis=0)),
-    "means": lambda table: _beside_spread(table, table.mean(axis=0)),
+    "largest magnitudes": lambda table: _without_offsets(table, np.abs(table).max(axis=0)),
+    "means": lambda table: _without_offsets(table, table.mean(axis=0)),
     "interquartile ranges": lambda table: np.asarray(
         np.ptp(np.quantile(table, [0.25, 0.75], axis=0), axis=0)
     ),
@@ -104,7 +104,7 @@ _MEASURES: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _beside_spread(table: Floats, values: Floats) -> Floats:
+def _without_offsets(table: Floats, values: Floats) -> Floats:
     """Set values to 0 that are offsets, far larger than the standard deviation of their column."""
     return np.where(np.abs(values) < _OFFSET * table.std(axis=0), values, 0.0)
 

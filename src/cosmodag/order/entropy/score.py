@@ -15,7 +15,7 @@ from cosmodag.order.kernel.state import (
     GROUP,
     HALF_ROWS,
     HEADER,
-    LOOKED_AT,
+    MOST_COMPARED,
     NEWEST,
     PARENTS,
     PENALTY,
@@ -34,7 +34,7 @@ def entropy_score(state: Any, v: int, record: int) -> float:
     group, cost, n = int(state.settings[GROUP, v]), state.settings[PENALTY, v], len(state.noise)
     count, first, scales = notes[record + PARENTS], record + HEADER, state.scales[group]
     other = state.own[NEWEST, v]
-    for _ in range(LOOKED_AT):
+    for _ in range(MOST_COMPARED):
         if other < 0:
             break
         is_same = notes[other + PARENTS] == count

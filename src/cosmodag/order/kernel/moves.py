@@ -51,8 +51,8 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
     """List the variables that move, and those whose current record is not valid after the move.
 
     The latter are the variables whose record mentions one that moves past them, and the moved ones
-    that pass a member of their path or a blocker. They are sorted by rising bound of the gain, so
-    that a trial that cannot reach the best gain ends early.
+    that pass a member of their path or a blocker. They are sorted by the bound of their gain, in
+    ascending order, so that a trial that cannot reach the best gain ends early.
 
     Returns the number of variables that move (−1 if there is no such move, or if another kind is
     the same move), the number with invalid records, and the sum of the (estimated) bounds of their

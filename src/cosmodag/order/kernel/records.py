@@ -27,8 +27,8 @@ from cosmodag.order.kernel.state import (
     LEAST_GAIN,
     LEAST_RISE,
     LONGEST,
-    LOOKED_AT,
     MENTIONS,
+    MOST_COMPARED,
     NEWEST,
     PARENTS,
     PATH,
@@ -71,7 +71,7 @@ def renew(state: Any, n: int, total_bound: float, least: float, is_made: bool) -
         at, old = key[v], current[v]
         # Look for a valid record: first the current one, then the others of v, newest first.
         record, newer, found = old, wide(-1), wide(-1)
-        for depth in range(LOOKED_AT):
+        for depth in range(MOST_COMPARED):
             if depth == 1:
                 record = newest[v]
             if record >= 0:

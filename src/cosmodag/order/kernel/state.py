@@ -32,7 +32,7 @@ PARENTS, PATH, BLOCKERS = 1, 2, 3
 RESIDUAL, PATH_RESIDUAL = 1, 2
 HEADER = 4
 # Maximum number of records of a variable that are compared, the newest first.
-LOOKED_AT = 64
+MOST_COMPARED = 64
 
 
 class State(NamedTuple):
