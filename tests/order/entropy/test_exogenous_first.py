@@ -1,4 +1,4 @@
-"""The exogenous-first order is the one that comparing all pairs gives."""
+"""The exogenous-first order is that of a comparison of all pairs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Parents that only the shape of the noise makes visible."""
+"""Parents that only the shape of the noise reveals."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_chance_adds_almost_nothing():
     for seed in range(20):
         X = np.random.default_rng(seed).exponential(size=(200, 6))
         added += np.count_nonzero(arcs(X, weak_parents=True)) - np.count_nonzero(arcs(X))
-    # Of 300 pairs, a gain above the penalty of log 200 is chance in one of a thousand.
+    # Among 300 pairs, one in a thousand gains more than the penalty of log 200 by chance.
     assert added <= 3
 
 
