@@ -206,6 +206,13 @@ def test_units_of_a_column_do_not_matter_however_far_from_the_others(data, learn
     np.testing.assert_array_equal(found.equivalence_class(), expected)
 
 
+def test_weights_that_are_not_finite_are_replaced_with_a_whole_sentence(data, monkeypatch):
+    monkeypatch.setattr(Cosmo, "_strengths", lambda self, *_: np.full((10, 10), np.nan))
+    monkeypatch.setattr("cosmodag.learners.cosmo._UNIT_RATIO", 1.0)
+    with pytest.warns(DataWarning, match=r"^The weights .* are not finite, and the standard dev"):
+        Cosmo(epochs=2, random_state=0).fit(data.X)
+
+
 def test_training_in_such_units_is_given_up_with_a_word(data):
     X = data.X * np.where(np.arange(10) == 3, 1e-12, 1.0)
     with pytest.warns(DataWarning, match="searched from orders that do not depend on units"):

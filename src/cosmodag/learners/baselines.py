@@ -68,7 +68,7 @@ class SortLearner(RefinedLearner):
         """Order the variables, causes first; the caller enforces what is known of the order."""
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
-        """Reasons why the values of parameters would have no effect, by parameter."""
+        """Find parameters whose values would have no effect, and the reason for each."""
         found = super().idle_settings(table)
         if self.refine is not None and self.criterion != type(self).criterion:
             found["criterion"] = (

@@ -167,13 +167,13 @@ class BlockSearch(OrderSearch):
     curves: bool | str = "auto"
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         if self.curves not in (True, False, "auto"):
             raise DataError(f"curves is {self.curves!r}: it must be True, False or 'auto'.")
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
-        """Reasons why the values of parameters would have no effect, by parameter."""
+        """Find parameters whose values would have no effect, and the reason for each."""
         found = super().idle_settings(table)
         if self.curves is True and self.noise not in ("auto", "gaussian"):
             found["noise"] = (
@@ -183,7 +183,7 @@ class BlockSearch(OrderSearch):
         return found
 
     def decided(self) -> dict[str, Any]:
-        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        """Return the parameters that fix the decisions of this fit when it is repeated."""
         return {**super().decided(), "curves": self.fitted_.equations.is_curved}
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:

@@ -49,13 +49,13 @@ class SearchedLearner(StructureLearner):
     _search_by: ClassVar[str] = "set refine='order' (--refine order)"
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         check_choice("noise", self.noise, NOISES)
         check_count("restarts", self.restarts, low=0, also=("auto",))
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
-        """Reasons why the values of parameters would have no effect, by parameter."""
+        """Find parameters whose values would have no effect, and the reason for each."""
         found = super().idle_settings(table)
         method = self.refinement_for(1 if table is None else len(table.names))
         if self._asks_noise:
@@ -96,7 +96,7 @@ class SearchedLearner(StructureLearner):
         return self.noise not in ("auto", type(self).noise)
 
     def decided(self) -> dict[str, Any]:
-        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        """Return the parameters that fix the decisions of this fit when it is repeated."""
         return {**super().decided(), "noise": self._dag.noise}
 
     @property
@@ -128,7 +128,7 @@ class RefinedLearner(SearchedLearner):
     refine: str | None = None
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         check_choice("refine", self.refine, ("auto", "prune", "order", None))
 

@@ -82,7 +82,7 @@ class NetworkLearner(TrainedLearner):
         return self._order_from_units
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         if not isinstance(self.hidden, tuple | list) or not self.hidden:
             raise DataError(
