@@ -59,8 +59,8 @@ class AnnealedLearner(TrainedLearner):
         Set `temperature_end` by Theorem 2 instead: to the highest temperature at which
         h(S) = tr e^S − d ≤ tolerance is guaranteed for every p.
     loss : {"squared-error", "likelihood"}
-        The loss: the mean squared error, or the negative Gaussian log-likelihood with one noise
-        variance per variable, (1/d) Σ_v log RSS_v, which does not depend on units.
+        Loss to minimise: the mean squared error; or the negative Gaussian log-likelihood with one
+        noise variance per variable, (1/d) Σ_v log RSS_v, which does not depend on units.
     epochs : int or "auto"
         Number of passes over the data. ``"auto"`` gives a fixed number of steps, whatever the
         number of rows (:func:`cosmodag.learners.trained.settings.default_steps`).

@@ -48,11 +48,11 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         Coefficients λ₁ and λ₂ of the penalties ‖H‖₁ and ‖H‖_F (not squared), over all d²h entries
         or, with masked inputs, over the d² gates.
     loss : {"auto", "squared-error", "likelihood"}
-        The loss. The mean squared error infers the order from the sizes of the noise, so the result
-        depends on units. The negative Gaussian log-likelihood with one noise variance per variable,
-        (1/d) Σ_v log RSS_v, is trained on standardised columns, so the result does not. ``"auto"``
-        uses the squared error if the noise variances are similar, and the likelihood otherwise;
-        without refinement, the likelihood only if they differ strongly.
+        Loss to minimise: the mean squared error, which infers the order from the sizes of the
+        noise, so that the result depends on units; or the negative Gaussian log-likelihood with one
+        noise variance per variable, (1/d) Σ_v log RSS_v, trained on standardised columns, so that
+        it does not. ``"auto"`` uses the squared error if the noise variances are similar, and the
+        likelihood otherwise; without refinement, the likelihood only if they differ strongly.
 
     Attributes
     ----------

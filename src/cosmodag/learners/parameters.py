@@ -66,9 +66,9 @@ class SharedParameters(FittedGraph):
         that of a window of the times t, t − 1, …, t − k, with arcs into time t from the same and
         from earlier times (`docs/time.md`). 0 for independent rows.
     max_time : float, optional
-        Time limit in seconds. The fit then stops with the result so far and a warning.
+        Time limit in seconds, after which the fit stops with the result so far and a warning.
     random_state : int, Generator, RandomState or None
-        Random seed. An integer gives the same result, bit for bit, in every fit on one machine.
+        Random seed; an integer gives the same result, bit for bit, in every fit on one machine.
     verbose : bool
         Whether to show progress on stderr if it is a terminal.
     """

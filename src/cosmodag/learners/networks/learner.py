@@ -49,7 +49,7 @@ class NetworkLearner(TrainedLearner):
     refine : {None, "prune"}
         ``"prune"`` keeps the inputs of each network that the evidence of a Gaussian process
         supports, and adds inputs that the learnt order had forbidden
-        (:func:`cosmodag.order.prune_networks`). ``None`` keeps all arcs above the threshold.
+        (:func:`cosmodag.order.prune_networks`); ``None`` keeps all arcs above the threshold.
 
     Attributes
     ----------
