@@ -70,7 +70,7 @@ class SearchedLearner(StructureLearner):
     def _against_noise(self, method: str | None, table: "Table | None") -> str | None:
         """Return the reason why refinement does not use the noise requested; None if it does."""
         if method is None:
-            return f"only refinement assumes a noise, and there is none: {self._to_search('noise')}"
+            return f"only refinement uses it, and nothing is refined: {self._to_search('noise')}"
         if self.noise == "gaussian":
             return None
         if method == "prune" and self.noise == "non-gaussian":

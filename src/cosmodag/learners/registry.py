@@ -68,7 +68,7 @@ LEARNERS: dict[str, LearnerEntry] = {row[0]: LearnerEntry(*row) for row in _ROWS
 
 
 def learner_named(name: str) -> "type[StructureLearner] | None":
-    """Find a learner by the name of its class, in the list or in the program; None if there is none.
+    """Find a learner by its class name, in the list or in the program; None if there is none.
 
     Only modules of the list are imported, since a name in a file must not run code. If the program
     has several classes of this name, as a notebook may, the one defined last is returned.
