@@ -59,8 +59,8 @@ class AnnealedLearner(TrainedLearner):
         Set `temperature_end` by Theorem 2 instead: to the highest temperature at which
         h(S) = tr e^S − d ≤ tolerance is guaranteed for every p.
     loss : {"squared-error", "likelihood"}
-        Loss to minimise: the mean squared error; or the negative Gaussian log-likelihood with one
-        noise variance per variable, (1/d) Σ_v log RSS_v, which does not depend on units.
+        Loss to minimise: the mean squared error; or (1/d) Σ_v log RSS_v, which is the Gaussian
+        likelihood with one noise variance per variable, and does not depend on units.
     epochs : int or "auto"
         Number of passes over the data. ``"auto"`` gives a fixed number of steps, whatever the
         number of rows (:func:`cosmodag.learners.trained.settings.default_steps`).
@@ -72,9 +72,9 @@ class AnnealedLearner(TrainedLearner):
     device : {"auto", "cpu", "gpu"}
         Device of the computation.
     checkpoint : path, optional
-        Folder to which training writes its state, every half minute and when it is stopped. A
-        repeated fit with the same folder continues from that state, to a result that is the same
-        bit for bit. A fit that completes deletes the state.
+        Folder to which training writes its state, every half minute and when it is stopped. If the
+        fit is repeated with the same folder, it continues from this state, and its result is the
+        same, bit for bit, as without the stop. A fit that ends deletes the state.
 
     Attributes
     ----------

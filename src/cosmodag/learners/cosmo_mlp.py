@@ -49,10 +49,10 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         or, with masked inputs, over the d² gates.
     loss : {"auto", "squared-error", "likelihood"}
         Loss to minimise: the mean squared error, which infers the order from the sizes of the
-        noise, so that the result depends on units; or the negative Gaussian log-likelihood with one
-        noise variance per variable, (1/d) Σ_v log RSS_v, trained on standardised columns, so that
-        it does not. ``"auto"`` uses the squared error if the noise variances are similar, and the
-        likelihood otherwise; without refinement, the likelihood only if they differ strongly.
+        noise and therefore depends on units; or (1/d) Σ_v log RSS_v, which is the Gaussian
+        likelihood with one noise variance per variable, and is trained on standardised columns.
+        ``"auto"`` uses the squared error if the noise variances are similar, and the likelihood
+        otherwise; without refinement, the likelihood only if they differ strongly.
 
     Attributes
     ----------

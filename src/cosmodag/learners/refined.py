@@ -63,8 +63,10 @@ class SearchedLearner(StructureLearner):
             reason = self._against_noise(method, table)
             found |= {} if reason is None else {"noise": reason}
         if self.restarts != "auto" and method != "order":
-            trainings = "; the number of trainings is trainings=" * hasattr(self, "trainings")
-            found["restarts"] = f"nothing is searched: {self._to_search('restarts')}{trainings}"
+            remedy = self._to_search("restarts")
+            if hasattr(self, "trainings"):
+                remedy += "; to train from several starting points, set trainings=N"
+            found["restarts"] = f"nothing is searched: {remedy}"
         return found
 
     def _against_noise(self, method: str | None, table: "Table | None") -> str | None:

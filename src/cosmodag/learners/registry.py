@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
@@ -45,6 +46,8 @@ _ROWS = (
     ("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
 )
 _INHERITED = ("Parameters", "Attributes")
+# Docstrings of classes as they were written, before descriptions were inherited.
+_WRITTEN: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -113,19 +116,22 @@ def described(docstring: str, title: str) -> dict[str, Described]:
 def inherit_descriptions(kind: type) -> None:
     """Add the parameters and attributes of the base classes to the docstring of a class.
 
-    An entry of the class replaces that of a base class, and parameters that the class does not have
-    are left out. ``{name}`` is replaced by the value that ``"auto"`` stands for, if it is in the
-    ``automatic`` of the class. A class without a docstring is not changed.
+    Of several entries with one name, the one of the first class in the method resolution order is
+    used. Parameters that the class does not have are left out. ``{name}`` is replaced by the value
+    that ``"auto"`` stands for, if it is in the ``automatic`` of the class. A class without a
+    docstring is not changed.
     """
     own = kind.__dict__.get("__doc__")
     if not own:
         return
+    _WRITTEN[kind] = own
     fields = {name for base in kind.__mro__ for name in inspect.get_annotations(base)}
     docstring = inspect.cleandoc(own) + "\n"
     for title in _INHERITED:
         entries = described(docstring, title)
         for base in kind.__mro__[1:]:
-            inherited = described(inspect.cleandoc(base.__dict__.get("__doc__") or ""), title)
+            written = _WRITTEN.get(base) or base.__dict__.get("__doc__") or ""
+            inherited = described(inspect.cleandoc(written), title)
             for name, entry in inherited.items():
                 if name in fields or title == "Attributes":
                     entries.setdefault(name, entry)

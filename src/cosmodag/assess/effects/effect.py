@@ -75,9 +75,9 @@ class Effect:
     def _answer(self) -> str:
         kind = "direct effect" if self.direct else "effect"
         if self.is_nothing:
-            why = "no arc joins them" if self.direct else "no directed path leads there"
+            why = "no arc joins them" if self.direct else "no directed path joins them"
             return (
-                f"{self.cause} has no {kind} on {self.effect} in any graph that fits as well: "
+                f"{self.cause} has no {kind} on {self.effect} in any graph that fits equally well: "
                 f"{why}.{self._interval()}"
             )
         if not self.identified:
