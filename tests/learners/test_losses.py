@@ -32,7 +32,7 @@ def by_likelihood() -> list[CosmoMLP]:
 def test_equal_noise_is_fitted_by_squared_error():
     model = CosmoMLP(**SMALL).fit(equal_noise())
     assert model.loss_ == "squared-error"
-    assert "alike" in model.loss_reason_
+    assert "are similar" in model.loss_reason_
     assert model.noise_ == "equal-variance"
 
 

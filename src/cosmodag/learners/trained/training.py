@@ -68,12 +68,12 @@ def other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np
 
 
 class _Training(NamedTuple):
-    """Training of one task, and its solutions so far."""
+    """Training of one task, and its solutions so far; their places are those in `problems`."""
 
     place: int
     learner: Any
     settings: dict[str, float]
-    starts: int  # number of starting points
+    problems: list[Problem]  # one per starting point
     checkpoints: "tuple[Checkpoint, ...]"
     solved: list[Solved]
 
@@ -84,8 +84,8 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     Tasks on the same table share its memory. A resample is a table with row counts, so that all
     resamples of a table share it too.
     """
-    # For each solver and device, its problems and the training that each problem belongs to.
-    groups: dict[Any, tuple[list[Problem], list[_Training]]] = {}
+    # For each solver and device, its problems, and the training and place of each.
+    groups: dict[Any, tuple[list[Problem], list[tuple[_Training, int]]]] = {}
     tables: dict[Any, Any] = {}
     untrained: list[Learning] = []
     rounds = 0
@@ -104,20 +104,20 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         of_group += problems
         checkpoint = getattr(solver, "checkpoint", None)
         checkpoints = () if checkpoint is None else (checkpoint,)
-        training = _Training(place, learner, settings, len(problems), checkpoints, [])
-        owners += [training] * len(problems)
+        training = _Training(place, learner, settings, problems, checkpoints, [])
+        owners += [(training, start) for start in range(len(problems))]
     watch.begin(max(1, rounds))
     yield from untrained
     for (solver, device), (problems, owners) in groups.items():
         for one in solve_many(solver, problems, device=device, watch=watch):
-            owner = owners[one.place]
-            owner.solved.append(one)
-            if len(owner.solved) == owner.starts:
+            owner, start = owners[one.place]
+            owner.solved.append(one._replace(place=start))
+            if len(owner.solved) == len(owner.problems):
                 solved = owner.solved.copy()
                 owner.solved.clear()  # so that the solutions are freed once they are read
                 reasons = [each.solution.stopped for each in solved]
                 stopped = next((reason for reason in reasons if reason), None)
-                read = partial(_read, owner.learner, solved, problems, owner.settings)
+                read = partial(_read, owner.learner, solved, owner.problems, owner.settings)
                 yield Learning(owner.place, owner.learner, stopped, read, owner.checkpoints)
 
 
