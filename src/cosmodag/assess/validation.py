@@ -197,7 +197,7 @@ class Validation:
 
     def __str__(self) -> str:
         """Return the verdict and further findings in plain words."""
-        return " ".join([self.verdict, *self._more()])
+        return " ".join([self.verdict, *self._further_findings()])
 
     @property
     def verdict(self) -> str:
@@ -226,7 +226,7 @@ class Validation:
             )
         return text
 
-    def _more(self) -> list[str]:
+    def _further_findings(self) -> list[str]:
         found = []
         if len(self.shuffled) and len(self.independences):
             count = np.count_nonzero(self.shuffled <= self.failing_share)

@@ -97,7 +97,7 @@ class StructureLearner(SharedParameters):
         time : sequence or str, optional
             With `lags`: the time of each row, as n numbers or dates or the name of a column of X,
             which is then not a variable. Rows are sorted by time, and lags do not cross gaps. By
-            default the rows are taken to be in order, without gaps.
+            default the rows are assumed to be in order, without gaps.
         regimes : sequence or str, optional
             The regime of each row (a treatment, a batch, an experiment): n labels, empty (None or
             ``""``) for plain observations, or the name of a column. The fit finds the variables
@@ -170,5 +170,5 @@ class StructureLearner(SharedParameters):
         """Warn of arcs dropped to break cycles, if the method should leave no cycle."""
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit | None:
-        """Refine what was learnt to a graph that the data support; None without refinement."""
+        """Refine the learnt order to a graph that the data support; None without refinement."""
         return None

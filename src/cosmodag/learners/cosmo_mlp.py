@@ -104,7 +104,7 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         return learn_by_loss(tasks, watch)
 
     def why_no_levels(self, d: int) -> str | None:
-        """Name the setting because of which categories cannot be used, if any."""
+        """Name the setting that rules out categories; None if they can be used."""
         if self.loss == SQUARED_ERROR:
             return "CosmoMLP with loss='squared-error'"
         return None if self.mask == "weights" else f"CosmoMLP with mask={self.mask!r}"

@@ -49,7 +49,7 @@ class SharedParameters(FittedGraph):
         Background knowledge about the graph: a :class:`cosmodag.Knowledge`, a mapping of its
         parts, or a file.
     kinds : "auto", mapping or sequence
-        What columns hold, where it differs from what their values suggest: a mapping from names to
+        Kinds of columns, if they are not what the values suggest: a mapping from names to
         ``"continuous"``, ``"binary"``, ``"categorical"``, ``"ordinal"``, ``"count"`` or a list of
         levels from low to high; or a sequence of such entries, one per column (`docs/kinds.md`).
         `kinds_` has the result.
@@ -115,9 +115,9 @@ class SharedParameters(FittedGraph):
         return None
 
     def why_no_levels(self, d: int) -> str | None:
-        """Name the learner, and the setting because of which it cannot use categories, if any.
+        """Name the learner, with the setting that rules out categories; None if it can use them.
 
-        None if it can use them. Linear learners use categories in refinement, not in training.
+        Linear learners use categories in refinement, not in training.
         """
         if self.takes_levels and self.refinement_for(d) is not None:
             return None

@@ -127,7 +127,7 @@ def refit_resamples(
 
 
 def _keep_dag(place: int, dag: FittedDAG) -> tuple[int, FittedDAG]:
-    """Return what is kept of a fit: of linear ones the graph, since the seed gives the rows."""
+    """Keep a fit; of linear ones, only the graph, since the seed determines the rows."""
     if dag.is_linear:
         small = sparse.csr_array(dag.edges)
         dag = replace(dag, adjacency=small, weights=None, residuals=None, turning_losses=None)

@@ -282,7 +282,7 @@ def _read(
     learner: Any,
     given: Prepared,
 ) -> Learnt:
-    """Read what was learnt, convert it to prepared units, and add the loss and its reason."""
+    """Read the result of training in prepared units, and add the loss and its reason."""
     learnt: Learnt = read(given)
     if encoding is not None:
         assert isinstance(learnt.equations, NetworkEquations)

@@ -191,7 +191,7 @@ class TrainedLearner(StructureLearner):
         if not np.isfinite(values).all():
             raise DivergenceError(
                 "The weights at the end of training are not finite: bring the columns to similar "
-                "units, or lower learning_rate where it is used."
+                "units, or lower learning_rate if the learner has it."
             )
         return Learnt(
             raw_weights=strengths,

@@ -31,7 +31,7 @@ def best_start(solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
         listed = ", ".join(f"{name}={value:g}" for name, value in problems[0].settings.items())
         raise DivergenceError(
             f"Training diverged in round {solved[0].solution.diverged_at} with {listed}: bring "
-            "the columns to similar units, or lower learning_rate where it is used."
+            "the columns to similar units, or lower learning_rate if the learner has it."
         )
     candidates = [one for one in finite if one.solution.stopped is None] or finite
     if len(candidates) == 1:
