@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count
+from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.settle import aligned, chosen_arcs, isolated, unrefined_graph
 from cosmodag.fit.view.fitted import OfDAG
@@ -104,8 +105,9 @@ class NetworkLearner(TrainedLearner):
         """Return the method of refinement: None or ``"prune"``."""
         return None if self.refine is None else "prune"
 
-    def _strengths(self, found: ReadOut, solution: Solution) -> Floats:
-        return self._equations(found, solution).strengths(self.arc_strength)
+    def _strengths(self, found: ReadOut, equations: FittedEquations) -> Floats:
+        assert isinstance(equations, NetworkEquations)
+        return equations.strengths(self.arc_strength)
 
     def _equations(self, found: ReadOut, solution: Solution) -> NetworkEquations:
         assert found.first_layer is not None

@@ -186,7 +186,8 @@ class TrainedLearner(StructureLearner):
         best = best_start(solved, problems)
         self._warn_of_limits(best.solution)
         found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
-        strengths = self._strengths(found, best.solution)
+        equations = self._equations(found, best.solution)
+        strengths = self._strengths(found, equations)
         values = strengths.data if sparse.issparse(strengths) else strengths
         if not np.isfinite(values).all():
             raise DivergenceError(
@@ -206,10 +207,10 @@ class TrainedLearner(StructureLearner):
                 **self._extra(best.solution),
             },
             orders=other_orders(solved, best),
-            equations=self._equations(found, best.solution),
+            equations=equations,
         )
 
-    def _strengths(self, found: "ReadOut", solution: "Solution") -> Any:
+    def _strengths(self, found: "ReadOut", equations: FittedEquations) -> Any:
         """Return the (d, d) strengths of all arcs."""
         return found.strengths
 
