@@ -99,7 +99,7 @@ class SortLearner(RefinedLearner):
         )
         if watch.stop is not None:
             warnings.warn(
-                "The regressions were stopped early: the last variables of the order have no "
+                "The regressions were stopped early: the last variables of the order may lack "
                 "causes in this graph.",
                 InterruptedWarning,
                 stacklevel=4,

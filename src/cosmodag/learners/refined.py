@@ -31,8 +31,8 @@ class SearchedLearner(StructureLearner):
         Noise that refinement assumes: Gaussian with one variance per variable (the result does not
         depend on units, and the data determine only the equivalence class); Gaussian with one
         variance for all variables; or not Gaussian. ``"auto"`` decides from the data; ``noise_``
-        and ``noise_reason_`` report the decision. With categories or counts, the noise can only be
-        ``"gaussian"``; with ``refine="prune"``, it cannot be ``"non-gaussian"``.
+        and ``noise_reason_`` report the decision. With counts, or categories of three or more
+        levels, only ``"gaussian"`` is possible; with ``refine="prune"``, ``"non-gaussian"`` is not.
     restarts : int or "auto"
         Maximum number of searches from perturbed copies of the best order, with
         ``refine="order"``; 0 for none. They end early if several in a row find nothing better.
