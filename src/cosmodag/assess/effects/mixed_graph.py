@@ -124,7 +124,7 @@ class MixedGraph:
         return new
 
     def _implied(self, u: int, v: int) -> Iterator[tuple[int, int]]:
-        """List the arrows that follow from u → v by Meek's rules, as any arrow of a rule."""
+        """List the arrows that Meek's rules imply, where u → v is any of the arrows of a rule."""
         for w in list(self.siblings[v]):
             if not self.are_joined(u, w):  # R1: u → v – w
                 yield v, w
