@@ -53,7 +53,7 @@ class Equations:
         # A few children with many parents would make the table of all others as wide.
         by_count = np.argsort(counts, kind="stable")
         for children in np.split(by_count, range(_TOGETHER, len(counts), _TOGETHER)):
-            causes = table[children, : max(1, counts[children[-1]])]
+            causes = table[children, : counts[children].max(initial=1)]
             slopes, targets = regressions(C, causes, causes >= 0, children)
             np.add.at(weights, (causes, children[:, None]), slopes)
             noise[children] -= (slopes * targets).sum(axis=1)
