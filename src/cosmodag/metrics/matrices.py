@@ -28,7 +28,7 @@ def labelled(matrix: Matrix, label: str) -> Labelled:
     """Check a matrix, and read the names of its variables from the labels of a data frame.
 
     Columns are reordered to match the rows. If only the rows are numbered 0, 1, …, the names are
-    those of the columns; if both are numbered, there are no names.
+    those of the columns; if the columns are numbered, there are no names.
     """
     names: list[Hashable] | None = None
     if hasattr(matrix, "columns"):

@@ -90,7 +90,7 @@ def decide_noise(
     'non-gaussian'
     """
     stop = should_stop or (lambda: False)
-    scale_free = {name: order for name, order in orders.items() if name not in by_units}
+    unit_free = {name: order for name, order in orders.items() if name not in by_units}
 
     def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
         return search_non_gaussian(
@@ -107,7 +107,7 @@ def decide_noise(
         )
 
     if noise == "non-gaussian" and method == "order":
-        return by_entropy(scale_free)
+        return by_entropy(unit_free)
 
     def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Decided:
         return refine_linear(
@@ -131,7 +131,7 @@ def decide_noise(
         # Interventions determine directions whatever the noise. The order that they lead to is
         # therefore a start of every search.
         by_experiments = {"experiments": search(orders, "gaussian", None).order}
-        orders, scale_free = {**orders, **by_experiments}, {**scale_free, **by_experiments}
+        orders, unit_free = {**orders, **by_experiments}, {**unit_free, **by_experiments}
     score = "gaussian" if noise == "non-gaussian" else noise
     reason = None
     if noise == "auto":
@@ -145,7 +145,7 @@ def decide_noise(
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
         return found
     return _beyond_gaussian(
-        given, found, lambda: by_entropy({**scale_free, "gaussian search": found.order})
+        given, found, lambda: by_entropy({**unit_free, "gaussian search": found.order})
     )
 
 
@@ -154,8 +154,8 @@ def _beyond_gaussian(
 ) -> Decided:
     """Replace a Gaussian result by a non-Gaussian one if the data support that model.
 
-    Returns the Gaussian result, with a doubt if the residuals are not Gaussian but the model of
-    independent non-Gaussian noise is refuted.
+    Otherwise the Gaussian result is returned; with a doubt if the residuals are not Gaussian, but a
+    linear model with independent noise is refuted.
     """
     # In rows in which a variable was set, its residual is not noise.
     rows = slice(None) if given.counted is None else given.untouched

@@ -160,7 +160,7 @@ class Variances:
     # Log-likelihoods minus the penalties of arcs and variances, up to a constant.
     equal: float
     unequal: float
-    # The first minus the second, and the smallest margin with which equal variances are assumed.
+    # The first minus the second, and the margin above which equal variances are assumed.
     margin: float
     needed: float
 

@@ -62,8 +62,8 @@ def interventional(
     kind : {"perfect", "imperfect"}
         *Perfect*: the variable no longer depends on its parents, and is drawn from a normal
         distribution with the mean and (times `strength`) the standard deviation of its
-        observations. *Imperfect*: it keeps its parents, but has newly drawn weights, and noise of
-        twice the scale; only for linear mechanisms.
+        observations. *Imperfect*: it keeps its parents, but has new weights, drawn like the old
+        ones, and noise of twice the scale; only for linear mechanisms.
     strength : float
         Factor of the standard deviation of perfect interventions; larger values have clearer
         effects.
@@ -151,7 +151,7 @@ def _linear(
     held: Matrix | None,
     rng: np.random.Generator,
 ) -> Matrix:
-    """Draw rows of a linear model in which the variables of `mask` are held or have new weights."""
+    """Draw rows of a linear model; variables in `mask` are held, or have changed equations."""
     d = len(data.names)
     found = np.empty(mask.shape)
     for chosen in np.unique(mask, axis=0):

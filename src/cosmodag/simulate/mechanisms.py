@@ -173,8 +173,8 @@ def sample_nonlinear(
 
     Notes
     -----
-    Gaussian processes need the factorisation of an n × n matrix per node: 10,000 samples take about
-    a gigabyte and a minute per node.
+    Gaussian processes need the factorisation of an n × n matrix per node: with 10,000 samples, this
+    takes a minute per node, and about a gigabyte of memory in all.
 
     Examples
     --------
