@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 
-# Maximum number of variables for the search with entropies: O(n d²) per sweep, which takes seconds.
+# Maximum number of variables for the search with entropies, O(n d²) per sweep: it takes seconds.
 ENTROPY_LIMIT = 300
 _INSTEAD = {"curved": " BlockSearch() (--method block-search) fits curves."}
 _CLASS_ONLY = "so that the Gaussian score was used, which determines only the equivalence class"
@@ -77,8 +77,8 @@ def decide_noise(
     the equivalence class.
 
     `orders` are starts by name. `noise` is ``"auto"``, or a noise model that was decided before,
-    for example on the table of which this one is a resample. `method` is ``"order"``, to search for
-    better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
+    for example on the table from which this one was resampled. `method` is ``"order"``, to search
+    for better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
     only. The other options are those of `refine_linear`.
 
     Examples

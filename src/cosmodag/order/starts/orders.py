@@ -66,7 +66,7 @@ def scale_free_order(moments: Moments, penalty: float | None = None) -> NDArray[
 
 
 def elimination_order(moments: Moments, penalty: float) -> NDArray[np.int64]:
-    """Build an order from its end by eliminating the variable of least cost, again and again.
+    """Build an order from its end by repeatedly eliminating the variable of least cost.
 
     Two variables are neighbours if their entry in the inverse correlations is not zero, that is, if
     they depend on each other given all others: these are parents and children, and the parents of a
