@@ -139,6 +139,7 @@ FAULTS = (
         "return likelihood - of.log(used, q * r) + of.log(used, q)",
         "return likelihood",
         (
+            ""
             "order/mixed/test_joint.py::test_joint_parents_are_found_and_effects_that_add_up_are_not_enough",
         ),
     ),
