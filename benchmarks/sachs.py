@@ -80,8 +80,7 @@ def main() -> None:
     text += (
         "\nCompared with the consensus network of 17 arcs; a reversed arc counts once in SHD. The "
         "empty graph has SHD 17. Published figures on these data: DCDI 33–36, IGSP 18, CAM 35. "
-        "Default "
-        "settings; nothing was tuned on this network.\n\n"
+        "Default settings; nothing was tuned on this network.\n\n"
     )
     text += table(columns, rows)
     text += _remark(data, target)
