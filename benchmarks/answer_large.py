@@ -24,7 +24,7 @@ from scipy import sparse
 from cosmodag import Cosmo, OrderSearch, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.graph.equivalence import class_distance
-from environment import header, table
+from environment import header, standardised, table
 
 FIRST_SEED = 500_000
 ROWS = ["5000-raw", "5000-std", "20000-raw", "20000-std", "50000-raw", "dense"]
@@ -39,11 +39,6 @@ COLUMNS = [
     "noise",
     "ended",
 ]
-
-
-def standardised(x: np.ndarray) -> np.ndarray:
-    """Scale the columns to mean 0 and standard deviation 1."""
-    return np.asarray((x - x.mean(axis=0)) / x.std(axis=0))
 
 
 def dense_table(d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -23,8 +23,8 @@ from answer import draw
 from cosmodag import Cosmo, OrderSearch, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.stability import bootstrap
-from environment import header, in_processes, table, verdict
-from peers import in_arbitrary_units, standardised
+from environment import header, in_processes, standardised, table, verdict
+from peers import in_arbitrary_units
 
 FIRST_SEED = 560_000
 FAMILIES = (

@@ -97,6 +97,11 @@ def is_first(*what: object) -> bool:
 _asked: set[tuple[object, ...]] = set()
 
 
+def standardised(X: np.ndarray) -> np.ndarray:
+    """Scale the columns to mean 0 and standard deviation 1."""
+    return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
+
+
 def timed(work: Callable[[], object]) -> float:
     """Return the wall-clock seconds of a call."""
     begin = time.perf_counter()

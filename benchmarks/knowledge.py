@@ -7,7 +7,7 @@
    with the quick settings of the tests, and once more with refinement if it has the choice.
    `tests/random_knowledge.py` defines violations, without any code of the library.
 2. *Accuracy*: graphs with 200 rows, with the true tiers in three layers, in the data's own units
-   and standardised; for comparison with the whole true order, the most that tiers can tell.
+   and standardised; for comparison, with the whole true order, the most that tiers can tell.
 3. *Time*: the same fit with and without tiers, at several sizes.
 4. *Ranking*: AUC of COSMO's optimised weights with some true arcs known, where training keeps the
    priorities of a known arc one shift apart, as the package does, or three.

@@ -22,7 +22,7 @@ import numpy as np
 from cosmodag import Cosmo, OrderSearch, metrics, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.graph.equivalence import essential_graph
-from environment import header, table, verdict, with_error
+from environment import header, standardised, table, verdict, with_error
 from peers_dagma import dagma_section
 
 FIRST_SEED = 520_000
@@ -41,11 +41,6 @@ def in_arbitrary_units(d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     scales = np.exp(rng.uniform(np.log(0.1), np.log(10), d))
     X = simulate.sample_linear(weights, 1000, rng, scales=scales)
     return X * 10 ** rng.uniform(-3, 3, d), graph.toarray() != 0
-
-
-def standardised(X: np.ndarray) -> np.ndarray:
-    """Scale the columns to mean zero and variance one."""
-    return (X - X.mean(0)) / X.std(0)
 
 
 def boss_class(X: np.ndarray, penalty: float, seed: int) -> np.ndarray:

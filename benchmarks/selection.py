@@ -18,8 +18,8 @@ import numpy as np
 from cosmodag import Cosmo, CosmoMLP, Dagma, OrderSearch, selection, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.graph.equivalence import essential_graph
-from environment import header, in_processes, table, verdict, with_error
-from peers import in_arbitrary_units, marked_differently, standardised
+from environment import header, in_processes, standardised, table, verdict, with_error
+from peers import in_arbitrary_units, marked_differently
 
 FIRST_SEED = 580_000
 KINDS = ("gaussian", "gumbel", "mlp", "units")

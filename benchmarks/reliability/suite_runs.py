@@ -162,7 +162,7 @@ class Suite:
                 self.caches.give(tree)
             log = self.logs / f"{run.situation}-{run.seed}.log"
             with busy(len(cores) if run.is_loaded else 0):
-                used = self._pytest(run, cores, tree, log)
+                used = self._pytest(run, tree, log)
             if run.is_cold:
                 self.caches.keep(tree)
         return {
@@ -172,7 +172,7 @@ class Suite:
             "pytest_args": shlex.join(self.pytest_args),
         }
 
-    def _pytest(self, run: Run, cores: list[int], tree: Path, log: Path) -> dict[str, object]:
+    def _pytest(self, run: Run, tree: Path, log: Path) -> dict[str, object]:
         """Time, processor time of all processes, peak memory of the largest of them."""
         options = ["-q", "-n", "auto", "--tb=short", *self.pytest_args]
         begin = time.perf_counter()
