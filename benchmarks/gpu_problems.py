@@ -16,7 +16,7 @@ from cosmodag.solve.problems import Backend, Batch, Problem
 from cosmodag.solve.recipe import CosineAnnealing, Recipe
 
 ROWS, BATCH, ROUNDS = 1000, 64, 2000
-STEPS = -(-ROWS // BATCH)  # of a round, which is one pass over these few rows
+STEPS = -(-ROWS // BATCH)  # steps of a round, which is one pass over the rows
 RECIPE = Recipe(Priority(), Linear(), AnnealedObjective(), CosineAnnealing(), BATCH)
 SOLVER = OneProblem(RECIPE)
 

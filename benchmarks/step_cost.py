@@ -17,8 +17,8 @@ from contextlib import suppress
 import cosmodag
 from cosmodag import simulate
 
-# Learner, data, and epochs of the short and the long fit. Both run hundreds of epochs: a fit stops
-# to report after each hundredth of its epochs, so that this costs both fits the same.
+# Learner, data, and epochs of the short and the long fit. Both run hundreds of epochs: a fit checks
+# its time limit after each hundredth of its epochs, so this costs both fits the same.
 CASES = {
     "linear-30": ("Cosmo", "n1000_d30_ER4_gauss", 200, 2200),
     "linear-100": ("Cosmo", "n1000_d100_ER4_gauss", 100, 500),

@@ -15,7 +15,7 @@ from trust_sections.base import Cell, Found, Row, values
 
 RESAMPLES = 100
 PAIRS_FOR_DOWHY = 3
-TABLES_FOR_DOWHY = 10  # of this many pairs one is compared: DoWhy takes longer than everything else
+TABLES_PER_DOWHY = 10  # DoWhy runs on one table in ten: it takes longer than everything else
 ROWS = 1_000
 ER2: dict[str, dict[str, Any]] = {
     "unequal variances": {},
@@ -79,7 +79,7 @@ def _linear(table: Linear, learner: str, seed: int) -> Found:
         "decided": float(decided),
         "asked": float(asked),
     }
-    return found | (_dowhy(model, table.X) if seed % TABLES_FOR_DOWHY == 0 else {})
+    return found | (_dowhy(model, table.X) if seed % TABLES_PER_DOWHY == 0 else {})
 
 
 def _dowhy(model: Any, X: np.ndarray) -> Found:
