@@ -31,7 +31,7 @@ import pandas as pd
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, metrics, simulate
 from cosmodag.cli.terminal.cache import keep_compiled_programs
-from cosmodag.fit.known import Known
+from cosmodag.fit.dag.known import Known
 from cosmodag.graph.dags import topological_order
 from environment import header, table, verdict, with_error
 
