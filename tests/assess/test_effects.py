@@ -122,6 +122,9 @@ def test_nothing_is_said_plainly(model):
     assert (found.estimate, found.low, found.high, found.possible) == (0.0, 0.0, 0.0, (0.0,))
     assert found.paths == ()
     assert "no effect" in str(found)
+    assert str(found).count("no directed path leads from ") == 1
+    reversed_arc = model.effect("price", "growth", direct=True)
+    assert "no arc leads from price to growth." in str(reversed_arc)
     with pytest.raises(DataError, match="No directed path"):
         model.adjustment_set("price", "rain")
 

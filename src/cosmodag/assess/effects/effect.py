@@ -75,10 +75,10 @@ class Effect:
     def _answer(self) -> str:
         kind = "direct effect" if self.direct else "effect"
         if self.is_nothing:
-            why = "no arc joins them" if self.direct else "no directed path joins them"
+            link = "arc" if self.direct else "directed path"
             return (
                 f"{self.cause} has no {kind} on {self.effect} in any graph that fits equally well: "
-                f"{why}.{self._interval()}"
+                f"no {link} leads from {self.cause} to {self.effect}.{self._interval()}"
             )
         if not self.identified:
             return (
