@@ -55,8 +55,8 @@ class LevelColumns:
     """Indicator columns of a table: k − 1 columns of zeros and ones for a category of k levels.
 
     Ordered levels stay one column. Imputed values are turned back into levels: a category has the
-    level of its largest indicator, where that of the first level is one less the sum of the others;
-    an ordered column has the nearest level.
+    level of its largest indicator, where the first level has one minus the sum of the others; an
+    ordered column has the nearest level.
 
     Examples
     --------

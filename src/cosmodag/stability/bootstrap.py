@@ -93,8 +93,8 @@ def bootstrap(
         The regime of each row, as for ``fit``. Rows are drawn within regimes. Targets are found
         once, on the whole table: probabilities do not include the uncertainty of targets.
     sample : {"bootstrap", "half"}
-        All rows, drawn with replacement; or half of the rows, without replacement, which is more
-        cautious.
+        As many rows as the table has, drawn with replacement; or half of the rows, without
+        replacement, which is more cautious.
     engine : {"local", "ray"}
         Fit on this machine, or distribute resamples over a Ray cluster.
     address : str, optional
@@ -208,7 +208,7 @@ def _decide(
 def _fitted(
     learner: StructureLearner, given: Prepared, max_time: float | None, seed: int
 ) -> StructureLearner:
-    """Fit a copy of the learner to the whole table, with `seed` if its random state has none."""
+    """Fit a copy of the learner to the whole table, with `seed` unless it has one."""
     whole: StructureLearner = clone(learner)
     parameters = whole.get_params(deep=False)
     if not isinstance(parameters.get("random_state", 0), int | np.integer):

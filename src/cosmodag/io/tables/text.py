@@ -79,7 +79,7 @@ def find_separator(records: Sequence[str], spaces: bool = False) -> str:
 
 
 def _is_spaced(records: Sequence[str]) -> bool:
-    """Whether spaces split all records into equal numbers of fields, numbers in the last."""
+    """Whether spaces split the records into equally many fields, and the last into numbers."""
     split = [fields(record, WHITESPACE) for record in records]
     return (
         len({len(each) for each in split}) == 1
