@@ -87,8 +87,8 @@ def test_all_ways_to_say_it_are_the_same(table):
     ("interventions", "words"),
     [
         (["a"], "1 entries.*120 rows"),
-        (["z"] * 120, "'z' in row 0.*'a', 'b'"),
-        ([9] * 120, "9 in row 0"),
+        (["z"] * 120, "'z' in row 1, but the table has no such column.*'a', 'b'"),
+        ([9] * 120, "9 in row 1"),
         ("target", "'target'.*does not have"),
         (np.zeros((120, 4), bool), r"\(120, 4\)"),
         (np.full((120, 5), 0.5), "true where"),

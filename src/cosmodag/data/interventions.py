@@ -171,6 +171,6 @@ def _place(target: Any, places: dict[str, int], row: int) -> int:
     if whole and 0 <= target < len(places):
         return int(target)
     raise DataError(
-        f"interventions names {target!r} in row {row}, which is not a column of the table: its "
+        f"interventions names {target!r} in row {row + 1}, but the table has no such column: its "
         f"columns are {name_list(list(places), most=10)}."
     )

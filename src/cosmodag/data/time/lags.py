@@ -190,7 +190,7 @@ def as_times(values: Any) -> NDArray[np.float64]:
     given = pd.Series(np.asarray(values) if hasattr(values, "dtype") else list(values))
     if given.isna().any():
         row = int(np.flatnonzero(given.isna().to_numpy())[0])
-        raise DataError(f"The time of row {row} is missing: fill it in, or leave the row out.")
+        raise DataError(f"The time of row {row + 1} is missing: fill it in, or leave the row out.")
     if not pd.api.types.is_datetime64_any_dtype(given):
         numbers = pd.to_numeric(given, errors="coerce")
         if not numbers.isna().any():
