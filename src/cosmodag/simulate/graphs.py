@@ -174,8 +174,13 @@ def generations(graph: SparseMatrix) -> list[NDArray[np.intp]]:
     [[0, 1], [2]]
     """
     children = sparse.csr_array(graph != 0)
-    children.eliminate_zeros()
     nodes = children.shape[0]
+    if children.shape != (nodes, nodes):
+        raise DataError(
+            f"A graph is a square matrix, with the arc u → v at [u, v], not one of shape "
+            f"{children.shape}."
+        )
+    children.eliminate_zeros()
     missing_parents = np.bincount(children.indices, minlength=nodes)
     layers: list[NDArray[np.intp]] = []
     layer = np.flatnonzero(missing_parents == 0)
@@ -210,6 +215,8 @@ def _relabelled(
 
 
 def _check_room(edges: int, room: int, nodes: int, kind: str) -> None:
+    if nodes < 0:
+        raise DataError(f"{kind.capitalize()} needs a number of nodes of at least 0, not {nodes}.")
     if not 0 <= edges <= room:
         raise DataError(
             f"{kind.capitalize()} of {nodes} nodes has room for {room} arcs, not {edges}: "
