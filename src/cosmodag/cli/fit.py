@@ -68,6 +68,8 @@ def fit(
     from cosmodag.data.knowledge import as_knowledge
     from cosmodag.data.time.window import lagged_names
 
+    if regimes is None and not find_targets:
+        raise DataError("--stated-targets has an effect only with --regimes: give both or neither.")
     known = as_knowledge(knowledge)
     noted: list[str] = []
     # The learner imputes missing values, and drops windows that have one.
