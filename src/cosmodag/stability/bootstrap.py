@@ -146,10 +146,10 @@ def bootstrap(
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = monotonic()
-    result.doubts = _decide(result, learner, of_table, given, max_time)
-    remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
+        result.doubts = _decide(result, learner, of_table, given, max_time)
+        remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
         # Warnings of single resamples repeat those of the fit to the whole table.
         with Watch(n, label, remaining, verbose) as watch, ignoring(CosmodagWarning):
             if engine == "local":
