@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import cosmodag
-from cosmodag import EmptyGraph, OrderSearch
+from cosmodag import BlockSearch, Cosmo, EmptyGraph, OrderSearch
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning
 from cosmodag.fit.missing import complete
 from cosmodag.fit.prepare import prepare
@@ -68,6 +68,16 @@ def test_levels_seen_once_are_kept_and_named():
     with pytest.warns(DataWarning, match="single row \\('region': 'north'\\)"):
         given = prepare(OrderSearch(), table)
     assert given.kinds[2].levels == ("east", "north", "south", "west")
+
+
+@pytest.mark.parametrize("learner", [OrderSearch, BlockSearch, Cosmo])
+def test_a_category_of_rare_levels_is_refused_before_the_fit(learner, monkeypatch):
+    monkeypatch.setattr("cosmodag.learners.base.fit_prepared", pytest.fail)
+    table = np.random.default_rng(0).normal(size=(100, 3))
+    with pytest.raises(DataError, match=r"'x1' has 100 levels in 100 rows.*--drop x1"):
+        learner(kinds=["auto", "categorical", "auto"]).fit(table)
+    table[:, 1] = np.arange(100) % 50
+    assert prepare(learner(kinds=["auto", "categorical", "auto"]), table).kinds[1].levels[49] == 49
 
 
 def test_prepared_tables_hold_the_numbers_of_levels():
