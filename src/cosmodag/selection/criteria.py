@@ -96,8 +96,10 @@ def extended_bic(
     .. math:: -2 \ell + k \log n + 4 \gamma\, k \log d
 
     with the Gaussian log-likelihood :math:`\ell` of the table and k parameters of arcs (Foygel and
-    Drton 2010); :math:`\gamma = 0` is the BIC, and larger values prefer sparser graphs. The number
-    of parameters of an arc of a network is the number of units in the first hidden layer.
+    Drton 2010); :math:`\gamma = 0` is the BIC, and larger values prefer sparser graphs. A line has
+    one parameter, a curve one for each of its polynomials, and an effect on or of a category one
+    for each level but the first. The number of parameters of an arc of a network is the number of
+    units in the first hidden layer.
 
     Parameters
     ----------
@@ -126,7 +128,7 @@ def extended_bic(
     counted = np.ones((len(likelihoods), model.n_features_in_))
     counted = counted if known.counted is None else known.counted
     units = getattr(model, "hidden", (1,))[0]
-    parameters = units * np.bincount(model.edges_.col, minlength=model.n_features_in_)
+    parameters = units * model.fitted_.equations.arc_parameters(model.edges_)
     prices = np.log(counted.sum(axis=0)) + 4 * gamma * math.log(model.n_features_in_)
     varying = ~model.preparation_.constant
     return float(-2 * np.sum(likelihoods * counted[:, varying]) + prices @ parameters)
