@@ -118,7 +118,7 @@ def test_variables_are_set_to_labels(searched):
     assert set(drawn["region"]) == {"east"}
     assert set(drawn["smoker"]) == {"yes"}
     for wrong in ("north", 7):
-        with pytest.raises(DataError, match="'region' has (no level 'north'|the number 7)"):
+        with pytest.raises(DataError, match=r"'region' has (no level 'north'|the number 7)"):
             searched.sample(2, do={"region": wrong})
 
 

@@ -137,7 +137,7 @@ def fit(
         fit_steps.print_arcs(arcs, top, resampled.doubts if resampled else ())
         _print_reasons(facts, choice)
         print_result(
-            f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
+            f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "
             f"{total:.1f} s; results in {output}/, report in {output / 'report.html'}"
         )
     if is_interrupted:

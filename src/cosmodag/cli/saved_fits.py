@@ -10,6 +10,7 @@ from cosmodag.cli.options.common import InterventionsOption, JsonOption, TableAr
 from cosmodag.cli.options.inputs import LayoutOptions, read_data
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
@@ -193,7 +194,9 @@ def effect(
     for path in found.paths[:_MAX_PATHS]:
         print_result(" → ".join(map(str, path)))
     if len(found.paths) > _MAX_PATHS:
-        print_result(f"… and {len(found.paths) - _MAX_PATHS} more paths (--json lists all)")
+        print_result(
+            f"… and {counted(len(found.paths) - _MAX_PATHS, 'more path')} (--json lists all)"
+        )
 
 
 def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, json: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.refused import is_absent
 
 ASSUMPTION = (
@@ -104,8 +105,8 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
         return None
     if given.shape != (rows, len(names)):
         raise DataError(
-            f"interventions has shape {given.shape}, but the table has {rows} rows and "
-            f"{len(names)} columns."
+            f"interventions has shape {given.shape}, but the table has {counted(rows, 'row')} and "
+            f"{counted(len(names), 'column')}."
         )
     if not np.isin(given, (0, 1)).all():
         raise DataError(
@@ -132,8 +133,8 @@ def row_entries(given: Any, rows: int, what: str, other: str = "") -> list[Any]:
     entries = list(given)
     if len(entries) != rows:
         raise DataError(
-            f"{what} has {len(entries)} entries, but the table has {rows} rows: give one entry for "
-            "each row."
+            f"{what} has {counted(len(entries), 'entry', 'entries')}, but the table has "
+            f"{counted(rows, 'row')}: give one entry for each row."
         )
     return entries
 

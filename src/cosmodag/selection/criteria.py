@@ -18,6 +18,7 @@ from cosmodag.fit.missing import complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.settle import chosen_arcs, count_arcs
+from cosmodag.graph.texts import counted
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.regression import regress_on_predecessors
 from cosmodag.warning_filters import ignoring
@@ -70,7 +71,9 @@ def held_out(
     table, targets, *_ = complete(model, X, entries)
     n = len(table.X)
     if n < 2 * folds:
-        raise DataError(f"{n} rows are too few for {folds} folds: give fewer folds, or more rows.")
+        raise DataError(
+            f"The table has too few rows ({n:,}) for {folds} folds: give fewer folds, or more rows."
+        )
     (seed,) = seeds_from(random_state, 1)
     fold_of = np.random.default_rng(seed).permutation(n) % folds
     tasks = []
@@ -195,9 +198,9 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     masks = [mask for mask in (known.targets, known.absent) if mask is not None]
     if any(len(mask) != rows for mask in masks):
         raise DataError(
-            f"The table has {rows} rows, but the model was fitted on {len(masks[0])} rows, some "
-            "with interventions or missing values: give the table that it was fitted on, or "
-            "interventions."
+            f"The table has {counted(rows, 'row')}, but the model was fitted on "
+            f"{counted(len(masks[0]), 'row')}, some with interventions or missing values: give the "
+            "table that it was fitted on, or interventions."
         )
     return known
 
