@@ -88,8 +88,8 @@ class EquivalenceClass:
     def __repr__(self) -> str:
         arrows, lines = len(self.directed), len(self.undirected)
         return (
-            f"<EquivalenceClass of {len(self.names)} variables: {counted(arrows, 'arrow')}, "
-            f"{counted(lines, 'line')}>"
+            f"<EquivalenceClass of {counted(len(self.names), 'variable')}: "
+            f"{counted(arrows, 'arrow')}, {counted(lines, 'line')}>"
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import name_list
+from cosmodag.graph.texts import counted
 from cosmodag.order.entropy.measure import NonGaussianity, non_gaussianity
 from cosmodag.order.moments import Moments
 from cosmodag.refinement.arc_checks import Dependence, arc_curves, noise_dependence
@@ -173,7 +174,9 @@ def _beyond_gaussian(
     coarse = joined[few_valued(given.X[:, joined])]
     if len(coarse):
         listed = name_list([given.names[v] for v in coarse])
-        finding = f"few distinct values in {len(coarse)} of {len(joined)} columns ({listed})"
+        finding = (
+            f"few distinct values in {len(coarse)} of {counted(len(joined), 'column')} ({listed})"
+        )
         columns = tuple(coarse.tolist())
         share = len(coarse) / len(joined)
         return _doubted(found, scores, "few_valued_noise", columns, share, finding)
@@ -222,5 +225,5 @@ def _confirmed(verdict: NonGaussianity, dependence: Dependence) -> str:
     return (
         f"The residuals are not Gaussian (gain in log-likelihood: {verdict.gain:.0f}; by chance: "
         f"at most {verdict.threshold:.0f}), and they depend on a parent in {dependence.refuted} "
-        f"of {dependence.arcs} arcs."
+        f"of {counted(dependence.arcs, 'arc')}."
     )

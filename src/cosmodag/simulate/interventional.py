@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import random_weights
 from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate, sample_nonlinear
@@ -131,7 +132,7 @@ def _target_sets(
         return [(v,) for v in range(d)]
     if isinstance(targets, int | np.integer):
         if not 0 <= targets <= d:
-            raise DataError(f"targets is {targets}, but there are {d} variables.")
+            raise DataError(f"targets is {targets}, but the graph has {counted(d, 'variable')}.")
         return [(int(v),) for v in np.sort(rng.choice(d, targets, replace=False))]
     known: dict[Any, int] = dict(zip((*names, *range(d)), (*range(d), *range(d)), strict=True))
     found = []

@@ -21,6 +21,7 @@ from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
+from cosmodag.graph.texts import counted
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import SAMPLES, Fit, fit_resamples
@@ -146,10 +147,10 @@ def bootstrap(
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = monotonic()
-    result.doubts = _decide(result, learner, of_table, given, max_time)
-    remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
+        result.doubts = _decide(result, learner, of_table, given, max_time)
+        remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
         # Warnings of single resamples repeat those of the fit to the whole table.
         with Watch(n, label, remaining, verbose) as watch, ignoring(CosmodagWarning):
             if engine == "local":
@@ -258,10 +259,10 @@ def _warn_if_short(result: BootstrapResult) -> None:
     is_late = result.stopped == "time"
     cause = "max_time was reached" if is_late else "the others diverged or were lost"
     if not done:
-        raise NoResampleError(f"None of {asked} resamples was fitted, because {cause}.")
+        raise NoResampleError(f"None of {counted(asked, 'resample')} was fitted, because {cause}.")
     warnings.warn(
-        f"{done} of {asked} resamples were fitted, because {cause}: the probabilities are "
-        "fractions of these.",
+        f"{done} of {counted(asked, 'resample')} were fitted, because {cause}: the probabilities "
+        "are fractions of these.",
         InterruptedWarning,
         stacklevel=3,
     )

@@ -197,8 +197,8 @@ def _parse(
 
 def _unreadable(source: str, width: int) -> DataError:
     return DataError(
-        f"{source} cannot be read as a table of {width} columns: check its quotes, separators and "
-        "line ends."
+        f"{source} cannot be read as a table of {counted(width, 'column')}: check its quotes, "
+        "separators and line ends."
     )
 
 
