@@ -1,4 +1,4 @@
-"""Knowledge drawn at random so that some graph satisfies it, and what violates it."""
+"""Random knowledge that some graph satisfies, and a check for violations."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from cosmodag import Knowledge
 
 
 def random_knowledge(names: list[str], random: np.random.Generator) -> Knowledge:
-    """Draw knowledge that a random order, unknown to the data, satisfies."""
+    """Draw knowledge that is consistent with a random order, which is independent of the data."""
     d = len(names)
     order = [names[v] for v in random.permutation(d)]
     place = {name: k for k, name in enumerate(order)}
@@ -44,11 +44,11 @@ def _some(edges, count, random):
 
 
 def violations(model, knowledge: Knowledge) -> list[str]:
-    """Say in which ways a fitted learner violates knowledge, reading it as a person would."""
+    """List the ways in which a fitted learner violates the knowledge, read literally."""
     arcs, names = set(model.graph_.edges), list(model.names_)
     place = {name: k for k, name in enumerate(model.causal_order_)}
-    # Whatever is caused, directly or through others, and the order itself.
-    caused_by = {name: nx.ancestors(model.graph_, name) for name in names}
+    # Tiers restrict both the ancestors in the graph and the causal order.
+    ancestors_of = {name: nx.ancestors(model.graph_, name) for name in names}
     found = [f"no DAG: {arcs}"] if not nx.is_directed_acyclic_graph(model.graph_) else []
     found += [f"{a} → {b} is against the order" for a, b in arcs if place[a] >= place[b]]
     found += [f"{edge} is forbidden" for edge in knowledge.forbidden_edges if edge in arcs]
@@ -59,7 +59,7 @@ def violations(model, knowledge: Knowledge) -> list[str]:
         found += [f"{edge} is outside" for edge in arcs if edge not in knowledge.search_space]
     for k, tier in enumerate(knowledge.tiers):
         for later in (name for others in knowledge.tiers[k + 1 :] for name in others):
-            found += [f"{later} causes {name}" for name in tier if later in caused_by[name]]
+            found += [f"{later} causes {name}" for name in tier if later in ancestors_of[name]]
             found += [f"{later} is before {name}" for name in tier if place[later] < place[name]]
     dense = np.asarray(model.adjacency_) != 0
     drawn = {(names[u], names[v]) for u, v in zip(*np.nonzero(dense), strict=True)}

@@ -1,4 +1,4 @@
-"""The script that runs the suite whole: what it reads from pytest, keeps, and says on its page."""
+"""The script that runs the whole suite: how it parses pytest's output and writes its page."""
 
 import argparse
 import sys
@@ -84,7 +84,7 @@ def test_runs_of_one_commit_and_environment_stand_in_one_table(suite_runs):
     other_days = [{"commit": "abc", "date": day, "situation": "load"} for day in ("e", "f")]
     assert tables(*other_days) == 1
     assert tables({"commit": "abc", "versions": "jax 1"}, {"commit": "abd"}) == 3
-    # Without a commit the day tells runs apart.
+    # Runs without a commit are grouped by date.
     assert tables({"date": "e"}, {"date": "f"}, {"date": "f", "situation": "load"}) == 3
 
 
