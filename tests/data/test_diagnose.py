@@ -1,4 +1,4 @@
-"""Each finding appears when its cause does, and not otherwise."""
+"""Each finding is reported exactly if its cause is present."""
 
 import json
 import re
@@ -67,7 +67,8 @@ def test_columns_that_differ_in_one_late_row_are_not_duplicates(X):
 def test_scale_ratio(X):
     finding = found(before_fit(X * [1, 1, 1, 1e5], NAMES))["scale_ratio"]
     assert finding.columns == ("a", "d")
-    assert finding.value == pytest.approx(3e5, rel=0.2)  # 200 draws: 5% error on each deviation
+    # With 200 rows, the standard error of each standard deviation is 5%.
+    assert finding.value == pytest.approx(3e5, rel=0.2)
 
 
 def test_equal_scale(X):
@@ -86,7 +87,8 @@ def test_outliers(X):
     X[17, 2] = 400.0
     finding = found(before_fit(X, NAMES))["outliers"]
     assert finding.columns == ("c",)
-    assert finding.value == pytest.approx(200, rel=0.3)  # the MAD of 200 draws of N(0, 2²)
+    # The MAD is estimated from 200 draws of N(0, 2²).
+    assert finding.value == pytest.approx(200, rel=0.3)
 
 
 def test_an_outlier_is_seen_in_a_table_too_long_to_take_all_medians_of():
@@ -194,7 +196,7 @@ def test_the_papers_data_are_varsortable_and_standardising_ends_it():
     assert not {"varsortability", "variance_order"} & standardised.keys()
     assert standardised["r2_sortability"].value == pytest.approx(
         r2_sortability(data.X, data.graph), abs=1e-9
-    )  # R² knows no scale; rounding may not turn a tie
+    )  # R² does not depend on the scale, and rounding must not decide a tie
 
 
 def dag(seed, nodes, share):
@@ -212,9 +214,9 @@ def test_sortability_agrees_with_causaldisco(seed, nodes, share):
     if not graph.any():
         assert np.isnan(varsortability(X, graph))
         return
-    # Both count the same pairs; only the last division rounds.
+    # Both count the same pairs, so the only rounding error is that of the division.
     assert varsortability(X, graph) == pytest.approx(analytics.var_sortability(X, graph), abs=1e-12)
-    if nodes > 2:  # two columns explain each other equally well: a tie that rounding may break
+    if nodes > 2:  # with two columns the R² are tied, and rounding may break the tie
         expected = analytics.r2_sortability(X, graph)
         assert r2_sortability(X, graph) == pytest.approx(expected, abs=1e-12)
 
@@ -317,7 +319,7 @@ def test_quick_makes_no_matrix_of_columns_by_columns():
     before_fit(X, [str(index) for index in range(3000)])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 3000 * 3000  # bytes; even Booleans would not fit
+    assert peak < 3000 * 3000  # bytes: less than one Boolean per pair
 
 
 def test_a_fit_keeps_its_findings_and_warns_of_them():

@@ -1,4 +1,4 @@
-"""Functions for engines to call; in a module of their own, so that other processes find them."""
+"""Functions for engines to call, in a module of their own that other processes can import."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ def doubled(number: int) -> int:
 
 
 def uneven(number: int) -> int:
-    """Raise an error that depends on the number."""
+    """Return the number, but raise ValueError for 1 and DivergenceError for 2."""
     if number == 1:
         raise ValueError("one is not allowed")
     if number == 2:
@@ -22,7 +22,7 @@ def uneven(number: int) -> int:
 
 
 def held(work: tuple[int, str]) -> None:
-    """All but item 0 wait for a file."""
+    """Wait until a file exists, except for item 0."""
     number, file = work
     while number and not Path(file).exists():
         time.sleep(0.05)
@@ -30,7 +30,7 @@ def held(work: tuple[int, str]) -> None:
 
 
 def deadly_once(work: tuple[int, str]) -> int:
-    """Kill the process that calls it with item 1 the first time; later calls succeed."""
+    """Kill the calling process the first time it gets item 1; all other calls succeed."""
     number, folder = work
     mark = Path(folder) / f"{number}"
     if number == 1 and not mark.exists():

@@ -56,7 +56,7 @@ def test_a_function_that_cannot_be_unpickled_is_a_failure() -> None:
     "wait", [1.0, *(pytest.param(wait, marks=pytest.mark.nightly) for wait in (0.05, 2.0))]
 )
 def test_ctrl_c_while_it_waits_is_an_interrupt(wait: float) -> None:
-    """The key is pressed while the processes are started, or while they work."""
+    """Ctrl-C is pressed while the processes start or while they work."""
     script = "import engine_work as work; from cosmodag.engines import each\n"
     script += "print('begun', flush=True); list(each(work.slow, range(9), jobs=2))"
     with subprocess.Popen(

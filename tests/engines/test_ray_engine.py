@@ -1,4 +1,4 @@
-"""The Ray engine on a real cluster of two nodes on this machine: nothing is lost with a node."""
+"""The Ray engine on a cluster of two nodes on this machine: no item is lost with a node."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_an_error_is_a_failure_of_its_item(cluster: LoopbackCluster) -> None:
 def test_every_item_is_done_once_after_losses_of_workers_and_nodes(
     cluster: LoopbackCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A node is killed; the other tests need only the head node, so their order does not matter."""
+    """One node is killed; the other tests only need the head, so they may run in any order."""
     mark, places = tmp_path / "go on", []
     items = [(number, str(mark)) for number in range(40)]
     monkeypatch.setattr("cosmodag.engines._RETRIES", 20)

@@ -1,6 +1,6 @@
-"""What is written comes back: tables, saved models, fitted learners and knowledge, to the last bit.
+"""Tables, saved models, fitted learners and knowledge are read back exactly as written.
 
-Graphs have a file of their own.
+Graphs are tested in ``test_graph_round_trips.py``.
 """
 
 import csv
@@ -57,7 +57,7 @@ def write_table(frame: pd.DataFrame, path) -> None:
     elif path.suffix == ".parquet":
         frame.to_parquet(path)
     else:
-        # Quoted names, as pandas leaves a carriage return bare.
+        # Quote the names, because pandas does not quote a carriage return by itself.
         separator = "\t" if ".tsv" in path.name else ","
         text = frame.to_csv(index=False, sep=separator, quoting=csv.QUOTE_NONNUMERIC)
         path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
@@ -91,7 +91,9 @@ arrays = hnp.arrays(
 
 
 @in_gate(60)
-@example(given_arrays={"a": np.array(1.5)}, given_facts={})  # came back with a dimension once
+@example(
+    given_arrays={"a": np.array(1.5)}, given_facts={}
+)  # once came back with a dimension too many
 @given(
     given_arrays=st.dictionaries(st.text(min_size=1, max_size=8), arrays, max_size=4),
     given_facts=st.dictionaries(st.text(max_size=8), facts, max_size=4),
@@ -104,7 +106,7 @@ def test_arrays_and_facts_of_a_model_come_back(tmp_path_factory, given_arrays, g
     assert set(back) == set(given_arrays)
     for name, array in given_arrays.items():
         assert (back[name].dtype, back[name].shape) == (array.dtype, array.shape)
-        assert back[name].tobytes() == array.tobytes()  # NaN and −0 too
+        assert back[name].tobytes() == array.tobytes()  # also distinguishes NaN payloads and −0
 
 
 LEARNERS = [
@@ -140,7 +142,7 @@ def test_fitted_learners_come_back(tmp_path_factory, make, names, seed, told, wh
 
 
 def toml(text: str) -> str:
-    """A basic string of TOML: that of JSON, but for characters that only TOML wants escaped."""
+    """Quote text as a TOML basic string: as in JSON, plus the characters only TOML escapes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -178,14 +180,14 @@ WRITERS = {
 @in_gate(40)
 @example(
     names=["two\nlines", "a\r\nb", "one\u2028line", "c", "d"], seed=0
-)  # read as other names once
+)  # these names were once changed on reading
 @given(names=some_names(5), seed=seeds)
 def test_knowledge_comes_back(tmp_path_factory, suffix, names, seed):
     known = random_knowledge(names, np.random.default_rng(seed))
     path = tmp_path_factory.getbasetemp() / f"known.{suffix}"
     path.write_bytes(WRITERS[suffix](known).encode() or b"\n")
     back = read_knowledge(path)
-    if suffix == "csv":  # a line for each statement: what is empty has none
+    if suffix == "csv":  # has one line per statement, so empty fields are lost
         tiers = tuple(tier for tier in known.tiers if tier)
         known = replace(known, tiers=tiers, search_space=known.search_space or None)
     assert back == known

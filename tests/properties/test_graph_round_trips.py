@@ -1,4 +1,4 @@
-"""Every graph format gives back what was written, or refuses to write it."""
+"""Every graph format either reads back the graph that was written or refuses to write it."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ weights = st.floats(allow_nan=False, allow_infinity=False)
 
 @st.composite
 def graphs(draw):
-    """Any digraph: sparse, cyclic, with loops, with arcs of weight zero."""
+    """Any digraph: it may have cycles, self-loops and arcs of weight zero."""
     nodes = draw(names)
     end = st.integers(0, len(nodes) - 1)
     arcs = draw(st.dictionaries(st.tuples(end, end), weights, max_size=12))
@@ -57,14 +57,14 @@ def test_written_graph_reads_back_or_is_refused(tmp_path_factory, format, graph)
         assert refusable(format, graph)
         return
     back = read_graph(path, format)
-    if format == "edges":  # an edge list knows no order of nodes
+    if format == "edges":  # an edge list does not record the order of nodes
         assert set(back.names) == set(graph.names)
         back = back.aligned(graph.names)
     assert back == graph
 
 
 def refusable(format, graph):
-    """What each format is known not to hold; anything else must survive."""
+    """Whether the format cannot represent the graph; every other graph must be read back."""
     text = "".join(graph.names)
     if format == "graphml":
         return any(ord(c) < 32 and c not in "\t\n\r" for c in text) or bool(

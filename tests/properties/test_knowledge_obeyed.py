@@ -1,4 +1,4 @@
-"""Every learner satisfies knowledge, for any knowledge and any table."""
+"""Every learner obeys the knowledge it is given, for any knowledge and any table."""
 
 import os
 
@@ -27,7 +27,7 @@ QUICK = [
 ]
 
 
-# New examples, of all learners, are tried at night.
+# The nightly run tries all learners; otherwise those that take long to compile are left out.
 IS_NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SAMPLED = sorted(CATALOGUE if IS_NIGHTLY else CATALOGUE.keys() - COMPILING_LONG)
 
@@ -50,8 +50,8 @@ def test_quick_learners_at_any_size_and_threshold(make, seed, d, rows, threshold
 @in_gate(15)
 @given(st.sampled_from(SAMPLED), seeds)
 def test_every_learner(name, seed):
-    # One shape, since programs are compiled for each; and units alike, since NOTEARS refuses to go
-    # on (DivergenceError) where columns are thousands of times larger than others.
+    # One shape only, because each shape is compiled; and similar units, because NOTEARS raises
+    # DivergenceError if some columns are thousands of times larger than others.
     table, known = problem(seed, 5, 120, decades=0.0)
     model = CATALOGUE[name]().set_params(knowledge=known).fit(table)
     assert violations(model, known) == []

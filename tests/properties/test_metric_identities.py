@@ -1,4 +1,4 @@
-"""Identities that scores of graphs obey, whatever the graphs are."""
+"""Identities that the scores of any two graphs satisfy."""
 
 import math
 from typing import Any
@@ -19,7 +19,7 @@ from cosmodag.metrics import evaluate
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A truth without self-loops, perhaps cyclic, and weights with many ties."""
+    """A true graph without self-loops, possibly cyclic, and weights with many ties."""
     nodes = draw(st.integers(1, 7))
     truth = draw(arrays(np.bool_, (nodes, nodes)))
     np.fill_diagonal(truth, False)
@@ -39,7 +39,7 @@ def test_areas_agree_with_scikit_learn(problem: tuple[NDArray[Any], NDArray[Any]
         )
         return
     magnitudes = np.abs(weights)
-    # Both sides add up the same few rationals in another order: rounding only.
+    # Both sides sum the same few rationals in different orders, so they differ by rounding only.
     assert scores["auc"] == pytest.approx(
         roc_auc_score(truth.ravel(), magnitudes.ravel()), abs=1e-12
     )
@@ -61,7 +61,7 @@ def test_sparse_and_dense_estimates_score_the_same(
 ) -> None:
     truth, weights = problem
     stored = sparse.coo_array(np.ones_like(weights)).tocsr()
-    stored.data = weights.ravel().copy()  # zeros are stored too
+    stored.data = weights.ravel().copy()  # zeros are stored explicitly
     dense = evaluate(truth, weights)
     for estimate in (sparse.csc_array(weights), stored):
         assert evaluate(sparse.csr_array(truth), estimate) == pytest.approx(dense, nan_ok=True)
@@ -121,7 +121,7 @@ def test_scores_of_counts_are_those_of_one_table_of_counts(
 def test_areas_depend_on_the_ranking_alone(
     problem: tuple[NDArray[Any], NDArray[Any]], factor: float, power: float
 ) -> None:
-    """Signs, units and any rising function of |W| change no area; the opposite ranking mirrors."""
+    """Increasing functions of |W| keep the areas; reversing the ranking gives 1 − AUC."""
     truth, weights = problem
     names = ("auc", "auc_off_diagonal", "average_precision")
     before = evaluate(truth, weights)
@@ -136,7 +136,7 @@ def test_areas_depend_on_the_ranking_alone(
 @example(1, 0)  # gadjid panicked once
 @given(st.integers(1, 8), seeds)
 def test_distances_of_dags_are_metrics(d: int, seed: int) -> None:
-    """Zero at home, symmetric, and never longer than the way through a third graph."""
+    """Zero for equal graphs, symmetric, and obeying the triangle inequality."""
     random = np.random.default_rng(seed)
     one, other, third = (random_dag(random, d).astype(float) for _ in range(3))
     home = evaluate(one, one, sid=True)

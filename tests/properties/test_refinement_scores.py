@@ -1,4 +1,4 @@
-"""Refinement never lowers its score: what it returns is at least as good as what it was given."""
+"""Refinement never worsens the score: its result is at least as good as its input."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ scores = st.sampled_from(list(TOTALS))
 
 
 def assert_forward(matrix, order):
-    """All arcs point forward, so that the graph is a DAG."""
+    """Assert that all arcs point forward in the order, so that the graph is a DAG."""
     place = np.argsort(order)
     tails, heads = matrix.nonzero()
     assert np.all(place[tails] < place[heads])
@@ -24,7 +24,7 @@ def assert_forward(matrix, order):
 
 
 def ruled(random, order):
-    """Arcs that must and that may exist, and what comes before what, that an order obeys."""
+    """Draw allowed arcs, required arcs and precedences that are consistent with the order."""
     d = len(order)
     place = np.argsort(order)
     forward = place[:, None] < place[None, :]

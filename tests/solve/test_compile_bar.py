@@ -1,4 +1,4 @@
-"""The count of compiled programs is shown on a terminal, in a notebook and in a log."""
+"""The number of compiled programs is shown on a terminal, in a notebook and in a log."""
 
 import logging
 import sys
@@ -18,7 +18,7 @@ from cosmodag.solve.watch import Watch
 
 
 def compile_three() -> None:
-    """Report three programs like Numba: the first needs the others, the third is not compiled."""
+    """Report programs as Numba does: the first needs two others, one of them not compiled."""
     needs = {"train", "shuffle", "mask"}
     progress.begin("train", needs)
     progress.begin("shuffle", {"shuffle"})
@@ -46,7 +46,7 @@ class Terminal:
 
 
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Replace stderr by a terminal; pytest would undo that after a fixture."""
+    """Replace stderr by a terminal. Tests call it, because pytest undoes it after a fixture."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
@@ -79,7 +79,7 @@ def test_the_library_writes_nothing_to_a_file_or_a_pipe(capfd: pytest.CaptureFix
 
 
 def command_that(act: Callable[[], None], *arguments: str) -> int:
-    """Run a command that may be quiet."""
+    """Run a command with an option ``--quiet`` that calls `act`."""
 
     def command(quiet: bool = False) -> None:
         act()

@@ -42,7 +42,7 @@ def test_the_memory_estimate_covers_what_xla_plans():
     analysis = lowered.compile().memory_analysis()
     planned = analysis.argument_size_in_bytes + analysis.temp_size_in_bytes
     estimated = 3 * lane_bytes(RECIPE, problem, REFERENCE.working_copies) + problem.data.nbytes
-    # It must not be too low, and not so high that memory is wasted.
+    # The estimate must cover the plan without wasting memory.
     assert planned <= 1.1 * estimated
     assert estimated <= 2.5 * planned
 

@@ -1,4 +1,4 @@
-"""Families of findings: each is found where it is, and not in tables that have nothing of it."""
+"""Each family of findings is reported for tables that show it, and for no others."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_several_populations():
     assert names_of(X) == []
     X[second] += [2, -2, 2, 2, -2, 2]
     assert names_of(X) == ["several_populations"]
-    # A column that tells the populations apart leaves nothing unexplained.
+    # A column that identifies the populations explains their difference.
     assert names_of(np.column_stack([X, second])) == ["binary"]
 
 

@@ -1,4 +1,4 @@
-"""Several devices give the result of one; they are simulated in another process."""
+"""Several devices give the same result as one; a subprocess simulates them."""
 
 import os
 import subprocess
