@@ -1,4 +1,4 @@
-"""Numbers that the host draws are those that JAX draws."""
+"""Random numbers drawn on the host equal those that JAX draws."""
 
 import jax
 import numpy as np
@@ -11,7 +11,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def words(key):
-    """The two words of a key, of either kind."""
+    """The two words of a host key or a JAX key."""
     if isinstance(key, HostKey):
         return [int(key.first), int(key.second)]
     return jax.random.key_data(key).tolist()

@@ -1,4 +1,4 @@
-"""Losses equal their definitions, with any weights of entries."""
+"""Losses equal their definitions, for any weights of the entries."""
 
 import numpy as np
 import pytest

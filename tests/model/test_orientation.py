@@ -1,4 +1,4 @@
-"""Orientation matrices and the bound, one behaviour a test; the theory is in properties/."""
+"""Orientation matrices and the acyclicity bound; properties/ tests the theory."""
 
 import math
 
@@ -18,7 +18,7 @@ from cosmodag.model.orientation import (
     temperature_for,
 )
 
-# One program each, where operations one by one are ten.
+# Compiled as a whole: one program each instead of about ten for the single operations.
 smooth_orientation = jax.jit(orientation.smooth_orientation)
 hard_orientation = jax.jit(orientation.hard_orientation)
 
@@ -32,7 +32,7 @@ def test_smooth_orientation_is_definition_1_off_the_diagonal() -> None:
     expected = expit((p[None, :] - p[:, None] - 0.1) / 0.3)
     np.fill_diagonal(expected, 0)
     with jax.enable_x64(True):
-        # rtol: a few roundings of a double
+        # Tolerance for a few rounding errors in float64.
         np.testing.assert_allclose(smooth_orientation(p, 0.3, 0.1), expected, rtol=1e-14)
 
 
@@ -46,7 +46,7 @@ def test_smooth_orientation_and_gradient_are_finite_at_the_coldest_temperature()
 
 
 def test_gradient_reaches_priorities_at_the_coldest_temperature() -> None:
-    """At p_v − p_u = ε the slope is 1 / 4t, its greatest."""
+    """The slope is largest at p_v − p_u = ε, where it is 1 / 4t."""
     shift, temperature = 5e-3, 5e-4
     p = jnp.array([0.0, shift])
     slope = jax.grad(lambda p: smooth_orientation(p, temperature, shift)[0, 1])(p)
@@ -92,7 +92,7 @@ def test_hard_orientation_includes_a_difference_of_exactly_the_shift() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_priorities_of_a_chain_survive_rounding(dtype: type) -> None:
-    """With p = ε·π, as on paper, 0.3 − 0.2 < 0.1 would lose an arc."""
+    """With p = ε·π, as in the paper, an arc would be lost, because 0.3 − 0.2 < 0.1 in floats."""
     chain = np.diag(np.ones(40, dtype), k=1)
     priorities, strengths = priorities_of(chain, 0.1)
     assert priorities.dtype == strengths.dtype == dtype
@@ -142,7 +142,7 @@ def test_log_bound_rises_with_temperature_and_size() -> None:
 @pytest.mark.parametrize("d", [10, 500, 10**6])
 def test_temperature_for_inverts_the_bound(tolerance: float, d: int) -> None:
     temperature = temperature_for(tolerance, 6e-3, d)
-    # Rounding of ε/t, up to 740, is magnified to about 1e-13; 1e-11 leaves room for the way back.
+    # ε/t is up to 740, so its rounding error is about 1e-13; 1e-11 also covers the inversion.
     bound = log_acyclicity_bound(temperature, 6e-3, d)
     assert bound == pytest.approx(math.log(tolerance), abs=1e-11)
 

@@ -21,7 +21,7 @@ def generator():
 
 
 def mixed_table(seed, n=400):
-    """Columns of D variables, some of them of several columns, and the widths."""
+    """A table of D variables with one to three columns each, and these numbers of columns."""
     random = np.random.default_rng(seed)
     table, _ = linear_table(random, n, D)
     widths = random.integers(1, 4, D)
@@ -34,7 +34,7 @@ def mixed_table(seed, n=400):
 
 
 def reference(problem, order):
-    """Adjacency and scores on an order, by the definition."""
+    """Adjacency matrix and local scores for an order, by the definition."""
     starts = problem.starts
     members = [list(range(a, b)) for a, b in pairwise(starts)]
     adjacency, scores = np.zeros((D, D), bool), np.zeros(D)

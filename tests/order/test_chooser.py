@@ -6,7 +6,7 @@ from cosmodag.order.chooser import NO_CHANGE, best_of, grow_and_shrink
 
 
 class Regression:
-    """Score of the last variable of a correlation matrix, by its definition."""
+    """Regression of the last variable of a correlation matrix, scored by the definition."""
 
     def __init__(self, correlations, rows):
         self.correlations, self.rows, self.parents = correlations, rows, []
@@ -41,7 +41,7 @@ def test_no_single_change_improves_what_was_chosen(seed):
     table = random.normal(size=(60, 6)) @ random.normal(size=(6, 6))
     found = Regression(np.corrcoef(table.T), 60.0)
     grow_and_shrink(found, 0.0, 0.0)
-    # Growing leaves nothing to add, and what shrinking drops is not worth adding again.
+    # After shrinking, no drop improves the score; after growing alone, no addition does.
     assert found.best_drop()[0] < 0
     grown = Regression(found.correlations, 60.0)
     grow_and_shrink(grown, 0.0, np.inf)

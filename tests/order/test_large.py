@@ -155,5 +155,5 @@ def test_with_equal_variances_all_variables_are_tried_in_the_end(seed):
         )
         for function in (search_large, search)
     )
-    # Trying only variables of which too much is left ended lower, by 5 and 28.
+    # Trying only variables with a large residual variance ended lower, by 5 and 28.
     assert among_lists.score > among_all.score - 1

@@ -11,7 +11,7 @@ D = 12
 
 
 def knowledge(random, order):
-    """Support and required arcs that agree with an order."""
+    """Draw allowed and required arcs that are consistent with an order."""
     place = np.argsort(order)
     ahead = place[:, None] < place
     required = ahead & (random.random((D, D)) < 0.05)

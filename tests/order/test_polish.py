@@ -1,4 +1,4 @@
-"""Parents looked at once more are nearly the best where there are few, and never worse."""
+"""Polished parents are never worse, and nearly the best if there are few variables."""
 
 from itertools import chain, combinations
 
@@ -12,7 +12,7 @@ from cosmodag.order.scores import default_penalty, gaussian_total, total_of
 
 
 def best_total(moments, order, penalty):
-    """Score of the best parents of every variable, each subset tried."""
+    """Total score of the best parents of every variable, by trying each subset."""
     correlations, total = moments.correlations[0], 0.0
     for place, v in enumerate(order):
         earlier = list(order[:place])
@@ -36,7 +36,7 @@ def test_few_variables_get_nearly_their_best_parents(seed):
     penalty = default_penalty(60, 7)
     first = choose_parents(moments, order, penalty=penalty)
     found = polish(moments, order, first, score="gaussian", penalty=penalty)
-    # Not always the best, but within half the price of an arc of it.
+    # Not always the best score, but within half the penalty of an arc of it.
     missed = best_total(moments, order, penalty) - gaussian_total(moments, found, penalty)
     assert -1e-6 < missed < penalty / 2
 

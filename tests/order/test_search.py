@@ -76,7 +76,7 @@ def test_no_single_move_along_an_arc_improves_what_was_found(seed):
 
 
 def moved_together(order, adjacency, tail, head):
-    """Move head and ancestors before the tail; then tail and descendants behind the head."""
+    """Orders with head and its ancestors before tail, or tail and its descendants after head."""
     place = np.argsort(order)
     between = [x for x in order if place[tail] < place[x] < place[head]]
     up, down = [head], [tail]
@@ -91,7 +91,8 @@ def moved_together(order, adjacency, tail, head):
     yield [*first, *rest, *down, *last]
 
 
-# Tables on which a search without moves of several stops short: of ancestors (34, 37), or not (8).
+# Tables on which a search that only moves single variables ends too early: it misses moves with
+# ancestors (34, 37) or with descendants (8).
 @pytest.mark.parametrize("seed", [8, 34, 37])
 def test_no_move_of_several_along_an_arc_improves_what_was_found(seed):
     table, _ = linear_table(np.random.default_rng(seed), 300, D)
@@ -237,7 +238,7 @@ def test_restarts_find_what_one_search_does_not():
         improvements += len(scores)
     assert min(gains) >= 0
     assert max(gains) > 1
-    assert improvements > 0  # parents are polished after restarts, which can gain alone
+    assert improvements > 0  # otherwise only polishing after the restarts could have gained
 
 
 def test_a_search_that_ends_below_its_start_gives_its_start(monkeypatch):

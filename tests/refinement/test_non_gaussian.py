@@ -1,4 +1,4 @@
-"""The search by entropy: its score by definition, its promises, and what it finds."""
+"""The search by entropy: its score by the definition, its guarantees and its results."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def residuals_on(X: Table, child: int, parents: list[int]) -> Table:
 
 
 def plain_parents(X: Table, child: int, candidates: list[int], penalty: float) -> list[int]:
-    """Grow while the smaller penalty is gained, shrink while less than the penalty is lost."""
+    """Grow while the gain exceeds the growing penalty, shrink while the loss is below `penalty`."""
 
     def cost(parents: list[int]) -> float:
         return 0.5 * len(X) * float(np.log(residuals_on(X, child, parents).var()))

@@ -49,7 +49,7 @@ def test_best_start_wins_and_the_report_says_so(unequal):
     assert all(entry["after"] >= entry["before"] for entry in found.report)
     (chosen,) = (entry for entry in found.report if entry["chosen"])
     assert chosen["after"] == found.total
-    # Tolerance: of scores that are equal but for rounding, the first start's is kept.
+    # With a tolerance, because the first of scores that are equal up to rounding is kept.
     assert found.total == pytest.approx(max(entry["after"] for entry in found.report), rel=1e-9)
 
 
@@ -70,7 +70,7 @@ def test_prune_keeps_the_order(equal):
     found = refine_linear(equal[0], {"learnt": np.arange(8)}, method="prune")
     np.testing.assert_array_equal(found.order, np.arange(8))
     expected = choose_parents(Moments.of(equal[0]), np.arange(8))
-    # The second look at parents, which finds none better here, computes their weights its own way.
+    # Polishing finds no better parents here, but computes their weights in another way.
     np.testing.assert_allclose(found.weights.toarray(), expected.matrix().toarray(), atol=1e-9)
 
 
@@ -130,7 +130,7 @@ def test_totals_are_log_likelihoods_with_a_penalty(unequal):
 
 
 def test_unrelated_columns_are_rarely_joined():
-    """The price of an arc is that of BIC at least: by chance, some 0.2 arcs in 45 pairs."""
+    """The penalty of an arc is at least that of BIC: about 0.2 arcs in 45 pairs by chance."""
     arcs = [
         refine_linear(
             random.normal(size=(200, 10)), {}, score="gaussian", random=random
@@ -151,14 +151,14 @@ def test_of_two_orders_the_better_is_kept(unequal):
 
 
 def uneven(seed):
-    """A table whose noise has a deviation of its own for each variable, and its causal order."""
+    """A table with a different noise scale for each variable, and its causal order."""
     data, random = simulate.load("n1000_d30_ER4_gauss", seed=seed), np.random.default_rng(seed)
     noise = random.normal(size=(1000, 30)) * random.uniform(0.5, 2, 30)
     return noise @ np.linalg.inv(np.eye(30) - data.weights), topological_order(data.graph)
 
 
 def test_restarts_find_the_graph_that_the_true_order_leads_to():
-    """A search that moved at most seven variables at once ended 54 lower, whatever its restarts."""
+    """A search that moved at most seven variables at once ended 54 lower, even with restarts."""
     table, order = uneven(9)
     options = {"score": "gaussian", "random": generator()}
     known = refine_linear(table, {"true": order}, further=False, restarts=0, **options)
@@ -177,7 +177,7 @@ def test_an_order_by_units_is_used_where_it_leads_clearly_higher(seed, is_better
             random=generator(),
             scale_free=True,
             by_units=tuple(starts),
-            restarts=0,  # with restarts the search finds the better graph by itself
+            restarts=0,  # with restarts, the search finds the better graph from any start
         )
         for starts in ({}, {"learnt": order})
     )
@@ -204,7 +204,7 @@ def test_among_many_variables_an_order_by_units_must_begin_high(monkeypatch, is_
 
 
 def test_a_search_stopped_among_equal_variances_keeps_what_it_had():
-    """Orders by units start no search of unequal variances, but one that was cut short does."""
+    """Orders by units start no search with unequal variances, unless the search was cut short."""
     data = simulate.load("n60_d40_ER4_gauss", seed=3)
     order = {"given": equal_variance_order(Moments.of(data.X))}
     least = refine_linear(data.X, order, method="prune", score="gaussian", further=False)

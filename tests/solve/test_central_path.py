@@ -104,8 +104,8 @@ def test_elimination_recognises_m_matrices_and_inverts_them(d, size, density, s,
     inverse = np.empty_like(weights)
     is_inside = invert_m_matrix(weights, s, inverse)
     radius = np.abs(np.linalg.eigvals(weights * weights)).max()
-    # sI − A is a nonsingular M-matrix exactly if the spectral radius of A is below s. If they differ
-    # by less than this, rounding decides.
+    # sI − A is a nonsingular M-matrix exactly if the spectral radius of A is below s. If their
+    # difference is smaller than this, rounding decides.
     if abs(radius - s) > 1e-9:
         assert is_inside == (radius < s)
     if is_inside and radius < s - 1e-6:

@@ -1,4 +1,4 @@
-"""A fitted learner, and a saved one, predict by their mechanism."""
+"""Fitted and saved learners predict with their mechanism."""
 
 import json
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Parabolas:
 
 
 class ParabolicCosmo(Cosmo):
-    """COSMO over parabolas."""
+    """COSMO with quadratic mechanisms."""
 
     def _mechanism(self) -> Parabolas:
         return Parabolas()

@@ -23,7 +23,7 @@ every_mechanism = pytest.mark.parametrize("mechanism", [Linear(), *NETWORKS], id
 every_network = pytest.mark.parametrize("mechanism", NETWORKS, ids=repr)
 
 
-# One program for each mechanism, where operations one by one are dozens.
+# Compiled as a whole: one program per mechanism instead of dozens for the single operations.
 start = partial(jax.jit, static_argnums=(0, 2))(lambda mechanism, key, d: mechanism.start(key, d))
 predict = partial(jax.jit, static_argnums=0)(lambda mechanism, *given: mechanism.predict(*given))
 strength = partial(jax.jit, static_argnums=0)(lambda mechanism, *given: mechanism.strength(*given))
@@ -41,7 +41,7 @@ def test_gradients_against_finite_differences(mechanism):
         random = np.random.default_rng(1)
         d = 4
         shapes = jax.eval_shape(lambda: recipe.start(0, d, SETTINGS))
-        # Away from zero, where the one-norm has no derivative.
+        # Values away from zero, where the one-norm is not differentiable.
         parameters = jax.tree.map(
             lambda value: (
                 np.where(random.random(value.shape) < 0.5, -1, 1)
@@ -73,7 +73,7 @@ def test_the_formula_of_one_hidden_layer():
 
 
 def test_later_layers_are_local():
-    """The second hidden layer of a network depends only on its own first one."""
+    """The second hidden layer of a variable's network depends only on its own first layer."""
     arcs, functions = drawn(MLP((4, 3)), 5)
     x = np.random.default_rng(0).normal(size=(6, 5))
     before = forward(x, arcs, functions, np.tanh)
@@ -113,12 +113,12 @@ def test_a_network_does_not_depend_on_inputs_where_w_is_zero(mechanism, seed, da
 
 @every_network
 def test_first_layers_start_at_the_documented_length(mechanism):
-    """First-layer weights are as long as U(±1/√(dh)) makes them, d = 50: 1/√(3d) = 0.0816."""
+    """First-layer weights have the length that U(±1/√(dh)) gives: 1/√(3d) = 0.0816 for d = 50."""
     arcs, functions = drawn(mechanism, 50)
     layer = np.asarray(mechanism.first_layer(arcs, functions))
     h = mechanism.hidden[0]
     assert layer.shape == (50, 50, h)
-    # 2500 arcs: the mean of squared lengths is known to better than 3 %.
+    # With 2500 arcs, the standard error of the mean squared length is below 3%.
     assert np.mean(layer**2) * h == pytest.approx(1 / 150, rel=0.05)
     assert np.abs(functions["biases"]).max() <= 1 / np.sqrt(50 * h)
     assert functions["output"]["weights"].shape == (50, mechanism.hidden[-1])
@@ -134,5 +134,5 @@ def test_the_norm_of_masked_inputs_is_the_gate():
     mechanism = MaskedMLP((6,))
     gates, functions = drawn(mechanism, 5)
     gates = gates * np.random.default_rng(0).normal(size=gates.shape)
-    # float32 rounding of a sum of six squares.
+    # Tolerance for float32 rounding of a sum of six squares.
     np.testing.assert_allclose(mechanism.strength(gates, functions), np.abs(gates), rtol=1e-5)

@@ -1,4 +1,4 @@
-"""Free weights and potentials: what W they make of their parameters."""
+"""Free weights and potentials: the W that they compute from their parameters."""
 
 from functools import partial
 
@@ -55,12 +55,12 @@ def test_forbidden_arcs_are_zero_and_have_no_gradient():
         weights = np.asarray(oriented(structure, arcs, order, support))
         assert not weights[support == 0].any()
         assert weights.any()
-    # Of free weights, only those that may exist are ever moved.
+    # Only the free weights of allowed arcs have a gradient.
     slope = jax.grad(lambda a: (oriented(Free(), a, None, support) ** 2).sum())(arcs)
     assert np.array_equal(slope != 0, support != 0)
 
 
-# Few sizes: a program is compiled for each.
+# Few sizes, because a program is compiled for each.
 square = st.sampled_from([2, 3, 6]).flatmap(
     lambda d: st.tuples(
         hnp.arrays(np.float32, (d, d), elements=st.floats(-4, 4, width=32)),

@@ -1,4 +1,4 @@
-"""The exogenous-first order is the one that comparing all pairs gives."""
+"""The exogenous-first order is the same as from a comparison of all pairs."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ Columns = NDArray[np.float64]
 
 
 def residual(a: Columns, b: Columns) -> Columns:
-    """Standardised residual of a on b, both of mean 0."""
+    """Standardised residual of a on b, both centred."""
     rest = a - (a @ b) / (b @ b) * b
     return np.asarray(rest / rest.std())
 

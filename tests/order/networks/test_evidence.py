@@ -1,4 +1,4 @@
-"""The evidence equals its definition, and its slopes equal finite differences."""
+"""The evidence equals its definition, and its gradient equals finite differences."""
 
 import numpy as np
 import pytest
@@ -140,7 +140,7 @@ def test_several_targets_have_the_evidence_of_their_joint_variance() -> None:
     both -= both.mean(axis=0)
     one = cost(inputs, both[:, 0], KERNEL)
     assert cost(inputs, both[:, [0]], KERNEL) == pytest.approx(one, abs=1e-9)
-    # What does not depend on the units of targets, nor on which combinations of them are taken.
+    # A linear map of the targets changes the cost by the log of its determinant only.
     mixed = both @ np.array([[1.0, 0.5], [0.2, -1.0]])
     scale = np.log(abs(1.0 * -1.0 - 0.5 * 0.2))
     moved = cost(inputs, mixed, KERNEL) - cost(inputs, both, KERNEL)
