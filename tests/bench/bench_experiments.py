@@ -1,4 +1,4 @@
-"""A tiny experiment, for tests: every stage, in seconds."""
+"""A tiny experiment that runs every stage within seconds."""
 
 TINY = """
 name = "tiny"

@@ -1,4 +1,4 @@
-"""Tables and figures: what they say is what the rows say, and what the paper says."""
+"""Tables and figures report the stored results beside those of the paper."""
 
 import math
 import re
@@ -38,7 +38,7 @@ FIGURES = {"nhd": 1.0, "tpr": 0.9, "fpr": 0.01, "auc": 0.98, "score": -1.0}
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Invented results: 4 validation graphs with AUC .97, .98, .99, 1."""
+    """A store of made-up results: 4 validation graphs with AUC .97, .98, .99, 1."""
     store = Store(tmp_path / "results.sqlite")
     experiment = read_experiment(TEXT)
     store.remember(experiment.name, TEXT)
@@ -87,7 +87,7 @@ def test_differences_are_in_standard_errors_of_the_difference() -> None:
 
 
 def reported(store: Store, folder: Path) -> dict[str, pd.DataFrame]:
-    """Tables of a report, as its files have them."""
+    """Write a report and read its tables."""
     write_report(store, folder)
     files = (folder / "tables").glob("*.csv")
     return {file.stem: pd.read_csv(file, dtype=str, keep_default_na=False) for file in files}
@@ -102,7 +102,8 @@ def test_tables_say_what_the_rows_say(store: Store, tmp_path: Path) -> None:
     assert tuned["AUC"] == "0.985 ± 0.01"
     assert tuned["paper's AUC"] == "0.984 ± 0.02"
     assert tuned["paper's NHD"] == "0.867 ± 1.01"
-    assert FLAG in tuned["TPR"]  # .9 without any deviation, beside .953 ± .04 of 5 graphs
+    # .9 without any deviation, against .953 ± .04 of 5 graphs in the paper.
+    assert FLAG in tuned["TPR"]
     assert tuned["time (s)"] == "0.50 ± 0.00"
     methods = list(table["method"])
     assert "COSMO (held-out score)" in methods

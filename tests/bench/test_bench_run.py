@@ -1,4 +1,4 @@
-"""Runs: done once, the same after any interruption, failures as rows."""
+"""Runs: each cell runs once, with the same result after interruptions; failures are rows."""
 
 import json
 import os
@@ -25,14 +25,14 @@ FEW = Resources(device="cpu")
 
 
 def contents(path: Path) -> list[tuple[object, ...]]:
-    """Every row, to the last bit."""
+    """All rows of a store, with exact results."""
     with Store(path, create=False) as store:
         return [(r.key, r.batch, json.dumps(r.result, sort_keys=True)) for r in store.rows()]
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store in which the tiny experiment is done, without any interruption."""
+    """A store in which the tiny experiment has run without interruption."""
     path = tmp_path_factory.mktemp("finished") / "results.sqlite"
     with Store(path) as store:
         done = run(read_experiment(TINY), store, FEW)
@@ -72,7 +72,7 @@ def test_progress_reaches_its_total(finished: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "results.sqlite") == contents(finished)
 
 
-# Runs a command and waits for ever where a batch is to be put into the store.
+# Runs a command, and waits for ever before the first batch is stored.
 WAITS = """
 import sys, time
 from cosmodag.bench.store import Store
@@ -89,7 +89,7 @@ Store.add = wait
 sys.exit(main(sys.argv[2:]))
 """
 
-# Runs a command and says when the first rounds of training are done.
+# Runs a command, and reports when the first rounds of training are done.
 TELLS = """
 import sys
 from cosmodag.cli import main
@@ -104,7 +104,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def started(script: str, *arguments: object) -> subprocess.Popen[str]:
-    """A process that has come to the place in question."""
+    """Start a process and wait until it prints that it has reached the point to interrupt."""
     process = subprocess.Popen(
         [sys.executable, "-c", script, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -227,7 +227,7 @@ def test_times_are_taken_apart(tmp_path: Path) -> None:
         assert rows["epoch", method]["epoch_seconds"] > 0
 
 
-# Trained by the kernel for single problems: without JAX, a process begins sooner.
+# These are trained by the kernel for single problems: a process starts sooner without JAX.
 SINGLE_FITS = """
 name = "single fits"
 [[group]]

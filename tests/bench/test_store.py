@@ -1,4 +1,4 @@
-"""The store: committed rows stay, writers do not disturb each other, foreign files are refused."""
+"""The store keeps committed rows, allows several writers, and refuses foreign files."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ def writer(name: str, path: Path, count: int) -> subprocess.Popen[str]:
 
 
 def read_or_sentence(path: Path) -> bool:
-    """Whether a file gives rows, or is refused in a sentence that names it."""
+    """Whether the file either yields rows or raises an error that names it."""
     try:
         with Store(path) as store:
             return all(isinstance(found.result, dict) for found in store.rows())

@@ -1,4 +1,4 @@
-"""The four acyclicity functions: definitions, gradients, and one against another."""
+"""The four acyclicity functions: their definitions, gradients and relations to each other."""
 
 from collections.abc import Callable
 from functools import partial
@@ -51,7 +51,7 @@ def random_dag(d: int, seed: int) -> np.ndarray:
 
 
 def random_cyclic(d: int, seed: int, radius: float | None = None) -> np.ndarray:
-    """A DAG and a cycle through some of its vertices; the radius is that of W ∘ W."""
+    """A DAG plus a cycle through some of its vertices; W ∘ W has the given spectral radius."""
     rng = np.random.default_rng(seed)
     weights = random_dag(d, seed)
     cycle = rng.permutation(d)[: rng.integers(1, d + 1)]
@@ -83,7 +83,7 @@ def test_exponential_is_its_definition(d: int, seed: int) -> None:
     weights = random_cyclic(d, seed)
     value, gradient = exponential_value_and_gradient(weights)
     exact = expm(weights**2)
-    # rtol: SciPy's own rounding; atol: tr e^A − d cancels to d roundings of e^A
+    # rtol for the rounding in SciPy; atol because tr e^A − d cancels to d rounding errors of e^A.
     assert value == pytest.approx(np.trace(exact) - d, rel=1e-12, abs=1e-12)
     np.testing.assert_allclose(gradient, exact.T * 2 * weights, rtol=1e-11, atol=1e-11)
 
@@ -97,13 +97,13 @@ def test_log_determinant_is_its_definition(d: int, seed: int, s: float) -> None:
     assert sign == 1
     assert value == pytest.approx(d * np.log(s) - log_determinant_value, rel=1e-10, abs=1e-12)
     slopes = 2 * weights * np.linalg.inv(shifted).T
-    # two inverses, each rounded, of a matrix of condition up to about 1e4
+    # Both inverses are rounded, and the condition number is up to about 1e4.
     np.testing.assert_allclose(gradient, slopes, rtol=1e-9, atol=1e-11 * np.abs(slopes).max())
 
 
 @given(sizes, seeds)
 def test_truncated_powers_is_its_definition(d: int, seed: int) -> None:
-    """With no tolerance the sum runs to the first power of two that is d or more."""
+    """With zero tolerance, the sum ends at the first power of two that is at least d."""
     weights = random_cyclic(d, seed)
     value, gradient = truncated_powers_value_and_gradient(weights, tolerance=0.0)
     powers = [np.linalg.matrix_power(weights**2, i) for i in range(1 << (d - 1).bit_length())]
@@ -114,7 +114,7 @@ def test_truncated_powers_is_its_definition(d: int, seed: int) -> None:
 
 
 def test_truncated_powers_stop_when_powers_are_small() -> None:
-    """A ring of 20 arcs of weight ½: (1/4)¹⁶ is below 1e-6, and the walk of 20 arcs is not seen."""
+    """In a ring of 20 arcs of weight ½, (1/4)¹⁶ is below 1e-6, so the closed walk is missed."""
     assert truncated_powers_value_and_gradient(ring(20, 0.5))[0] == 0
     assert truncated_powers_value_and_gradient(ring(16, 0.5))[0] == 16 * 0.25**16
     assert truncated_powers_value_and_gradient(ring(20, 0.5), tolerance=1e-12)[0] > 0
@@ -123,21 +123,21 @@ def test_truncated_powers_stop_when_powers_are_small() -> None:
 @settings(max_examples=50)
 @given(sizes, seeds)
 def test_spectral_radius_converges_to_the_eigenvalue(d: int, seed: int) -> None:
-    """The offset moves the radius, so the comparison is with that of the offset matrix."""
+    """The offset changes the radius, so the comparison is with that of the offset matrix."""
     weights = random_cyclic(d, seed)
     start = (np.ones(d), np.ones(d))
-    # Mixing in the identity leaves eigenvectors alone and keeps rounds from going in circles.
+    # Adding the identity keeps the eigenvectors and prevents the iteration from oscillating.
     damped = np.sqrt(0.5 * weights**2 + 0.5 * np.eye(d))
     value = spectral_radius_value_and_gradient(damped, start, rounds=5000)[0]
     exact = np.abs(np.linalg.eigvals(damped**2 + 1e-6)).max()
-    # A nearly defective leading eigenvalue converges, and is computed, to about √(rounding).
+    # A nearly defective leading eigenvalue is only accurate to about the root of the rounding.
     assert value == pytest.approx(exact, rel=1e-3)
 
 
 @given(sizes, seeds, st.sampled_from(["exponential", "log_determinant", "truncated_powers"]))
 def test_a_dag_has_value_and_gradient_zero(d: int, seed: int, name: str) -> None:
     value, gradient = STATELESS[name][1](random_dag(d, seed))
-    slack = 0 if name in EXACT else 1e-10  # a factorisation with pivoting rounds
+    slack = 0 if name in EXACT else 1e-10  # a factorisation with pivoting has rounding errors
     assert abs(value) <= slack
     assert np.abs(gradient).max() <= slack
 
@@ -154,9 +154,9 @@ def test_a_dag_has_value_and_gradient_zero_in_single_precision(
 
 @given(sizes, seeds)
 def test_cycles_are_positive_in_the_order_the_series_says(d: int, seed: int) -> None:
-    """A closed walk of k arcs counts 1/k!, 1/k and 1 in the three, so they are ordered so."""
+    """A closed walk of k arcs has weight 1/k!, 1/k and 1 in the three functions."""
     weights = random_cyclic(d, seed, radius=0.5)
-    # Powers of an A of radius ½ die out well before 2²⁰, so the log-determinant's tail is in.
+    # Powers of an A of radius ½ vanish well before 2²⁰, so no tail of the series is missing.
     geometric = np.trace(np.linalg.inv(np.eye(d) - weights**2)) - d
     by_exponential = exponential_value_and_gradient(weights)[0]
     by_determinant = log_determinant_value_and_gradient(weights)[0]
@@ -168,20 +168,20 @@ def test_cycles_are_positive_in_the_order_the_series_says(d: int, seed: int) -> 
 
 @given(sizes, seeds)
 def test_spectral_radius_tells_cycles_from_short_dags(d: int, seed: int) -> None:
-    """A two-level DAG has A² = 0: its radius is √offset-sized; a cycle's is that of its weights."""
+    """A two-level DAG has A² = 0 and a radius of order √offset; a cycle has that of its weights."""
     start = (np.ones(d), np.ones(d))
     two_levels = np.zeros((d, d))
     two_levels[: d // 2, d // 2 :] = random_dag(d, seed)[: d // 2, d // 2 :]
     at_rest = spectral_radius_value_and_gradient(two_levels, start, rounds=1000)[0]
     cyclic = spectral_radius_value_and_gradient(random_cyclic(d, seed, 1.0), start, rounds=1000)[0]
-    # A = ½d × ½d block of entries ≤ 4: ρ ≤ √(offset · Σ A) + d · offset < 0.01 for d ≤ 8
+    # A is a ½d × ½d block of entries ≤ 4: ρ ≤ √(offset · Σ A) + d · offset < 0.01 for d ≤ 8.
     assert 0 < at_rest < 0.01
-    # Weights on a cycle are at least ½ in magnitude, their squares ¼: so is a mean of them.
+    # Weights on the cycle are at least ½ in size, so a mean of their squares is at least ¼.
     assert cyclic > 0.24
 
 
 def test_spectral_radius_of_a_long_chain_is_large_though_it_is_a_dag() -> None:
-    """Said in the docstring: the offset closes the chain."""
+    """As documented: the offset closes the chain."""
     chain = np.diag(np.ones(30), k=1)
     start = (np.ones(31), np.ones(31))
     value = spectral_radius_value_and_gradient(chain, start, rounds=2000)[0]
@@ -195,12 +195,12 @@ def test_gradients_match_finite_differences(name: str, d: int) -> None:
     weights += 0.05 * np.random.default_rng(d).normal(size=(d, d))
     value_and_gradient = partial(STATELESS[name][1], **_no_tolerance(name))
     slopes = finite_differences(lambda w: value_and_gradient(w)[0], weights)
-    # central differences: error of step² and of rounding / step, both about 1e-10 times curvature
+    # Central differences have errors of step² and rounding / step, both about 1e-10 × curvature.
     np.testing.assert_allclose(value_and_gradient(weights)[1], slopes, rtol=1e-6, atol=1e-7)
 
 
 def test_spectral_gradient_matches_finite_differences_once_converged() -> None:
-    """u and v are held constant, which is exact at the eigenvectors."""
+    """The gradient treats u and v as constants, which is exact at the eigenvectors."""
     weights = random_cyclic(5, seed=3) + 0.3 * np.random.default_rng(3).random((5, 5))
     function = partial(
         spectral_radius_value_and_gradient, state=(np.ones(5), np.ones(5)), rounds=300
@@ -258,7 +258,7 @@ def test_no_gradient_flows_through_the_state() -> None:
 
 @pytest.mark.parametrize("name", STATELESS)
 def test_batches_under_vmap_and_jit(name: str) -> None:
-    """Lanes need different numbers of squarings and doublings, and must not touch each other."""
+    """Lanes need different numbers of squarings and doublings, and must not affect each other."""
     function = STATELESS[name][0]
     radii = [1e-6, 0.05, 0.5, 0.95]
     batch = np.stack([random_cyclic(6, seed, radius) for seed, radius in enumerate(radii)])
@@ -279,7 +279,7 @@ def test_a_lane_that_is_not_a_number_stays_alone() -> None:
 
 
 def test_tiny_cycles_are_resolved_in_single_precision() -> None:
-    """tr e^A − d computed as written would be zero below d · 6e-8."""
+    """Computed literally, tr e^A − d would be zero below d · 6e-8."""
     weights = ring(2, 1e-3).astype(np.float32)
     assert float(exponential(weights)) == pytest.approx(1e-12, rel=1e-5)
 
@@ -293,7 +293,7 @@ def test_large_weights_are_scaled_and_squared() -> None:
 def test_the_of_functions_take_the_squares() -> None:
     weights = random_cyclic(4, seed=5, radius=0.5)
     start = power_start(4)
-    # Which products JAX joins depends on its version: float32 up to rounding.
+    # Equal up to float32 rounding, because which products JAX fuses depends on its version.
     for of_squares, of_weights in (
         (exponential_of(weights**2), exponential(weights)),
         (log_determinant_of(weights**2, 0.9), log_determinant(weights, 0.9)),
@@ -321,7 +321,7 @@ def test_the_domain_is_a_spectral_radius_below_s(
     d: int, seed: int, relative: float, s: float
 ) -> None:
     if abs(relative - 1) < 0.02:
-        relative = 0.9  # on the border the inverse is all rounding
+        relative = 0.9  # on the boundary, the inverse is dominated by rounding
     weights = random_cyclic(d, seed, radius=relative * s)
     assert in_domain(weights, s) == (relative < 1)
 
@@ -334,7 +334,7 @@ def test_the_domain_in_jax_and_in_batches() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_dag_is_in_the_domain_though_zeros_of_its_inverse_round_below_zero(dtype: type) -> None:
-    """Graphs like the paper's: four arcs a vertex, weights of ±½ to ±2."""
+    """Graphs like those of the paper: four arcs per vertex and weights from ±½ to ±2."""
     rng = np.random.default_rng(0)
     least = 0.0
     for _ in range(20):
@@ -343,7 +343,7 @@ def test_a_dag_is_in_the_domain_though_zeros_of_its_inverse_round_below_zero(dty
         weights = weights[np.ix_(shuffled, shuffled)].astype(dtype)
         least = min(least, resolvent(weights).min())
         assert in_domain(weights)
-    assert least < 0  # or the test shows nothing
+    assert least < 0  # otherwise the test would be void
 
 
 def test_slack_forgives_small_negative_entries() -> None:

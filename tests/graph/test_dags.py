@@ -1,4 +1,4 @@
-"""DAGs as matrices: the test, the order, the two read-outs."""
+"""DAGs as matrices: the acyclicity test, the topological order and the two read-outs."""
 
 import tracemalloc
 
@@ -19,7 +19,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def random_graph(d: int, seed: int) -> np.ndarray:
-    """Weights with many ties, at a random density; often cyclic."""
+    """Weights with many ties and a random density, often cyclic."""
     rng = np.random.default_rng(seed)
     return rng.integers(-3, 4, size=(d, d)) * (rng.random((d, d)) < rng.random())
 
@@ -29,7 +29,7 @@ def dense(matrix: object) -> np.ndarray:
 
 
 def repaired_slowly(weights: np.ndarray) -> np.ndarray:
-    """The policy word for word, with networkx."""
+    """The repair by its definition: add arcs by decreasing size unless they close a cycle."""
     graph = nx.empty_graph(len(weights), create_using=nx.DiGraph)
     kept = np.zeros_like(weights)
     for index in np.argsort(-np.abs(weights), axis=None, kind="stable"):
@@ -115,7 +115,7 @@ def test_reading_out_a_dense_matrix_takes_a_mask_and_no_lists_of_arcs(verb: obje
     kept = verb(weights)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert kept.nbytes <= peak < 1.5 * kept.nbytes  # the answer, and bytes for Booleans
+    assert kept.nbytes <= peak < 1.5 * kept.nbytes  # the result, and Boolean arrays
 
 
 @pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [1, 2, 3], [[0, 1, 2]]])

@@ -1,4 +1,4 @@
-"""Essential graphs, against all DAGs of the same class, counted out."""
+"""Essential graphs equal the union of all DAGs of the same class, by enumeration."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def v_structures(arcs: np.ndarray) -> set[tuple[int, int, int]]:
 
 
 def essential_by_counting(arcs: np.ndarray, agrees=lambda other: True) -> np.ndarray:
-    """Union of all acyclic orientations with the same skeleton and v-structures that agree."""
+    """Union of the DAGs with the same skeleton and v-structures for which `agrees` holds."""
     pairs = np.argwhere(np.triu(arcs | arcs.T))
     union = np.zeros_like(arcs)
     for flips in itertools.product((False, True), repeat=len(pairs)):
@@ -70,12 +70,12 @@ def test_known_arrows_direct_whatever_all_that_agree_share(arcs, data):
     ).reshape(arcs.shape)
     counted = essential_by_counting(arcs, lambda other: bool((known <= other).all()))
     assert np.array_equal(essential_graph(arcs, known), counted)
-    # What is known of arcs that the graph does not have changes nothing.
+    # Knowledge about arcs that the graph does not have changes nothing.
     assert np.array_equal(essential_graph(arcs, known | ~(arcs | arcs.T)), counted)
 
 
 def test_each_of_the_rules_is_needed():
-    """a → b follows from d → c: b → a would make b → a ← d new, or b → a → d → c → b a cycle."""
+    """d → c implies a → b: b → a would add b → a ← d or close the cycle b → a → d → c → b."""
     a, b, c, d = range(4)
     arcs, known = np.zeros((2, 4, 4), bool)
     for tail, head in ((a, b), (a, c), (a, d), (d, c), (c, b)):
@@ -97,7 +97,7 @@ def test_two_known_arrows_direct_the_third_side_of_a_triangle():
 
 
 def cut(arcs: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Skeleton of the graph once a set of variables was set from outside."""
+    """Skeleton of the graph after an intervention on the targets."""
     left = arcs & ~targets
     return left | left.T
 
@@ -111,7 +111,7 @@ def test_target_sets_direct_what_experiments_can_tell(arcs, data):
     told = np.zeros_like(arcs)
     told[tails, heads] = separated(tails, heads, sets)
 
-    # Hauser and Bühlmann (2012), Theorem 10: the same skeleton under every set of targets.
+    # Hauser and Bühlmann (2012), Theorem 10: equal skeletons under every set of targets.
     def same(other: np.ndarray) -> bool:
         return all(np.array_equal(cut(arcs, one), cut(other, one)) for one in sets)
 
@@ -155,8 +155,8 @@ def test_sparse_graphs_are_answered_alike_and_in_kind(arcs, form):
 
 def test_a_stored_zero_is_no_arc():
     stored = sparse.csr_array((np.array([1.0, 0.0]), ([0, 1], [2, 2])), shape=(3, 3))
-    assert essential_graph(stored).nnz == 2  # 0 → 2 alone is reversible
-    assert stored.nnz == 2  # and the caller's matrix is as it was
+    assert essential_graph(stored).nnz == 2  # only 0 → 2 is reversible
+    assert stored.nnz == 2  # the caller's matrix is unchanged
 
 
 @pytest.mark.parametrize("draw", [lambda rng: erdos_renyi(20_000, 80_000, rng),
@@ -165,7 +165,7 @@ def test_twenty_thousand_variables(draw):
     graph = draw(np.random.default_rng(0))
     class_of = essential_graph(graph)
     assert ((class_of + class_of.T) != (graph + graph.T)).nnz == 0  # the same skeleton
-    # Colliders stay: every pair of arcs into one node from nodes that are not joined.
+    # Unshielded colliders are kept: pairs of arcs into one node from nodes that are not adjacent.
     kept = compelled(graph)
     hub = int(np.argmax(np.diff(graph.tocsc().indptr)))
     parents = graph.tocsc()[:, [hub]].nonzero()[0]

@@ -1,4 +1,4 @@
-"""A headless browser for the tests of the page, and pages that are written once."""
+"""A headless browser for the tests of the report, and report pages written once."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,13 +17,13 @@ WIDE, NARROW = 1400, 390
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium, driven by Playwright; tests that need it are skipped without them."""
+    """Debian's Chromium, driven by Playwright; tests that need them are otherwise skipped."""
     driver = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         pytest.skip("Chromium is not installed")
     with driver.sync_playwright() as playwright:
-        # Containers seldom allow the sandbox; the page is our own.
+        # Containers rarely allow the sandbox, and the page is our own.
         opened = playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--disable-gpu"]
         )
@@ -33,7 +33,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def graphs(sachs: Path) -> Callable[[str], Any]:
-    """Fitted models by name, each made once."""
+    """A function that returns fitted models by name; each is made once."""
 
     @cache
     def made(name: str) -> Any:
@@ -58,7 +58,10 @@ def graphs(sachs: Path) -> Callable[[str], Any]:
 def written(
     graphs: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
-    """Pages of these models by name, each written once; "shares" are proteins with a bootstrap."""
+    """A function that returns the pages of these models by name; each is written once.
+
+    The page "shares" is that of the protein model with a bootstrap.
+    """
     folder = tmp_path_factory.mktemp("pages")
 
     @cache
@@ -79,7 +82,7 @@ def written(
 
 @pytest.fixture
 def show(browser: Any, written: Callable[[str], Path], tmp_path: Path) -> Iterator[Any]:
-    """Open a page by name, or that of a model; in the end, it must have been silent."""
+    """A function that opens a page by name, or that of a model; its console must stay empty."""
     contexts, shown = [], []
 
     def open_page(

@@ -1,4 +1,4 @@
-"""Fitted models of any size for the tests of the report, without waiting for a learner."""
+"""Models of any size for the tests of the report, made without a learner."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from cosmodag.graph.dags import topological_order
 
 
 def random_dag(d: int, arcs: int, seed: int = 0) -> np.ndarray:
-    """Weights of a random DAG with about so many arcs."""
+    """Weights of a random DAG with about the given number of arcs."""
     random = np.random.default_rng(seed)
     share = min(1.0, arcs / (d * (d - 1) / 2))
     weights = np.triu(random.uniform(0.3, 2.0, (d, d)) * random.choice([-1, 1], (d, d)), k=1)
@@ -22,7 +22,7 @@ def random_dag(d: int, arcs: int, seed: int = 0) -> np.ndarray:
 
 
 def model_of(weights: np.ndarray, names: list[str] | None = None, rows: int = 100) -> EmptyGraph:
-    """A model whose graph is given, as if it had been learnt."""
+    """A model fitted to data from the given graph, with that graph as if it had been learnt."""
     d = len(weights)
     order = topological_order(weights)
     X = np.random.default_rng(1).normal(size=(rows, d))
@@ -38,7 +38,7 @@ def model_of(weights: np.ndarray, names: list[str] | None = None, rows: int = 10
 
 
 def set_graph(model: Any, adjacency: np.ndarray) -> None:
-    """Give a fitted model another graph, and leave all else as it is."""
+    """Replace the graph of a fitted model, and nothing else."""
     model.fitted_ = replace(model.fitted_, adjacency=adjacency)
 
 
@@ -47,7 +47,7 @@ def sachs_model(folder: Any) -> VarianceSort:
 
 
 def bootstrap_of(model: Any, seed: int = 0) -> SimpleNamespace:
-    """Something like a bootstrap: pairs of the graph are joined often, and one other pair too."""
+    """A stand-in for a bootstrap: the edges of the graph and one other pair are frequent."""
     random = np.random.default_rng(seed)
     is_arc = model.edges_.toarray() != 0
     arrows = np.where(is_arc, random.uniform(0.4, 0.8, is_arc.shape), 0.05)
@@ -60,7 +60,7 @@ def bootstrap_of(model: Any, seed: int = 0) -> SimpleNamespace:
 
 
 def other_pair(model: Any) -> tuple[int, int]:
-    """The first two variables that the graph does not join."""
+    """The first two variables that are not adjacent in the graph."""
     is_arc = model.edges_.toarray() != 0
     u, v = np.argwhere(np.triu(~(is_arc | is_arc.T), 1))[0].tolist()
     return u, v

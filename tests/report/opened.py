@@ -1,12 +1,12 @@
-"""A page in the browser, and what it said and asked for."""
+"""A page open in the browser, with its console messages and requests."""
 
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
-PATIENCE = 60_000  # ms: machines that run several tests at once are slow
+PATIENCE = 60_000  # ms; machines that run several tests at once are slow
 
-# Edges whose end does not come after their start in the direction of the layout.
+# Number of edges that point against the direction of the layout, downwards or to the right.
 _BACKWARDS = """() => {
   const at = (node) => node.position();
   const ends = cosmodag.graph.edges().map((e) => [at(e.source()), at(e.target())]);
@@ -15,7 +15,7 @@ _BACKWARDS = """() => {
   return Math.min(down, right);
 }"""
 
-# Pairs of an edge and a node that is not its end, whose box the edge's curve enters.
+# Pairs of an edge and another node whose box the edge's curve enters.
 _HITS = """() => {
   const boxes = cosmodag.graph.nodes().map((n) =>
     [n.id(), n.position(), n.width() / 2, n.height() / 2]);
@@ -56,7 +56,7 @@ _OVERLAPS = """() => {
 
 @dataclass
 class Opened:
-    """A page in the browser, and what it said and asked for."""
+    """A page open in the browser, with its console messages and requests."""
 
     page: Any
     console: list[str] = field(default_factory=list)
@@ -94,14 +94,14 @@ class Opened:
         )
 
     def until(self, expression: str, seconds: float = PATIENCE / 1000) -> None:
-        """Wait for the page; Playwright's own waiting would evaluate text, which it forbids."""
+        """Wait for an expression; Playwright's own waiting uses `eval`, which the page forbids."""
         end = time.monotonic() + seconds
         while not self.page.evaluate(expression):
             assert time.monotonic() < end, expression
             self.page.wait_for_timeout(20)
 
     def in_sight(self) -> Any:
-        """Scroll to the graph, and wait until it knows where it is."""
+        """Scroll to the graph, and wait until it has updated its position."""
         graph = self.page.locator("#graph")
         graph.evaluate("box => box.scrollIntoView({ block: 'center' })")
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 60)))")
@@ -116,7 +116,7 @@ class Opened:
         self.in_sight().click(position=place, modifiers=modifiers or [])
 
     def middle_of(self, edge: str) -> dict[str, float]:
-        """Where the middle of an edge lies in the frame."""
+        """Position of the middle of an edge in the frame."""
         return self.page.evaluate(
             f"(() => {{ const m = cosmodag.graph.getElementById('{edge}').midpoint(),"
             " g = cosmodag.graph, p = g.pan(), z = g.zoom();"

@@ -1,4 +1,4 @@
-"""The effects panel: click two variables, see the effect, its interval, what it is adjusted for."""
+"""The effects panel: two clicked variables, their effect, its interval and adjustment set."""
 
 import re
 
@@ -106,7 +106,7 @@ def test_of_many_variables_weights_are_summed_over_paths(show):
 
 
 def points_of(opened) -> np.ndarray:
-    """The points of the drawn curve, in the units of the drawing; y grows downwards."""
+    """The points of the drawn curve in units of the drawing, where y points downwards."""
     drawn = opened.page.locator("#effect-answer .curve").get_attribute("d")
     return np.array(re.findall(r"([\d.-]+) ([\d.-]+)", drawn), float)
 

@@ -1,4 +1,4 @@
-"""The controls of the graph: each changes the drawing as it says, and nothing else jumps."""
+"""The controls of the graph: each changes the drawing as labelled, and nothing else moves."""
 
 import networkx as nx
 import numpy as np
@@ -72,7 +72,7 @@ def test_counters_count_what_is_drawn(show, graphs):
 def test_a_row_of_the_table_opens_its_arc_in_sight(show):
     opened = show("dense")
     page = opened.page
-    page.evaluate("void cosmodag.graph.zoom(3)")  # its answer would take long to pass on
+    page.evaluate("void cosmodag.graph.zoom(3)")  # void: its result would take long to transfer
     row = page.locator("#arcs tbody tr").nth(100)
     cause, effect = row.locator("td").all_text_contents()[:2]
     row.click()

@@ -1,4 +1,4 @@
-"""The page as a reader meets it: its parts in a browser, its safety, its files."""
+"""The page in a browser: its parts, its safety and its downloads."""
 
 import re
 from dataclasses import replace
@@ -37,7 +37,7 @@ def test_the_graph_is_drawn_and_a_click_lights_what_belongs_to_a_variable(show, 
     opened.in_sight().click(position={"x": 3, "y": 3})
     assert opened.names(".chosen") == set()
     first = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-    assert page.evaluate(first) < 10_000  # what it takes is measured in benchmarks/report.md
+    assert page.evaluate(first) < 10_000  # benchmarks/report.md has the measured time
 
 
 def test_the_first_card_says_what_was_found_in_plain_words(show, graphs):
@@ -166,7 +166,7 @@ def test_the_page_refuses_to_connect_and_to_run_what_is_not_its_own(show):
         " { textContent: 'window.intruder = true' }))"
     )
     assert page.evaluate("window.intruder") is None
-    assert opened.console  # the browser says what it refused
+    assert opened.console  # the browser logs what it blocked
     opened.console.clear()
 
 

@@ -1,4 +1,4 @@
-"""The page as a file: one, small, self-contained, and safe whatever the names are."""
+"""The page is one small, self-contained file that is safe whatever the names are."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Static plots draw what they should, on the axes given; notebooks show a picture that is safe."""
+"""Static plots draw on the given axes, and notebooks show a safe picture."""
 
 import xml.etree.ElementTree as ElementTree
 

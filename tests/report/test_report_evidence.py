@@ -1,4 +1,4 @@
-"""Standard errors are those of least squares; findings and probabilities are what was given."""
+"""Standard errors are those of least squares; findings and probabilities are as given."""
 
 from types import SimpleNamespace
 
@@ -27,7 +27,7 @@ def test_with_one_parent_they_are_those_of_scipy():
 
 
 def test_they_cover_the_truth_as_often_as_they_should():
-    """95% intervals hold the true weight in about 95% of tables."""
+    """95% intervals contain the true weight in about 95% of tables."""
     truth = np.array([[0, 0.8, 0.5], [0, 0, -0.7], [0, 0, 0]])
     random = np.random.default_rng(1)
     held = []

@@ -1,4 +1,4 @@
-"""``cosmodag report``: the same page from the folder as from the fit, and Cytoscape's file."""
+"""``cosmodag report`` writes the same page as the fit; and the file for Cytoscape."""
 
 import json
 import re
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A fit of a table with a name that is markup, and with a constant column."""
+    """The output folder of a fit whose table has HTML in a name and a constant column."""
     random = np.random.default_rng(0)
     a = random.normal(size=200)
     b = 2 * a + random.normal(size=200)

@@ -1,4 +1,4 @@
-"""The page on narrow and wide screens, light and dark; axe finds nothing serious."""
+"""The page on narrow and wide screens, light and dark, without serious findings by axe."""
 
 import hashlib
 from itertools import product

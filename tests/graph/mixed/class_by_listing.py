@@ -1,6 +1,6 @@
-"""Partial ancestral graphs by definition: list all ancestral graphs, compare independences.
+"""Partial ancestral graphs by definition: list all ancestral graphs and compare independences.
 
-Nothing here uses the package: separation is decided path by path, and the class is listed.
+Independent of the package: separation is decided path by path, and the class is enumerated.
 """
 
 import itertools
@@ -31,7 +31,7 @@ def descendants(marks: np.ndarray, u: int) -> set[int]:
 
 
 def independences(marks: np.ndarray, vertices: list[int]) -> frozenset:
-    """All (u, v, Z) among some vertices where no path between u and v is open given Z."""
+    """All (u, v, Z) among the vertices such that no path between u and v is open given Z."""
     below = [descendants(marks, v) for v in range(len(marks))]
     found = []
     for u, v in itertools.combinations(vertices, 2):
@@ -55,7 +55,7 @@ def is_open(marks: np.ndarray, path: tuple[int, ...], given: set[int], below: li
 
 
 def is_ancestral(marks: np.ndarray) -> bool:
-    """No vertex is an ancestor of one from which an arrowhead points at it."""
+    """Whether no vertex is an ancestor of one from which an arrowhead points at it."""
     d = len(marks)
     below = [descendants(marks, v) for v in range(d)]
     return not any(
@@ -64,7 +64,7 @@ def is_ancestral(marks: np.ndarray) -> bool:
 
 
 def colliders(marks: np.ndarray) -> set[tuple[int, int, int]]:
-    """Colliders between vertices that are not joined: equivalent graphs have the same."""
+    """Unshielded colliders, which are the same in equivalent graphs."""
     d = len(marks)
     return {
         (a, b, c)
@@ -75,7 +75,7 @@ def colliders(marks: np.ndarray) -> set[tuple[int, int, int]]:
 
 
 def class_of(marks: np.ndarray) -> list[np.ndarray]:
-    """All maximal ancestral graphs of → and ↔ with the independences of a given one."""
+    """All maximal ancestral graphs of → and ↔ with the same independences as the given one."""
     edges = np.argwhere(np.triu(marks != 0)).tolist()
     wanted, outer = independences(marks, list(range(len(marks)))), colliders(marks)
     members = []
@@ -92,6 +92,6 @@ def class_of(marks: np.ndarray) -> list[np.ndarray]:
 
 
 def common_marks(members: list[np.ndarray]) -> np.ndarray:
-    """Marks that all members have; circles where they differ."""
+    """Marks on which all members agree, and circles where they differ."""
     differs = np.any([member != members[0] for member in members], axis=0)
     return np.where(differs, CIRCLE, members[0])
