@@ -93,7 +93,7 @@ def test_levels_of_new_rows_are_matched_by_label(mixed):
     frame = named(bent_series(80, seed=3), seed=3)
     predicted = mixed.predict(frame)
     assert set(np.unique(predicted[1:, 3])) <= {0.0, 1.0, 2.0}
-    few = frame.iloc[:2].assign(mood=["high", "high"])  # on its own, this level would be number 0
+    few = frame.iloc[:2].assign(mood=["middle"] * 2)  # on its own, this level would be number 0
     same = mixed.predict(pd.concat([few, frame.iloc[2:]], ignore_index=True))
     assert np.allclose(mixed.predict(few)[1], same[1])
     assert np.isfinite(mixed.score(frame))
