@@ -1,4 +1,4 @@
-"""What tests of the command line share: stderr does not depend on what is compiled already."""
+"""Configuration of the command-line tests: stderr does not depend on the compilation cache."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from cosmodag.cli.terminal import shell
 
 @pytest.fixture(autouse=True)
 def no_lines_about_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write no lines about programs that the first test compiles."""
+    """Disable progress lines about compilation."""
     monkeypatch.setattr(shell, "_EVERY", float("inf"))

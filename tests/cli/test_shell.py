@@ -1,4 +1,4 @@
-"""Every way a command can end: exit code, one line on stderr, nothing else."""
+"""However a command ends, it has the right exit code and at most one line on stderr."""
 
 import errno
 import io
@@ -32,7 +32,7 @@ COMMANDS = [
 
 
 def app_raising(error: BaseException | None) -> typer.Typer:
-    """An app of two commands, one of which raises; two, so that Typer keeps their names."""
+    """An app with a command that raises, and another one, so that Typer keeps their names."""
     small = typer.Typer()
 
     def act(count: int = 1) -> None:

@@ -162,7 +162,7 @@ SETTLED = (
     [
         *((name, {}, 1e-8) for name in SETTLED),
         ("VarianceSort", {"threshold": 0.0}, 1e-8),
-        # Ends when the relative decrease of the loss is below 1e-8; its root is the error of weights.
+        # It ends when the relative decrease of the loss is below 1e-8; weights err by its root.
         ("NoCurl", {}, 1e-3),
     ],
 )
