@@ -71,9 +71,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cosmodag"))
 
 _GATE = os.environ.get("COSMODAG_REQUIRE_OPTIONAL") == "1"
 _SAMPLE_SEED = os.environ.get("COSMODAG_NIGHTLY_SAMPLE", "")
-_ONE_IN = 20
+_SAMPLED_ONE_IN = 20
 _ORDER_SEED = os.environ.get("COSMODAG_RANDOM_ORDER", "")
-_MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
+_MAX_WORKERS = 8  # each holds its own JAX, about half a gigabyte
 
 
 @pytest.fixture(scope="session")
@@ -102,7 +102,7 @@ def unflushed_files() -> Generator[None, None, None]:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Number of workers for ``-n auto``: one more than the cores, because some tests only wait."""
-    return min(_cores() + 1, _MOST_WORKERS)
+    return min(_cores() + 1, _MAX_WORKERS)
 
 
 def _cores() -> int:
@@ -126,30 +126,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = _shuffled(items)
     if "nightly" in config.option.markexpr or any("::" in word for word in config.args):
         return
-    drawn = _drawn([item.nodeid for item in items if item.get_closest_marker("nightly")])
-    kept, left_out = [], []
+    sampled = _sampled([item.nodeid for item in items if item.get_closest_marker("nightly")])
+    kept, deselected = [], []
     for item in items:
-        is_left_out = item.get_closest_marker("nightly") and item.nodeid not in drawn
-        (left_out if is_left_out else kept).append(item)
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
+        is_deselected = item.get_closest_marker("nightly") and item.nodeid not in sampled
+        (deselected if is_deselected else kept).append(item)
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
         items[:] = kept
 
 
 def _shuffled(items: list[pytest.Item]) -> list[pytest.Item]:
     """Shuffle the modules, and the tests within each, in an order that depends on the seed only."""
-    chance = random.Random(_ORDER_SEED)
+    generator = random.Random(_ORDER_SEED)
     modules: dict[Path, list[pytest.Item]] = {}
     for item in items:
         modules.setdefault(item.path, []).append(item)
     order = list(modules.values())
-    chance.shuffle(order)
+    generator.shuffle(order)
     for tests in order:
-        chance.shuffle(tests)
+        generator.shuffle(tests)
     return [item for tests in order for item in tests]
 
 
-def _drawn(names: list[str]) -> set[str]:
+def _sampled(names: list[str]) -> set[str]:
     """Names of the nightly tests that this seed selects.
 
     Whether a test is selected depends on the seed and its name only, so adding or removing tests in
@@ -163,10 +163,12 @@ def _drawn(names: list[str]) -> set[str]:
         digest = hashlib.sha256(f"{_SAMPLE_SEED} {name}".encode()).digest()
         folder = "/".join(name.partition("::")[0].split("/")[:-1][:2])
         folders.setdefault(folder, []).append((int.from_bytes(digest[:4], "big"), name))
-    drawn = set()
+    sampled = set()
     for tests in folders.values():
-        drawn |= {name for number, name in tests if number % _ONE_IN == 0} or {min(tests)[1]}
-    return drawn
+        sampled |= {name for number, name in tests if number % _SAMPLED_ONE_IN == 0} or {
+            min(tests)[1]
+        }
+    return sampled
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _LOOPS = 300_000
-_USUAL_SECONDS = 0.015  # for these loops, on the machine where the limits were chosen
-_TRACED = 6.0  # allowed slowdown of a traced program
+_REFERENCE_SECONDS = 0.015  # for these loops, on the machine where the limits were chosen
+_TRACING_FACTOR = 6.0  # allowed slowdown of a traced program
 
 
 @contextmanager
@@ -22,7 +22,9 @@ def processor_time_below(seconds: float) -> Iterator[None]:
     before, begin = _slowness(), time.process_time()
     yield
     taken = time.process_time() - begin
-    assert taken < seconds * max(1.0, before, _slowness()) * (_TRACED if _is_traced() else 1.0)
+    assert taken < seconds * max(1.0, before, _slowness()) * (
+        _TRACING_FACTOR if _is_traced() else 1.0
+    )
 
 
 def _slowness() -> float:
@@ -30,7 +32,7 @@ def _slowness() -> float:
     begin, total = time.process_time(), 0
     for number in range(_LOOPS):
         total += number % 7
-    return (time.process_time() - begin) / _USUAL_SECONDS
+    return (time.process_time() - begin) / _REFERENCE_SECONDS
 
 
 def _is_traced() -> bool:

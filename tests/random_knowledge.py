@@ -14,7 +14,7 @@ def random_knowledge(names: list[str], random: np.random.Generator) -> Knowledge
     order = [names[v] for v in random.permutation(d)]
     place = {name: k for k, name in enumerate(order)}
     forward = [(a, b) for a in order for b in order if place[a] < place[b]]
-    required = _some(forward, int(random.integers(0, 3)), random)
+    required = _sample(forward, int(random.integers(0, 3)), random)
     others = [(a, b) for a in names for b in names if a != b and (a, b) not in required]
     tiers = []
     if random.random() < 0.6:
@@ -28,9 +28,9 @@ def random_knowledge(names: list[str], random: np.random.Generator) -> Knowledge
     causing = {cause for cause, _ in required}
     space = None
     if random.random() < 0.2:
-        space = [*required, *_some(others, len(others) // 2, random)]
+        space = [*required, *_sample(others, len(others) // 2, random)]
     return Knowledge(
-        forbidden_edges=_some(others, int(random.integers(0, d)), random),
+        forbidden_edges=_sample(others, int(random.integers(0, d)), random),
         required_edges=required,
         tiers=tiers,
         exogenous=[name for name in names if name not in caused and random.random() < 0.1],
@@ -39,7 +39,7 @@ def random_knowledge(names: list[str], random: np.random.Generator) -> Knowledge
     )
 
 
-def _some(edges, count, random):
+def _sample(edges, count, random):
     return [edges[k] for k in random.choice(len(edges), min(count, len(edges)), replace=False)]
 
 

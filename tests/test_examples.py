@@ -48,7 +48,7 @@ NIGHTLY = {
     "torch_vae_penalty", "torch_interventions", "quadratic", "laplace_noise", "many_machines",
 }  # fmt: skip
 
-APART = {"first_fit", *NIGHTLY}  # run in a process of their own
+IN_SUBPROCESS = {"first_fit", *NIGHTLY}  # run in a process of their own
 
 
 def marks_of(script: Path) -> list[pytest.MarkDecorator]:
@@ -67,15 +67,15 @@ def test_example_runs(
     if absent:
         pytest.skip(f"{script.name} needs {', '.join(absent)}, not installed here")
     monkeypatch.chdir(tmp_path)
-    if script.stem in APART:
-        shown = run_apart(script, "--quick")
+    if script.stem in IN_SUBPROCESS:
+        shown = run_in_subprocess(script, "--quick")
     else:
-        run_here(script, monkeypatch, "--quick")
+        run_in_process(script, monkeypatch, "--quick")
         shown = capsys.readouterr().out
     assert shown.strip(), f"{script.name} printed nothing"
 
 
-def run_here(script: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+def run_in_process(script: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     """Run a script as the main module of this process, which has already imported the packages."""
     monkeypatch.setattr(sys, "argv", [str(script), *arguments])
     monkeypatch.syspath_prepend(str(script.parent))
@@ -84,7 +84,7 @@ def run_here(script: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> 
         runpy.run_path(str(script), run_name="__main__")
 
 
-def run_apart(script: Path, *arguments: str) -> str:
+def run_in_subprocess(script: Path, *arguments: str) -> str:
     """Run a script in a process of its own, as a user would, and return its output."""
     done = subprocess.run(
         [sys.executable, str(script), *arguments],
@@ -109,7 +109,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     script = tmp_path / "notebook.py"
     script.write_text("\n\n".join(cells), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    run_here(script, monkeypatch)
+    run_in_process(script, monkeypatch)
 
 
 def test_optional_packages_are_told_from_others(tmp_path: Path) -> None:

@@ -133,8 +133,8 @@ def test_an_example_is_fitted_cloned_saved_loaded_reported_and_bootstrapped(
 
     loaded.report(tmp_path / "page.html")
     assert type(model).__name__ in (tmp_path / "page.html").read_text("utf-8")
-    sure = stability.bootstrap(model, X, n=2, random_state=0, verbose=False)
-    assert sure.arc_probabilities.shape == model.adjacency_.shape
+    result = stability.bootstrap(model, X, n=2, random_state=0, verbose=False)
+    assert result.arc_probabilities.shape == model.adjacency_.shape
 
 
 def test_the_order_of_a_new_learner_is_refined(example):

@@ -55,7 +55,7 @@ def _entry(line, i):
 
 
 @pytest.fixture(autouse=True)
-def fresh(tmp_path, monkeypatch):
+def empty_cache(tmp_path, monkeypatch):
     """Use an empty cache, so that every program is compiled."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 

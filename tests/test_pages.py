@@ -2,7 +2,7 @@
 
 All ``python`` blocks of a page run in order in one namespace. A block below a line
 ``<!-- not run -->`` is skipped, and so is one below ``<!-- needs NAME -->`` if that package is not
-installed. The fixture `reader_has` defines the names that pages use for the reader's own data.
+installed. The fixture `predefined_names` defines the names that pages use for the reader's own data.
 """
 
 import doctest
@@ -36,7 +36,7 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
 @pytest.fixture
-def reader_has() -> dict[str, object]:
+def predefined_names() -> dict[str, object]:
     """Names that pages use without defining them: tables and a fitted model."""
     from cosmodag import VarianceSort, simulate
 
@@ -60,12 +60,12 @@ def reader_has() -> dict[str, object]:
         if blocks_of(p)
     ],
 )
-def test_examples_run(page, reader_has, tmp_path, monkeypatch):
+def test_examples_run(page, predefined_names, tmp_path, monkeypatch):
     if page.name in NEEDS:
         pytest.importorskip(NEEDS[page.name])
     monkeypatch.chdir(ROOT / "tests" / "protein_data")
     # The README is read first, so its examples must define every name they use.
-    names = {} if page == README else dict(reader_has)
+    names = {} if page == README else dict(predefined_names)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for number, text in enumerate(blocks_of(page)):
         if text.startswith(">>> "):

@@ -10,7 +10,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks" / "reliability"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="benchmarks are not distributed")
 
-SAID = """
+OUTPUT = """
 .F.s                                                                     [100%]
 =========================== short test summary info ============================
 SKIPPED [1] tests/test_a.py:3: not here
@@ -37,7 +37,7 @@ def row(suite_runs: Any, **entries: object) -> dict[str, str]:
 
 
 def test_outcomes_and_names_of_failures_are_read(suite_runs):
-    found = suite_runs._result(SAID)
+    found = suite_runs._result(OUTPUT)
     assert found["failures"] == "test_a.py::test_one[a b]; test_b.py"
     assert {**found, "failures": ""} == {
         "passed": 50,

@@ -16,7 +16,7 @@ smooth_orientation = jax.jit(orientation.smooth_orientation)
 hard_orientation = jax.jit(orientation.hard_orientation)
 
 
-def in_gate(count: int) -> settings:
+def gate_examples(count: int) -> settings:
     """Number of examples in the gate; the nightly profile keeps its own number."""
     if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
         return settings()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from property_examples import in_gate, linear_table, seeds, smooth_orientation
+from property_examples import gate_examples, linear_table, seeds, smooth_orientation
 
 from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.graph.dags import above, agreeing, drop_cycles, order_of
@@ -58,7 +58,7 @@ def value_and_gradient(recipe, parameters, x, counted, support):
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
-@in_gate(15)
+@gate_examples(15)
 @given(seeds)
 def test_objectives_and_their_gradients_follow_the_columns(recipe, seed):
     random = np.random.default_rng(seed)
@@ -94,7 +94,7 @@ def test_objectives_and_their_gradients_follow_the_columns(recipe, seed):
         )
 
 
-@in_gate(100)
+@gate_examples(100)
 @given(st.sampled_from([2, 5, 8]), seeds, st.floats(1e-3, 1), st.floats(0, 1))
 def test_both_read_outs_follow_the_columns(d, seed, shift, threshold):
     random = np.random.default_rng(seed)
@@ -131,7 +131,7 @@ def renumbered_moments(moments: Moments, names: np.ndarray) -> Moments:
     )
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(seeds, st.integers(2, 10), st.integers(20, 200))
 def test_pruning_follows_the_columns(seed, d, rows):
     random, moments = moments_of(seed, d, rows)
@@ -171,14 +171,14 @@ def searched_twice(seed: int, d: int, rows: int, score: str):
     return moments, names, found, moved
 
 
-def is_other_end(found, moved) -> bool:
+def scores_differ(found, moved) -> bool:
     return not np.isclose(moved.score, found.score, rtol=1e-9, atol=0)
 
 
 SCORES = ["gaussian", "equal-variance"]
 
 
-@in_gate(60)
+@gate_examples(60)
 @example(230, 8, 20, "gaussian")
 @given(seeds, st.integers(2, 9), st.integers(20, 200), st.sampled_from(SCORES))
 def test_the_order_search_follows_the_columns(seed, d, rows, score):
@@ -190,7 +190,7 @@ def test_the_order_search_follows_the_columns(seed, d, rows, score):
     the first search too. A test below bounds how often that happens.
     """
     moments, names, found, moved = searched_twice(seed, d, rows, score)
-    if is_other_end(found, moved):
+    if scores_differ(found, moved):
         turns = np.random.default_rng(seed)
         order = names[moved.order]
         again = search(moments, order, score=score, random=turns, restarts=0, threads=1)
@@ -202,4 +202,4 @@ def test_the_order_search_follows_the_columns(seed, d, rows, score):
 @pytest.mark.parametrize("score", SCORES)
 def test_searches_of_renumbered_columns_rarely_end_elsewhere(score):
     ends = [searched_twice(seed, 2 + seed % 8, 20 + 4 * seed, score)[2:] for seed in range(40)]
-    assert sum(is_other_end(*pair) for pair in ends) <= 2
+    assert sum(scores_differ(*pair) for pair in ends) <= 2

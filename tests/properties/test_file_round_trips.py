@@ -17,7 +17,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from property_examples import in_gate, linear_table, random_dag, seeds
+from property_examples import gate_examples, linear_table, random_dag, seeds
 
 import cosmodag
 from cosmodag import EmptyGraph, Knowledge, OrderSearch, VarianceSort
@@ -64,7 +64,7 @@ def write_table(frame: pd.DataFrame, path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "parquet", "npy"])
-@in_gate(30)
+@gate_examples(30)
 @given(tables)
 def test_tables_come_back_to_the_last_bit(tmp_path_factory, suffix, given_table):
     X, names = given_table
@@ -90,7 +90,7 @@ arrays = hnp.arrays(
 )
 
 
-@in_gate(60)
+@gate_examples(60)
 @example(
     given_arrays={"a": np.array(1.5)}, given_facts={}
 )  # once came back with a dimension too many
@@ -117,7 +117,7 @@ LEARNERS = [
 ]
 
 
-@in_gate(30)
+@gate_examples(30)
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 @given(st.sampled_from(LEARNERS), some_names(4), seeds, st.booleans(), st.booleans())
 def test_fitted_learners_come_back(tmp_path_factory, make, names, seed, told, whole):
@@ -177,7 +177,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-@in_gate(40)
+@gate_examples(40)
 @example(
     names=["two\nlines", "a\r\nb", "one\u2028line", "c", "d"], seed=0
 )  # these names were once changed on reading
@@ -193,7 +193,7 @@ def test_knowledge_comes_back(tmp_path_factory, suffix, names, seed):
     assert back == known
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(st.integers(1, 6), seeds)
 def test_a_dag_comes_back_through_networkx(d, seed):
     random = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from property_examples import in_gate, linear_table, seeds
+from property_examples import gate_examples, linear_table, seeds
 
 from cosmodag import EmptyGraph, OrderSearch, RandomSort, VarianceSort, refine
 from learner_catalogue import CATALOGUE, COMPILING_LONG
@@ -39,7 +39,7 @@ def problem(seed: int, d: int, rows: int, decades: float = 2.0):
     return table, random_knowledge(ALL_NAMES[:d], random)
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(st.sampled_from(QUICK), seeds, st.integers(2, 6), st.integers(6, 60), st.floats(0, 2))
 def test_quick_learners_at_any_size_and_threshold(make, seed, d, rows, threshold):
     table, known = problem(seed, d, rows)
@@ -47,7 +47,7 @@ def test_quick_learners_at_any_size_and_threshold(make, seed, d, rows, threshold
     assert violations(model, known) == []
 
 
-@in_gate(15)
+@gate_examples(15)
 @given(st.sampled_from(SAMPLED), seeds)
 def test_every_learner(name, seed):
     # One shape only, because each shape is compiled; and similar units, because NOTEARS raises
@@ -57,7 +57,7 @@ def test_every_learner(name, seed):
     assert violations(model, known) == []
 
 
-@in_gate(25)
+@gate_examples(25)
 @given(seeds, st.integers(2, 6), st.sampled_from(["prune", "order"]))
 def test_refining_a_graph_that_violates_it(seed, d, method):
     table, known = problem(seed, d, 40)

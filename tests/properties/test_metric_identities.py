@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from property_examples import in_gate, random_dag, seeds
+from property_examples import gate_examples, random_dag, seeds
 from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -27,7 +27,7 @@ def problems(draw: st.DrawFn) -> tuple[NDArray[Any], NDArray[Any]]:
     return truth, weights / 10
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems())
 def test_areas_agree_with_scikit_learn(problem: tuple[NDArray[Any], NDArray[Any]]) -> None:
     truth, weights = problem
@@ -54,7 +54,7 @@ def test_areas_agree_with_scikit_learn(problem: tuple[NDArray[Any], NDArray[Any]
         )
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems())
 def test_sparse_and_dense_estimates_score_the_same(
     problem: tuple[NDArray[Any], NDArray[Any]],
@@ -67,7 +67,7 @@ def test_sparse_and_dense_estimates_score_the_same(
         assert evaluate(sparse.csr_array(truth), estimate) == pytest.approx(dense, nan_ok=True)
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems(), st.randoms(use_true_random=False))
 def test_renaming_the_nodes_changes_no_score(
     problem: tuple[NDArray[Any], NDArray[Any]], random: Any
@@ -81,7 +81,7 @@ def test_renaming_the_nodes_changes_no_score(
     assert after == pytest.approx(before, nan_ok=True)
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems())
 def test_hamming_distances_count_entries_and_pairs(
     problem: tuple[NDArray[Any], NDArray[Any]],
@@ -94,7 +94,7 @@ def test_hamming_distances_count_entries_and_pairs(
     assert scores["shd"] == np.triu(wrong | wrong.T).sum()
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems())
 def test_scores_of_counts_are_those_of_one_table_of_counts(
     problem: tuple[NDArray[Any], NDArray[Any]],
@@ -116,7 +116,7 @@ def test_scores_of_counts_are_those_of_one_table_of_counts(
     assert scores["fpr"] == pytest.approx(wrong / (truth.size - truth.sum()))
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems(), st.floats(0.1, 10), st.floats(0.1, 3))
 def test_areas_depend_on_the_ranking_alone(
     problem: tuple[NDArray[Any], NDArray[Any]], factor: float, power: float
@@ -132,7 +132,7 @@ def test_areas_depend_on_the_ranking_alone(
     assert mirrored["auc"] == pytest.approx(1 - before["auc"], abs=1e-12, nan_ok=True)
 
 
-@in_gate(60)
+@gate_examples(60)
 @example(1, 0)  # gadjid panicked once
 @given(st.integers(1, 8), seeds)
 def test_distances_of_dags_are_metrics(d: int, seed: int) -> None:

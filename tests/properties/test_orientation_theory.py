@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from property_examples import hard_orientation, in_gate, seeds, smooth_orientation
+from property_examples import gate_examples, hard_orientation, seeds, smooth_orientation
 from scipy.special import expit
 
 from cosmodag.graph.closed_forms import exponential_value_and_gradient
@@ -126,7 +126,7 @@ def test_appendix_the_product_along_a_closed_walk_is_bounded(
     assert product <= expit(-ratio) ** len(walk) * (1 + 1e-12)
 
 
-@in_gate(30)
+@gate_examples(30)
 @given(st.floats(1e-3, 1.0), st.floats(1e-3, 1.0))
 def test_initialisation_the_slope_is_steepest_where_the_difference_is_the_shift(
     temperature: float, shift: float

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from property_examples import hard_orientation, in_gate, seeds, smooth_orientation
+from property_examples import gate_examples, hard_orientation, seeds, smooth_orientation
 
 from cosmodag.graph.dags import agreeing, drop_cycles, is_dag, order_of
 
@@ -16,7 +16,7 @@ priorities = st.sampled_from([1, 2, 3, 5, 8, 12]).flatmap(
 )
 
 
-@in_gate(300)
+@gate_examples(300)
 @given(
     p=priorities,
     seed=seeds,

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from property_examples import in_gate, seeds
+from property_examples import gate_examples, seeds
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
@@ -22,7 +22,7 @@ def has_room(kind: str, nodes: int, degree: int) -> bool:
     return 1 <= degree < nodes
 
 
-@in_gate(100)
+@gate_examples(100)
 @given(kinds, st.integers(1, 15), st.integers(0, 4), mechanisms, st.integers(1, 12), seeds)
 def test_simulated_graphs_are_acyclic_and_tables_finite(kind, nodes, degree, mechanism, n, seed):
     name = f"n{n}_d{nodes}_{kind}{degree}_{mechanism}"
@@ -42,7 +42,7 @@ def test_simulated_graphs_are_acyclic_and_tables_finite(kind, nodes, degree, mec
     assert load(name, seed=seed).X.tobytes() == data.X.tobytes()
 
 
-@in_gate(40)
+@gate_examples(40)
 @example("ER", "mlp", "perfect", 1, 1.0, 0)  # the observational rows once differed
 @example("ER", "mim", "perfect", 1, 1.0, 0)
 @given(

@@ -114,12 +114,12 @@ def test_the_read_out_uses_the_device_of_the_plan(monkeypatch, table):
     (one,) = solve([Problem(table, SETTINGS, 0)])
     asked = []
 
-    class Told(Priority):
+    class RecordingPriority(Priority):
         def orient(self, parameters, settings, support):
             asked.append(jax.config.jax_default_device)
             return super().orient(parameters, settings, support)
 
-    recipe = Recipe(Told(), RECIPE.mechanism, RECIPE.objective, RECIPE.schedule)
+    recipe = Recipe(RecordingPriority(), RECIPE.mechanism, RECIPE.objective, RECIPE.schedule)
     solution = replace(one.solution, recipe=recipe)
     readout.read_out(solution, Problem(table, SETTINGS, 0), 0.3, one.plan.device)
     assert asked == [jax.devices("cpu")[0]]

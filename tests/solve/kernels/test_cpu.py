@@ -40,7 +40,7 @@ RECIPES = {
 every_kernel = pytest.mark.parametrize("name", RECIPES)
 
 
-def chosen(recipe, problem=None, platform="cpu"):
+def chosen_backend(recipe, problem=None, platform="cpu"):
     return choose_backend((problem or Problem(make_table(), SETTINGS, 0)).task(recipe, 1, platform))
 
 
@@ -48,7 +48,7 @@ def chosen(recipe, problem=None, platform="cpu"):
 def test_it_is_chosen_for_its_recipe_at_any_batch_size(name):
     for size in (64, 7, None):
         recipe = replace(RECIPES[name], batch_size=size)
-        assert chosen(recipe).name == name
+        assert chosen_backend(recipe).name == name
 
 
 @every_kernel
@@ -63,12 +63,12 @@ def test_it_is_chosen_for_its_recipe_at_any_batch_size(name):
     ids=["structure subclassed", "structure", "objective", "schedule"],
 )
 def test_another_part_goes_to_the_reference_loop(name, part):
-    assert chosen(replace(RECIPES[name], **part)) is REFERENCE
+    assert chosen_backend(replace(RECIPES[name], **part)) is REFERENCE
 
 
 @pytest.mark.parametrize("mechanism", [MLP((4, 3)), MLP((4,), "tanh"), MaskedMLP((4,))], ids=repr)
 def test_other_networks_go_to_the_reference_loop(mechanism):
-    assert chosen(cosmo_recipe(mechanism)) is REFERENCE
+    assert chosen_backend(cosmo_recipe(mechanism)) is REFERENCE
 
 
 @every_kernel
@@ -79,7 +79,7 @@ def test_other_problems_go_to_the_reference_loop(name):
         Problem(table, SETTINGS, 0, required=square),
         Problem(table.astype(np.float64), SETTINGS, 0),
     ):
-        assert chosen(recipe, problem) is REFERENCE
+        assert chosen_backend(recipe, problem) is REFERENCE
     assert not any(
         backend.implements(Problem(table, SETTINGS, 0).task(recipe, 1, "gpu"))
         for backend in cpu.BACKENDS
@@ -189,7 +189,7 @@ def test_values_in_rows_that_do_not_count_do_not_matter(name):
 
 
 # Under the likelihood, a variable without residuals is treated as predicted exactly.
-LOSS_OF_NOTHING = {"numba-mlp-likelihood": pytest.approx(np.log(SMALLEST_VARIANCE))}
+LOSS_WITHOUT_ROWS = {"numba-mlp-likelihood": pytest.approx(np.log(SMALLEST_VARIANCE))}
 
 
 @every_kernel
@@ -199,7 +199,7 @@ def test_batches_in_which_nothing_counts_give_no_loss(name):
     batch = make_batch([problem], RECIPES[name])
     before = jax.tree.map(np.array, batch.backend.start(batch).parameters)
     state = run_rounds(batch.backend, batch, 0, 3)
-    assert state.loss.tolist() == [LOSS_OF_NOTHING.get(name, 0.0)]
+    assert state.loss.tolist() == [LOSS_WITHOUT_ROWS.get(name, 0.0)]
     assert jax.tree.all(jax.tree.map(np.array_equal, state.parameters, before))
 
 

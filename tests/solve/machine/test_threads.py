@@ -121,7 +121,7 @@ def test_eight_fits_at_once_leave_the_limits_as_they_were(two_threads):
 
 
 @pytest.fixture
-def entered(monkeypatch):
+def limits_set(monkeypatch):
     """The limits that contexts set for all libraries, in order."""
     asked, add = [], threads._SharedLimit.add
 
@@ -144,7 +144,7 @@ def entered(monkeypatch):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_a_fit_of_a_small_table_enters_the_limit_once(two_threads, monkeypatch, entered, model):
+def test_a_fit_of_a_small_table_enters_the_limit_once(two_threads, monkeypatch, limits_set, model):
     limits = []
 
     def set_limit(library, threads):
@@ -153,31 +153,31 @@ def test_a_fit_of_a_small_table_enters_the_limit_once(two_threads, monkeypatch, 
 
     monkeypatch.setattr(threads, "_set_from_any_thread", set_limit)
     model.fit(np.random.default_rng(0).normal(size=(50, 4)))
-    assert entered == [1]
+    assert limits_set == [1]
     assert limits == [1] * len(two_threads) + two_threads
 
 
-def test_training_of_a_large_table_enters_its_own_limit_once(two_threads, monkeypatch, entered):
+def test_training_of_a_large_table_enters_its_own_limit_once(two_threads, monkeypatch, limits_set):
     # Products with the whole table are large enough for two threads; those with a batch are not.
     monkeypatch.setattr(threads, "_WORTH_THREADS", 700.0)
     monkeypatch.setattr(threads, "cores", lambda: 2)
     X = np.random.default_rng(0).normal(size=(50, 4))
     Cosmo(epochs=20, batch_size=25, refine=None, random_state=0).fit(X)
-    assert entered == [2, 1]
+    assert limits_set == [2, 1]
 
 
-def test_a_context_in_another_is_entered_only_if_it_limits_more(two_threads, entered):
+def test_a_context_in_another_is_entered_only_if_it_limits_more(two_threads, limits_set):
     with threads.blas_threads(2):
         with threads.blas_threads(1), threads.blas_threads(2):
             assert blas_limits() == [1] * len(two_threads)
         assert blas_limits() == two_threads
         with threads.blas_threads(2):
             pass
-    assert entered == [2, 1]
+    assert limits_set == [2, 1]
     with threads.blas_threads(2):
-        assert entered == [2, 1, 2]  # the first context has exited, so this one sets a limit
+        assert limits_set == [2, 1, 2]  # the first context has exited, so this one sets a limit
 
 
-def test_a_limit_of_one_thread_does_not_stand_for_another(two_threads, entered):
+def test_a_limit_of_one_thread_does_not_stand_for_another(two_threads, limits_set):
     assert in_turn(["enter a", "enter b", "leave a", "leave b"])[2] == [1] * len(two_threads)
-    assert entered == [1, 1]
+    assert limits_set == [1, 1]
