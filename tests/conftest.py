@@ -71,7 +71,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cosmodag"))
 
 _GATE = os.environ.get("COSMODAG_REQUIRE_OPTIONAL") == "1"
 _SAMPLE_SEED = os.environ.get("COSMODAG_NIGHTLY_SAMPLE", "")
-_SAMPLED_ONE_IN = 20
+_ONE_IN = 20  # about one nightly test in this many is in a sample
 _ORDER_SEED = os.environ.get("COSMODAG_RANDOM_ORDER", "")
 _MAX_WORKERS = 8  # each holds its own JAX, about half a gigabyte
 
@@ -165,9 +165,7 @@ def _sampled(names: list[str]) -> set[str]:
         folders.setdefault(folder, []).append((int.from_bytes(digest[:4], "big"), name))
     sampled = set()
     for tests in folders.values():
-        sampled |= {name for number, name in tests if number % _SAMPLED_ONE_IN == 0} or {
-            min(tests)[1]
-        }
+        sampled |= {name for number, name in tests if number % _ONE_IN == 0} or {min(tests)[1]}
     return sampled
 
 

@@ -22,9 +22,8 @@ def processor_time_below(seconds: float) -> Iterator[None]:
     before, begin = _slowness(), time.process_time()
     yield
     taken = time.process_time() - begin
-    assert taken < seconds * max(1.0, before, _slowness()) * (
-        _TRACING_FACTOR if _is_traced() else 1.0
-    )
+    tracing = _TRACING_FACTOR if _is_traced() else 1.0
+    assert taken < seconds * max(1.0, before, _slowness()) * tracing
 
 
 def _slowness() -> float:
@@ -36,7 +35,7 @@ def _slowness() -> float:
 
 
 def _is_traced() -> bool:
-    """Whether coverage or a debugger follows this process."""
-    monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on
+    """Whether coverage or a debugger traces this process."""
+    monitoring = getattr(sys, "monitoring", None)  # added in Python 3.12
     watched = monitoring is not None and any(map(monitoring.get_tool, range(6)))
     return watched or sys.gettrace() is not None or "COVERAGE_RUN" in os.environ

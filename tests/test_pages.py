@@ -2,7 +2,7 @@
 
 All ``python`` blocks of a page run in order in one namespace. A block below a line
 ``<!-- not run -->`` is skipped, and so is one below ``<!-- needs NAME -->`` if that package is not
-installed. The fixture `predefined_names` defines the names that pages use for the reader's own data.
+installed. The fixture `predefined_names` has the names that pages use for the reader's own data.
 """
 
 import doctest
