@@ -34,7 +34,7 @@ WATCHED = {
     "table checked": ("io/tables/frames.py", "_all_finite"),
     "table prepared": ("fit/prepare.py", "prepare_table"),
     "diagnosis": ("data/diagnose/checks.py", "before_fit"),
-    "deviations": ("fit/preparation.py", "deviations_of"),
+    "deviations": ("fit/dag/preparation.py", "deviations_of"),
     "settings": ("learners/trained/base.py", "settings_for"),
     "moments": ("order/moments.py", "of"),
     "edges": ("fit/fitted_dag.py", "edges"),

@@ -1,8 +1,8 @@
 """From a learnt graph to the effect of an intervention, with DoWhy.
 
-cosmodag learns which column depends on which; DoWhy takes the graph, finds what has to be adjusted
-for, and estimates what would happen if somebody set a cause. Here the table is simulated, so that
-the true effect is known.
+cosmodag learns which column depends on which. DoWhy takes the graph, finds an adjustment set, and
+estimates the effect of an intervention. Here the table is simulated, so that the true effect is
+known.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from cosmodag import Cosmo, simulate
 
 
 def main() -> None:
-    """Learn a graph, hand it over, and compare an estimated effect with the true one."""
+    """Learn a graph, pass it to DoWhy, and compare an estimated effect with the true one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rows")
     rows = 300 if parser.parse_args().quick else 2000
@@ -39,13 +39,13 @@ def main() -> None:
 
     position = {name: v for v, name in enumerate(table.columns)}
     print(f"effect of {cause} on {effect}, adjusted for {estimand.get_backdoor_variables()}:")
-    print(f"  DoWhy on the learnt graph {float(estimate.value):+.2f}")
-    print(f"  regression without a graph {naive:+.2f}")
-    print(f"  the truth {true[position[cause], position[effect]]:+.2f}")
+    print(f"  DoWhy on the learnt graph: {float(estimate.value):+.2f}")
+    print(f"  regression without a graph: {naive:+.2f}")
+    print(f"  true effect: {true[position[cause], position[effect]]:+.2f}")
 
 
 def farthest_pair(graph: nx.DiGraph, order: list[str]) -> tuple[str, str]:
-    """Choose a cause that has parents itself, so that something needs adjusting, and an effect."""
+    """Choose a cause that has parents, so that adjustment is needed, and its last descendant."""
     inner = [name for name in order if name in graph and graph.in_degree(name)]
     cause = max(inner, key=lambda name: len(nx.descendants(graph, name)))
     return cause, max(nx.descendants(graph, cause), key=order.index)

@@ -1,7 +1,7 @@
-"""A first fit: a table goes in, a directed acyclic graph comes out.
+"""A first fit: from a table to a directed acyclic graph.
 
-The table is simulated, so that the answer can be compared with the truth; with a table of your own,
-replace `table` by ``pandas.read_csv("data.csv")``.
+The table is simulated, so that the learnt graph can be compared with the true one. For a table of
+your own, replace `table` by ``pandas.read_csv("data.csv")``.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from cosmodag import Cosmo, metrics, simulate
 
 
 def main() -> None:
-    """Simulate, diagnose, learn, look, evaluate, save."""
+    """Simulate, learn, show, evaluate and save."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer variables")
     d = 6 if parser.parse_args().quick else 15
@@ -30,7 +30,7 @@ def main() -> None:
     print(f"noise: {model.noise_} ({model.noise_reason_})")
 
     scores = metrics.evaluate(data.graph, model.adjacency_)
-    print(f"against the truth: {scores['shd']:.0f} arcs wrong of {data.graph.sum():.0f}")
+    print(f"wrong arcs: {scores['shd']:.0f}; true arcs: {data.graph.sum():.0f}")
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.safetensors"

@@ -1,7 +1,7 @@
-"""Many machines: the same bootstrap on this one, and as tasks of a Ray cluster.
+"""Many machines: a bootstrap on this machine and, with the same result, on a Ray cluster.
 
-With ``address`` left out Ray starts itself on this machine; on a cluster give the address of its
-head, or "auto" on one of its nodes, and nothing else changes.
+Without ``--address``, Ray is started on this machine. On a cluster, give the address of its head
+node, or "auto" on one of its nodes; nothing else changes.
 """
 
 import argparse
@@ -16,10 +16,10 @@ from cosmodag.stability import bootstrap
 
 
 def main() -> None:
-    """Bootstrap twice, and compare."""
+    """Run the bootstrap with both engines, and compare the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer variables and resamples")
-    parser.add_argument("--address", help="of a cluster's head")
+    parser.add_argument("--address", help="address of the head node of a cluster")
     options = parser.parse_args()
     d, resamples = (6, 4) if options.quick else (30, 200)
     data = simulate.load(f"n300_d{d}_ER2_gauss", seed=0)
@@ -38,7 +38,7 @@ def main() -> None:
     )
     ray.shutdown()
     same = np.array_equal(here.arc_probabilities, there.arc_probabilities)
-    print(f"{there.done} resamples on Ray; the same probabilities as here: {same}")
+    print(f"{len(there.done)} resamples on Ray; same probabilities as on this machine: {same}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """A thousand variables on a laptop.
 
-COSMO gives an order, a search improves it, and evidence decides which arcs are kept: every variable
-is regressed on those before it. ``refine="prune"`` leaves the search out, for still larger tables.
+COSMO learns an order, and a search improves it. Each variable is then regressed on its
+predecessors, and the arcs that the data support are kept. ``refine="prune"`` omits the search, for
+still larger tables.
 """
 
 import argparse
@@ -11,7 +12,7 @@ from cosmodag import Cosmo, metrics, simulate
 
 
 def main() -> None:
-    """Simulate, learn, evaluate, and say how long it took."""
+    """Simulate, learn, evaluate and print the time."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a hundred variables")
     d = 100 if parser.parse_args().quick else 1000
@@ -23,9 +24,9 @@ def main() -> None:
 
     scores = metrics.evaluate(data.graph, model.adjacency_)
     print(f"{d} variables, {data.graph.sum():.0f} arcs, learnt in {seconds:.0f} s")
-    print(f"found {scores['tpr']:.1%} of them; {scores['fdr']:.1%} of what was found is false")
+    print(f"{scores['tpr']:.1%} of them were found; {scores['fdr']:.1%} of those found are false")
     hub = max(model.graph_, key=model.graph_.out_degree)
-    print(f"most effects: variable {hub}, {model.graph_.out_degree(hub)} of them")
+    print(f"variable with most effects: {hub}, with {model.graph_.out_degree(hub)}")
 
 
 if __name__ == "__main__":

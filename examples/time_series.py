@@ -1,8 +1,8 @@
-"""Learn which variable acts on which, and how much later, in time series of four greenhouses.
+"""Learn which variable affects which, and after how many days, from series of four greenhouses.
 
     python examples/time_series.py greenhouses.png
 
-Draws the window graph and the responses over time; see docs/time.md.
+The script draws the window graph and the responses over time; see docs/time.md.
 """
 
 import argparse
@@ -17,7 +17,7 @@ NAMES = ["sun", "warmth", "moisture", "growth"]
 
 
 def greenhouses(days: int = 150) -> pd.DataFrame:
-    """Draw daily measurements of four greenhouses; two days of one are missing."""
+    """Simulate daily measurements in four greenhouses; two days of one are missing."""
     random = np.random.default_rng(0)
     frames = []
     for house in ("north", "south", "east", "west"):
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def draw_window(model: cosmodag.OrderSearch, axes: "mpl.axes.Axes") -> None:
-    """Draw times as columns and variables as rows; arcs carry their weights."""
+    """Draw times as columns and variables as rows; line widths show the weights of arcs."""
     graph, lags = model.window_graph_, model.window_.lags
     places = {
         node: (-facts["lag"], -NAMES.index(facts["variable"]))

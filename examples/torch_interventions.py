@@ -1,9 +1,8 @@
 """A model of interventions in the manner of DCDI, kept acyclic by a COSMO layer.
 
-Every variable has a network that reads the variables before it, and noise of its own size. In a row
-in which somebody set a variable, its own network had no say: that term is left out of the loss.
-Elsewhere every variable has variance one, so that no scale gives directions away; the interventions
-have to.
+Each variable has a network that reads its predecessors, and a noise variance of its own. In rows in
+which a variable was set by intervention, its term is left out of the loss. In all other rows, each
+variable has variance one, so that scales reveal no directions and only the interventions can.
 """
 
 import argparse
@@ -19,7 +18,7 @@ LAMBDA1, RATE, BATCH = 6e-4, 1e-2, 64
 
 
 class InterventionalModel(nn.Module):
-    """x_v ~ N(f_v(x), s_v²) where nobody set v."""
+    """x_v ~ N(f_v(x), s_v²) in rows in which v was not set."""
 
     def __init__(self, d: int) -> None:
         super().__init__()
@@ -27,7 +26,7 @@ class InterventionalModel(nn.Module):
         self.log_scales = nn.Parameter(torch.zeros(d))
 
     def loss(self, x: Tensor, was_set: Tensor) -> Tensor:
-        """Negative log-likelihood of what was not set, per entry, and the penalties."""
+        """Mean negative log-likelihood of the entries that were not set, plus penalties."""
         errors = (x - self.networks(x)) * torch.exp(-self.log_scales)
         terms = self.log_scales + 0.5 * errors**2
         likelihood = (terms * ~was_set).sum() / (~was_set).sum()
@@ -60,7 +59,7 @@ def sample(weights: np.ndarray, was_set: np.ndarray, rng: np.random.Generator) -
 
 
 def main() -> None:
-    """Learn a graph of eight variables with and without knowing what was set."""
+    """Learn a graph of eight variables with known and with unknown intervention targets."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a run too short to learn much")
     epochs = 3 if parser.parse_args().quick else 150
@@ -69,7 +68,7 @@ def main() -> None:
     was_set = np.zeros((500 + 100 * d, d), bool)
     was_set[500:] = np.repeat(np.eye(d, dtype=bool), 100, axis=0)
     x = torch.as_tensor(sample(weights, was_set, rng), dtype=torch.float32)
-    for known, what in ((was_set, "known"), (np.zeros_like(was_set), "not known")):
+    for known, what in ((was_set, "known"), (np.zeros_like(was_set), "unknown")):
         torch.manual_seed(0)
         layer = fit(x, torch.as_tensor(known), epochs).networks
         auc = metrics.evaluate(weights != 0, layer.strength().numpy(force=True))["auc"]

@@ -1,7 +1,7 @@
 """A graph autoencoder in the manner of DAG-GNN, kept acyclic by a penalty on its graph.
 
-The encoder takes noise out of data, z = f(x) (I − W); the decoder puts it back,
-x̂ = g(z (I − W)⁻¹), where f and g work on each variable alone and W[u, v] is the arc u → v.
+The encoder extracts the noise, z = f(x) (I − W); the decoder reconstructs the data,
+x̂ = g(z (I − W)⁻¹). f and g act on each variable separately, and W[u, v] is the arc u → v.
 """
 
 import argparse
@@ -18,7 +18,7 @@ LAMBDA1, NOISE, BATCH = 1e-3, 0.1, 100
 
 
 class Pointwise(nn.Module):
-    """The same small network for every variable, the identity in the beginning."""
+    """The same small network for every variable, initially the identity."""
 
     def __init__(self, hidden: int = 16) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Pointwise(nn.Module):
         nn.init.zeros_(self.change[2].bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Change (B, d) values."""
+        """Transform (B, d) values."""
         return x + self.change(x[..., None])[..., 0]
 
 
@@ -49,11 +49,11 @@ class GraphAutoencoder(nn.Module):
         self.multiplier, self.penalty = 0.0, 1.0
 
     def weights(self) -> Tensor:
-        """W, without a diagonal."""
+        """W, with a zero diagonal."""
         return self.arcs * (1 - self.identity)
 
     def loss(self, x: Tensor) -> Tensor:
-        """Negative evidence bound: reconstruction of x, and z near N(0, 1)."""
+        """Negative evidence lower bound: reconstruction of x, and prior N(0, 1) of z."""
         weights = self.weights()
         mean = self.encoder(x) @ (self.identity - weights)
         z = mean + NOISE * torch.randn_like(mean)
@@ -76,7 +76,7 @@ def train(model: GraphAutoencoder, x: Tensor, epochs: int, rate: float) -> None:
 
 
 def fit(x: Tensor, epochs: int, rate: float = 3e-3) -> GraphAutoencoder:
-    """Train a model of the (n, d) table x."""
+    """Train a model on the (n, d) table x."""
     model = GraphAutoencoder(x.shape[1]).to(x.device)
     h, last = math.inf, math.inf
     while h > 1e-8 and model.penalty < 1e16:
@@ -89,7 +89,7 @@ def fit(x: Tensor, epochs: int, rate: float = 3e-3) -> GraphAutoencoder:
 
 
 def graph_of(model: GraphAutoencoder) -> np.ndarray:
-    """Weights of the acyclic graph that was learnt."""
+    """Weights of the learnt acyclic graph."""
     return drop_cycles(above(model.weights().numpy(force=True), 0.3))[0]
 
 

@@ -93,6 +93,16 @@ def test_scores_worked_out_by_hand(case: str, as_sparse: bool) -> None:
     assert evaluate(truth, weights) == pytest.approx(scores, rel=1e-12, nan_ok=True)
 
 
+def test_an_entry_that_is_stored_in_two_parts_is_one_arc() -> None:
+    starts, columns = np.array([0, 2, 3, 3]), np.array([1, 1, 2])
+    truth = sparse.csr_array((np.array([1, 1, 1]), columns, starts), shape=(3, 3))
+    weights = sparse.csr_array((np.array([0.2, 0.2, 0.9]), columns, starts), shape=(3, 3))
+    expected = evaluate(truth.toarray(), weights.toarray())
+    assert evaluate(truth, weights) == pytest.approx(expected)
+    assert order_divergence(truth, [2, 1, 0]) == 2
+    assert truth.nnz == weights.nnz == 3  # the caller's matrices are not changed
+
+
 @pytest.mark.parametrize("case", DISTANCES_BY_HAND)
 def test_intervention_distances_worked_out_by_hand(case: str) -> None:
     scores = evaluate(matrix(DIAMOND), matrix(BY_HAND[case][0]), sid=True)

@@ -1,14 +1,14 @@
-"""A new method: GOLEM-EV, from parts that are there and one objective.
+"""A new learner: GOLEM-EV, made of existing parts and one new objective.
 
 GOLEM (Ng, Ghassami and Zhang, 2020) maximises the likelihood of linear equations with Gaussian
-noise, for graphs that may still have cycles, and penalises cycles. With one noise variance for all,
+noise over graphs that may have cycles, and penalises cycles. With one common noise variance,
 
     min over W of  (d/2) log ‖X − XW‖² − log |det(I − W)| + λ₁ ‖W‖₁ + λ₂ h(W),
 
-where h(W) = tr exp(W∘W) − d. The objective is what is new. The structure (a free W), the mechanism
+where h(W) = tr exp(W∘W) − d. Only the objective is new. The structure (a free W), the mechanism
 (x̂ = xW), the solver (one problem, by Adam) and the refinement of the order are parts of the
-package; batches, time limits, the read-out of a DAG, saving, reports and the bootstrap come with
-them.
+package. Batches, time limits, the read-out of a DAG, saving, reports and the bootstrap need no
+further code.
 """
 
 import argparse
@@ -39,7 +39,7 @@ class GolemObjective:
     def __call__(
         self, parameters: Any, weights: jax.Array, rows: Predicted, settings: Any
     ) -> jax.Array:
-        """Value on one batch of rows."""
+        """Compute the objective on one batch of rows."""
         log_determinant = jnp.linalg.slogdet(jnp.eye(len(weights)) - weights)[1]
         penalties = settings["lambda1"] * one_norm(weights * rows.prices)
         penalties += settings["lambda2"] * EXPONENTIAL.of(weights**2)
@@ -48,7 +48,7 @@ class GolemObjective:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GolemEV(RefinedLearner, TrainedLearner):
-    """GOLEM with equal noise variances; λ₁ and λ₂ are by default its authors'."""
+    """GOLEM with equal noise variances; the default λ₁ and λ₂ are those of its authors."""
 
     lambda1: Setting = "auto"
     lambda2: Setting = "auto"
@@ -58,7 +58,7 @@ class GolemEV(RefinedLearner, TrainedLearner):
     automatic: ClassVar = {"lambda1": 2e-2, "lambda2": 5.0, "learning_rate": 3e-3}
 
     def solver_for(self, n: int, d: int) -> OneProblem:
-        """One problem over a free W, on all rows at once."""
+        """Return the solver: one problem over a free W, on all rows at once."""
         return OneProblem(Recipe(Free(), Linear(), GolemObjective()))
 
     def _length(self, n: int, d: int) -> int:
@@ -66,7 +66,7 @@ class GolemEV(RefinedLearner, TrainedLearner):
 
 
 def main() -> None:
-    """Learn as the authors do, and with the order refined."""
+    """Fit without refinement, as the authors do, and with it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer steps")
     steps = 150 if parser.parse_args().quick else 10_000
@@ -74,8 +74,10 @@ def main() -> None:
     for refine in (None, "order"):
         model = GolemEV(steps=steps, refine=refine, random_state=0).fit(data.X)
         wrong = metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["shd"]
-        print(f"refine={refine}: {wrong} wrong arcs of {int(data.graph.sum())}, {model.backend_}")
-    model.save("golem.safetensors")  # cosmodag.load reads it where this module was imported
+        true = int(data.graph.sum())
+        print(f"refine={refine}: {wrong} wrong arcs ({true} true ones), backend {model.backend_}")
+    # cosmodag.load reads the model in any program that has imported this module.
+    model.save("golem.safetensors")
     model.report("golem.html")
 
 

@@ -1,10 +1,10 @@
-"""A new mechanism: every variable a quadratic function of its parents.
+"""A new mechanism: each variable is a quadratic function of its parents.
 
     x̂_v = c_v + Σ_u (A_uv x_u + B_uv x_u²)
 
-A mechanism says how x̂ depends on x, given weights that the structure has oriented. Here an arc
-has two, A_uv and B_uv, that are switched off together. Predictions, scores, residuals and new
-samples of the fitted model ask the mechanism, so that they are quadratic too.
+A mechanism defines how x̂ depends on x, given weights that the structure has oriented. Here each
+arc has two weights, A_uv and B_uv, which the orientation switches off together. Predictions,
+scores, residuals and samples of the fitted model use the mechanism, so they are quadratic too.
 """
 
 import argparse
@@ -21,37 +21,37 @@ from cosmodag.model.mechanism import Mechanism
 
 @dataclass(frozen=True)
 class Quadratic(Mechanism):
-    """x̂ = c + x A + x² B, the weights W (d, d, 2) holding A and B."""
+    """x̂ = c + x A + x² B, where the weights W (d, d, 2) hold A and B."""
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
-        """Draw A and B of a size 1/√d; c starts at zero."""
+        """Draw starting values of size 1/√d for A and B; c starts at zero."""
         return jax.random.normal(key, (d, d, 2)) / jnp.sqrt(2 * d), {"constants": jnp.zeros(d)}
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
-        """x̂ for a batch of rows."""
+        """Compute x̂ for a batch of rows."""
         return x @ weights[..., 0] + x**2 @ weights[..., 1] + functions["constants"]
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """√(A² + 2B²), the standard deviation of an arc's part for x of unit variance."""
+        """Compute √(A² + 2B²), the standard deviation of A x + B x² for a standard normal x."""
         return jnp.sqrt(weights[..., 0] ** 2 + 2 * weights[..., 1] ** 2)
 
 
 class QuadraticCosmo(Cosmo):
-    """COSMO over quadratic relations; all parameters are those of `Cosmo`."""
+    """COSMO with quadratic relations; it has the parameters of `Cosmo`."""
 
     def _mechanism(self) -> Quadratic:
         return Quadratic()
 
 
 def sample(n: int, random: np.random.Generator) -> np.ndarray:
-    """Draw rows of a → b → c, a → c, in which b depends on a by a parabola alone."""
+    """Sample a → b → c, a → c, where b is a parabola of a plus noise."""
     a = random.normal(size=n)
     b = a**2 + 0.5 * random.normal(size=n)
     return np.column_stack([a, b, b - a + 0.5 * random.normal(size=n)])
 
 
 def main() -> None:
-    """Learn, predict and draw new rows."""
+    """Fit, predict and sample."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer epochs")
     epochs = 150 if parser.parse_args().quick else 1_000
@@ -62,7 +62,8 @@ def main() -> None:
     explained = 1 - np.mean((new - model.predict(new)) ** 2, axis=0) / new.var(axis=0)
     print(f"R² on new rows: b {explained[1]:.2f}, c {explained[2]:.2f}")
     drawn = model.sample(1_000, random_state=0)
-    print(f"new samples bend by {np.polyfit(drawn[:, 0], drawn[:, 1], 2)[0]:.2f}")
+    coefficient = np.polyfit(drawn[:, 0], drawn[:, 1], 2)[0]
+    print(f"coefficient of a² in the equation of b, in new samples: {coefficient:.2f} (true: 1)")
     model.save("quadratic.safetensors")
     model.report("quadratic.html")
 

@@ -1,6 +1,7 @@
 """Tests of a graph: true graphs pass, wrong ones fail, and the verdict says why."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import networkx as nx
@@ -181,6 +182,18 @@ def test_arcs_that_are_not_needed_are_named():
     assert len(named) <= 2
     first = found.needless.iloc[0]
     assert f"not needed, such as {first['cause']:.0f} → {first['effect']:.0f} (" in str(found)
+
+
+def test_shuffled_graphs_that_fit_as_well_are_counted_in_words():
+    arcs, X = draw(6)
+    found = replace(validate_graph(arcs, X, shuffles=0), failing_share=0.1)
+    one = replace(found, shuffled=np.array([0.1, *[0.5] * 39]))
+    assert "1 of 40 graphs with shuffled names fits as well." in str(one)
+    most = replace(found, shuffled=np.full(30, 0.05))
+    assert "30 of 30 graphs with shuffled names fit as well: passing the tests" in str(most)
+    contradicted = replace(most, independences=found.independences.assign(p_corrected=0.0))
+    contradicted = replace(contradicted, p_value=0.0)
+    assert "fit as well: this graph is hardly better than a guess." in str(contradicted)
 
 
 def test_a_complete_graph_implies_nothing():

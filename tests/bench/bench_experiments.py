@@ -1,4 +1,4 @@
-"""A tiny experiment that runs every stage within seconds."""
+"""Tiny experiments for tests, with every stage, that take seconds."""
 
 TINY = """
 name = "tiny"

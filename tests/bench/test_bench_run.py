@@ -1,4 +1,4 @@
-"""Runs: each cell runs once, with the same result after interruptions; failures are rows."""
+"""Runs compute cells once, give the same rows after any interruption, and store failures."""
 
 import json
 import os
@@ -25,14 +25,14 @@ FEW = Resources(device="cpu")
 
 
 def contents(path: Path) -> list[tuple[object, ...]]:
-    """All rows of a store, with exact results."""
+    """All rows, with results as exact text."""
     with Store(path, create=False) as store:
         return [(r.key, r.batch, json.dumps(r.result, sort_keys=True)) for r in store.rows()]
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store in which the tiny experiment has run without interruption."""
+    """A store in which the tiny experiment was run without interruption."""
     path = tmp_path_factory.mktemp("finished") / "results.sqlite"
     with Store(path) as store:
         done = run(read_experiment(TINY), store, FEW)
@@ -41,7 +41,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_second_run_does_no_cell(finished: Path) -> None:
+def test_a_second_run_computes_no_cell(finished: Path) -> None:
     before = contents(finished)
     with Store(finished) as store:
         again = run(read_experiment(TINY), store, FEW)
@@ -50,7 +50,7 @@ def test_a_second_run_does_no_cell(finished: Path) -> None:
     assert contents(finished) == before
 
 
-def test_two_experiments_share_what_is_the_same(finished: Path) -> None:
+def test_two_experiments_share_equal_cells(finished: Path) -> None:
     with Store(finished) as store:
         other = read_experiment(TINY.replace('name = "tiny"', 'name = "other"'))
         assert run(other, store, FEW).done == 0
@@ -72,7 +72,7 @@ def test_progress_reaches_its_total(finished: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "results.sqlite") == contents(finished)
 
 
-# Runs a command, and waits for ever before the first batch is stored.
+# Runs a command and waits for an hour when a batch is about to be stored.
 WAITS = """
 import sys, time
 from cosmodag.bench.store import Store
@@ -89,7 +89,7 @@ Store.add = wait
 sys.exit(main(sys.argv[2:]))
 """
 
-# Runs a command, and reports when the first rounds of training are done.
+# Runs a command and prints a line when the first rounds of training are done.
 TELLS = """
 import sys
 from cosmodag.cli import main
@@ -104,7 +104,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def started(script: str, *arguments: object) -> subprocess.Popen[str]:
-    """Start a process and wait until it prints that it has reached the point to interrupt."""
+    """Start a process and wait until it has printed its line."""
     process = subprocess.Popen(
         [sys.executable, "-c", script, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -162,7 +162,7 @@ def test_ctrl_c_leaves_a_valid_store(tmp_path: Path) -> None:
     assert contents(path) == []
 
 
-def test_a_row_is_what_the_learner_and_the_metrics_say(finished: Path) -> None:
+def test_a_row_agrees_with_the_learner_and_the_metrics(finished: Path) -> None:
     with Store(finished) as store:
         rows = [
             row
@@ -201,7 +201,7 @@ def test_a_cell_that_takes_too_long_is_a_row(method: str) -> None:
     assert [result["status"] for result in results] == ["timeout"] * 2
 
 
-def test_a_cell_that_cannot_be_done_is_a_row(tmp_path: Path) -> None:
+def test_a_cell_that_fails_is_a_row(tmp_path: Path) -> None:
     text = TINY.replace("n100_d5_ER1_{gauss,exp}", "n100_d5_ER4_gauss")  # no room for 20 arcs
     with Store(tmp_path / "results.sqlite") as store:
         done = run(read_experiment(text), store, FEW)
@@ -215,7 +215,7 @@ def test_a_table_that_cannot_be_simulated_fails_its_own_cell_only() -> None:
     assert [result["status"] for result in carry_out(batch, "cpu")] == ["failed", "done"]
 
 
-def test_times_are_taken_apart(tmp_path: Path) -> None:
+def test_timing_can_be_run_separately(tmp_path: Path) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         run(read_experiment(TIMED), store, FEW, timing=False)
         kinds = {row.description["kind"] for row in store.rows()}
@@ -227,7 +227,7 @@ def test_times_are_taken_apart(tmp_path: Path) -> None:
         assert rows["epoch", method]["epoch_seconds"] > 0
 
 
-# These are trained by the kernel for single problems: a process starts sooner without JAX.
+# These fits are trained by the kernel for single problems: processes start faster without JAX.
 SINGLE_FITS = """
 name = "single fits"
 [[group]]

@@ -1,4 +1,4 @@
-"""Experiments are validated strictly and split into the same cells every time."""
+"""Experiments are checked strictly, and always give the same cells."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmodag.bench import find_experiment, names, read_experiment
-from cosmodag.bench.plan import Cell, CellPlan, Column, batch_key, batched, choose
+from cosmodag.bench.plan import Case, Cell, CellPlan, batch_key, batched, choose
 from cosmodag.bench.protocol import draw
 from cosmodag.errors import DataError
 
@@ -27,7 +27,7 @@ def test_a_plan_is_the_same_every_time() -> None:
     assert first == second
 
 
-def test_the_issue_s_experiments_are_there() -> None:
+def test_required_experiments_are_shipped() -> None:
     wanted = {"paper-linear", "paper-nonlinear", "ablation", "epoch-time", "answer", "smoke"}
     assert wanted <= set(names())
 
@@ -49,11 +49,11 @@ def test_paper_linear_is_the_paper_s_protocol() -> None:
         ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nsize = 1', "unknown entry 'size'"),
         ('name = "x"\n[[group]]\nfixed = ["empty-graph"]', "no data sets"),
         ('name = "x"\n[[group]]\ndata = ["n9_d3_XY1_gauss"]', "unknown"),
-        ('name = "x"\n[[group]]\ndata = ["ninf_d3_ER1_gauss"]', "no rows"),
+        ('name = "x"\n[[group]]\ndata = ["ninf_d3_ER1_gauss"]', "without a number"),
         ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nfixed = ["lasso"]', "'lasso'"),
         ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nbatch = 0', "'batch'"),
         ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nbatch = true', "'batch'"),
-        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["cosmo"]', "how many"),
+        ('name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["cosmo"]', "no number"),
         (
             'name = "x"\n[[group]]\ndata = ["n9_d3_ER1_gauss"]\nmethods = ["cosmo-np"]\n'
             "configurations = 1",
@@ -76,7 +76,7 @@ def test_bad_experiments_are_refused_in_a_sentence(text: str, expected: str) -> 
     assert "\n" not in str(caught.value).strip() or "TOML" in str(caught.value)
 
 
-def test_without_a_rule_what_is_fixed_is_still_scored_and_timed() -> None:
+def test_fixed_methods_are_scored_and_timed_without_a_rule() -> None:
     text = """name = "x"
     [[group]]
     data = ["n9_d3_ER1_gauss"]
@@ -91,7 +91,7 @@ def test_without_a_rule_what_is_fixed_is_still_scored_and_timed() -> None:
     ]
 
 
-def test_an_experiment_that_is_not_there_is_refused() -> None:
+def test_an_unknown_experiment_is_refused() -> None:
     with pytest.raises(DataError, match="smoke"):
         find_experiment("no-such-experiment")
 
@@ -115,7 +115,7 @@ def test_draws_are_log_uniform() -> None:
 def test_searches_and_validations_share_no_graph() -> None:
     experiment = read_experiment(TINY)
     plan, group = CellPlan(experiment), experiment.groups[0]
-    searched = plan.searched(Column(group, group.data[0], "cosmo"))
+    searched = plan.searched(Case(group, group.data[0], "cosmo"))
     graphs = [cell.graph for cells in searched for cell in cells]
     assert len(set(graphs)) == len(graphs) == 6  # each configuration has its own graphs
     results = {
@@ -125,7 +125,7 @@ def test_searches_and_validations_share_no_graph() -> None:
     }
 
     def validated(method: str, rule: str) -> list[Cell]:
-        return plan.validated(Column(group, group.data[0], method, rule, False), results)
+        return plan.validated(Case(group, group.data[0], method, rule, False), results)
 
     by_truth, by_score = validated("cosmo", "oracle"), validated("cosmo", "score")
     assert not {cell.graph for cell in (*by_truth, *by_score)} & set(graphs)
@@ -141,7 +141,7 @@ def cell(number: int, **changes: object) -> Cell:
     return Cell("fit", "cosmo", "n9_d3_ER1_gauss", number, **changes)  # type: ignore[arg-type]
 
 
-def test_a_configuration_that_failed_anywhere_is_not_chosen() -> None:
+def test_a_configuration_with_a_failure_is_not_chosen() -> None:
     candidates = [[cell(0), cell(1)], [cell(2), cell(3)], [cell(4), cell(5)]]
     results = {cell(n).key: {"status": "done", "auc": 0.1 * n} for n in range(6)}
     assert choose(candidates, results, "oracle") == 2
@@ -150,7 +150,7 @@ def test_a_configuration_that_failed_anywhere_is_not_chosen() -> None:
     assert choose(candidates, {}, "oracle") is None
 
 
-def test_keys_tell_cells_apart_and_depend_on_nothing_else() -> None:
+def test_keys_depend_on_all_fields_of_a_cell_and_nothing_else() -> None:
     assert cell(1).key == cell(1).key
     others = [
         cell(2),
@@ -161,7 +161,7 @@ def test_keys_tell_cells_apart_and_depend_on_nothing_else() -> None:
     assert len({cell(1).key, *(other.key for other in others)}) == 5
 
 
-def test_batches_hold_every_cell_once_and_one_shape_each() -> None:
+def test_batches_contain_every_cell_once_and_one_shape_each() -> None:
     cells = [
         Cell("fit", method, f"n{n}_d{d}_ER1_gauss", graph)
         for graph in range(5)

@@ -40,7 +40,7 @@ def writer(name: str, path: Path, count: int) -> subprocess.Popen[str]:
 
 
 def read_or_sentence(path: Path) -> bool:
-    """Whether the file either yields rows or raises an error that names it."""
+    """Whether a file gives rows, or is refused by an error that names it."""
     try:
         with Store(path) as store:
             return all(isinstance(found.result, dict) for found in store.rows())
@@ -57,7 +57,7 @@ def test_rows_come_back_and_the_first_of_one_key_stays(tmp_path: Path) -> None:
         assert store.rows() == [row(1, auc=0.5), row(2), row(3)]
 
 
-def test_a_batch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_batch_is_stored_completely_or_not_at_all(tmp_path: Path) -> None:
     def half() -> object:
         yield row(1)
         raise RuntimeError
@@ -68,7 +68,7 @@ def test_a_batch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
         assert store.rows() == []
 
 
-def test_what_was_committed_survives_a_kill(tmp_path: Path) -> None:
+def test_committed_rows_survive_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     for attempt in range(3):
         process = writer(f"w{attempt}", path, 100_000)
@@ -94,7 +94,7 @@ def test_several_writers_at_once(tmp_path: Path) -> None:
         assert len(store.rows()) == 3 * 40 * 5
 
 
-def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_foreign_file_is_refused_and_not_changed(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("These are my notes, and no database at all.")
     other = tmp_path / "other.sqlite"
@@ -102,7 +102,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     connection.execute("CREATE TABLE mine (x)")
     connection.commit()
     connection.close()
-    for path, expected in ((notes, "no file of results"), (other, "another program")):
+    for path, expected in ((notes, "not a store of results"), (other, "another program")):
         before = path.read_bytes()
         with pytest.raises(StoreError, match=expected):
             Store(path)
@@ -111,7 +111,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 @settings(max_examples=25)
 @given(st.data())
-def test_a_damaged_file_gives_its_rows_or_a_sentence(
+def test_a_damaged_file_gives_its_rows_or_an_error_message(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     path = tmp_path_factory.mktemp("damaged") / "results.sqlite"
@@ -126,9 +126,9 @@ def test_a_damaged_file_gives_its_rows_or_a_sentence(
     assert read_or_sentence(path)
 
 
-def test_places_that_cannot_hold_a_store(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_a_store_are_refused(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "absent" / "results.sqlite"):
-        with pytest.raises(StoreError, match="is no file, nor can one be made"):
+        with pytest.raises(StoreError, match="is a folder, or its folder is missing"):
             Store(place)
     with pytest.raises(StoreError, match="run an experiment first"):
         Store(tmp_path / "results.sqlite", create=False)

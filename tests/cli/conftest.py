@@ -7,5 +7,5 @@ from cosmodag.cli.terminal import shell
 
 @pytest.fixture(autouse=True)
 def no_lines_about_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Disable progress lines about compilation."""
-    monkeypatch.setattr(shell, "_EVERY", float("inf"))
+    """Write no lines about programs that the first test compiles."""
+    monkeypatch.setattr(shell, "_SECONDS_PER_LINE", float("inf"))

@@ -53,6 +53,11 @@ def test_the_effect_is_that_of_the_model(folder, capsys):
     assert resampled["interval_from"].startswith("3 fits")
 
 
+def test_the_help_of_validate_says_what_top_counts(capsys):
+    words = " ".join(answer(capsys, "validate", "--help").split())
+    assert "Number of failed independences to print." in words
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [

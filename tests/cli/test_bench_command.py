@@ -56,7 +56,7 @@ def test_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None
     ("arguments", "expected"),
     [
         (["run", "no-such-experiment"], "neither a file nor one of the experiments"),
-        (["run", "quick.toml", "--store", "quick.toml"], "no file of results"),
+        (["run", "quick.toml", "--store", "quick.toml"], "not a store of results"),
         (["run", "quick.toml", "--address", "auto"], "engine='ray'"),
         (["resume"], "does not exist"),
         (["report"], "does not exist"),

@@ -152,3 +152,13 @@ def test_quiet_leaves_the_note_out(folder: Path, capsys: pytest.CaptureFixture[s
     (folder / "few.csv").write_text("source,target,weight\na,b,1\n")
     assert main(["evaluate", "truth.csv", "few.csv", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_each_graph_has_a_node_of_its_own(tmp_path, capsys):
+    for name, text in (("t.csv", "source,target\na,b\n"), ("e.csv", "source,target\na,c\n")):
+        (tmp_path / name).write_text(text)
+    assert main(["evaluate", str(tmp_path / "t.csv"), str(tmp_path / "e.csv")]) == 2
+    assert "lacks" in capsys.readouterr().err
+    assert main(["evaluate", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "one graph must have all nodes of the other" in shown

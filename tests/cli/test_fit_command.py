@@ -254,7 +254,7 @@ from importlib import import_module
 from cosmodag.cli import program
 from cosmodag.cli.terminal import signals
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
-signals._PROMPT_AFTER = 120.0  # a busy machine may be slow to answer
+signals._WAIT = 120.0  # a busy machine may be slow to answer
 train = import_module("cosmodag.solve.training.train")
 def note(losses):
     if not seen:

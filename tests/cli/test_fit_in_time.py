@@ -85,7 +85,7 @@ def test_missing_values_break_the_lag(table, tmp_path):
     [
         (("--time", "date", "--series", "patient"), "only with lags (--lags)"),
         (("--lags", 1, "--time", "date", "--drop", "patient"), "same time"),
-        (("--lags", 1, "--time", "date", "--series", "date"), "named by two options"),
+        (("--lags", 1, "--time", "date", "--series", "date"), "is named by --time and by --series"),
         (("--lags", 1, "--time", "dates", "--series", "patient"), "the nearest is 'date'"),
         (("--lags", 99, "--time", "date", "--series", "patient"), "take fewer lags"),
         (("--lags", 1, "--time", "date", "--series", "patient", "--auto"), "leave --lags out"),

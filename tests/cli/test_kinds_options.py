@@ -70,7 +70,7 @@ def test_a_file_says_kinds(table, tmp_path, capsys, name, text):
     ("name", "text", "words"),
     [
         ("k.csv", "", "no known format for kinds"),
-        ("k.yaml", "[1, 2]", "holds no kinds by name"),
+        ("k.yaml", "[1, 2]", "holds no kinds by column name"),
         ("k.yaml", "ward: nominal", "'nominal': it must be one of"),
         ("k.yaml", "{", "is not valid YAML"),
         ("k.json", "{", "cannot be read"),
@@ -87,7 +87,7 @@ def test_files_that_cannot_be_used(table, tmp_path, capsys, name, text, words):
 def test_a_kind_is_given_once(table, capsys):
     arguments = ["--categorical", "ward", "--count", "ward", "--drop", "id"]
     assert main(["diagnose", str(table), *arguments]) == 2
-    assert "The kind of 'ward' is given twice" in capsys.readouterr().err
+    assert "The kind of column 'ward' is given twice" in capsys.readouterr().err
 
 
 def test_identifiers_are_levels_if_named(table, capsys):

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from cosmodag.cli import main
@@ -24,6 +25,7 @@ def test_it_prints_edges_and_writes_files(table, tmp_path, capsys):
     shown = capsys.readouterr()
     assert "b <-> c" in shown.out
     assert "warning: b ↔ c: neither causes the other" in shown.err
+    assert "\nBasis: " in shown.out
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "pag.dot",
         "pag.graphml",
@@ -31,6 +33,16 @@ def test_it_prints_edges_and_writes_files(table, tmp_path, capsys):
     ]
     text = (tmp_path / "out" / "pag.txt").read_text(encoding="utf-8")
     assert text.rstrip("\n") in shown.out
+
+
+def test_the_basis_of_a_graph_with_categories_is_a_sentence(table, tmp_path, capsys):
+    data = pd.read_csv(table)
+    data["d"] = np.array(["low", "middle", "high"])[np.digitize(data["d"], [-0.5, 0.5])]
+    data.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["pag", str(tmp_path / "t.csv"), "-o", str(tmp_path / "out"), "--seed", "0"]) == 0
+    assert "\nBasis: read off the graph: its equations are not linear; files in" in (
+        capsys.readouterr().out
+    )
 
 
 def test_json_and_knowledge(table, tmp_path, capsys):

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -27,7 +29,8 @@ from cosmodag.errors import (
 )
 
 COMMANDS = [
-    "demo", "fit", "diagnose", "simulate", "evaluate", "convert", "methods", "doctor",
+    "demo", "fit", "diagnose", "pag", "simulate", "report", "effect", "validate", "evaluate",
+    "convert", "methods", "doctor", "bench",
 ]  # fmt: skip
 
 
@@ -36,13 +39,7 @@ def app_raising(error: BaseException | None) -> typer.Typer:
     small = typer.Typer()
 
     def act(count: int = 1) -> None:
-        """Act.
-
-        Parameters
-        ----------
-        count : int
-            Not for the help page.
-        """
+        """Act."""
         if error is not None:
             raise error
 
@@ -121,12 +118,43 @@ def test_a_command_that_ends_well_returns_zero(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr() == ("", "")
 
 
-def test_help_shows_the_prose_of_the_docstring_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_the_docstring_and_the_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(app_raising(None), ["act", "--help"]) == 0
     shown = capsys.readouterr().out
     assert "Act." in shown
     assert "--count" in shown
-    assert "Not for the help page" not in shown
+
+
+@dataclass(frozen=True)
+class Group:
+    """Options that two commands share."""
+
+    size: Annotated[int, typer.Option(help="How large.")] = 3
+    names: Annotated[list[str] | None, typer.Option("--name", help="What to call it.")] = None
+
+
+def test_commands_share_the_options_of_a_dataclass(capsys: pytest.CaptureFixture[str]) -> None:
+    small = typer.Typer()
+
+    def first(place: str, *, before: bool = False, group: Group, after: int = 1) -> None:
+        print(place, before, group, after)
+
+    def second(group: Group) -> None:
+        print(group)
+
+    register(small, "first", first)
+    register(small, "second", second)
+    assert run(small, ["first", "here", "--size", "4", "--name", "a", "--name", "b"]) == 0
+    assert run(small, ["second"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [f"here False {Group(4, ['a', 'b'])} 1", str(Group())]
+    assert run(small, ["first", "--help"]) == 0
+    shown = capsys.readouterr().out
+    places = [shown.index(option) for option in ("--before", "--size", "--name", "--after")]
+    assert places == sorted(places)
+    assert "How large." in shown
+    assert run(small, ["second", "--size", "x"]) == 2
+    assert "--size" in capsys.readouterr().err
 
 
 def test_our_warnings_are_one_line_and_others_pass_on(capsys: pytest.CaptureFixture[str]) -> None:

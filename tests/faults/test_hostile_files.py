@@ -57,7 +57,7 @@ def test_a_store_whose_cells_are_not_the_table_that_was_made(store: Path, statem
         connection.execute("DROP TABLE cells")
         connection.execute(statement)
     connection.close()
-    with pytest.raises(StoreError, match="other tables than cosmodag makes"):
+    with pytest.raises(StoreError, match="other tables than cosmodag creates"):
         Store(store, create=False)
 
 
@@ -91,14 +91,14 @@ def test_an_experiment_that_is_no_text(store: Path, change: str) -> None:
     with sqlite3.connect(store) as connection:
         connection.execute(f"UPDATE experiments SET {change}")
     connection.close()
-    with Store(store) as opened, pytest.raises(StoreError, match="an experiment is no text"):
+    with Store(store) as opened, pytest.raises(StoreError, match="an experiment is not text"):
         opened.experiments()
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "knowledge"])
 def test_an_experiment_names_no_place_on_the_disk(name: str) -> None:
     text = EXPERIMENT + f'[group.parameters.empty-graph]\n{name} = "/somewhere/else"\n'
-    with pytest.raises(DataError, match=f"{name}.*names a place on a disk"):
+    with pytest.raises(DataError, match=f"{name}.*names a file"):
         read_experiment(text)
 
 
@@ -174,7 +174,7 @@ def test_facts_of_any_type_are_refused_or_of_use(
 def test_a_number_that_no_run_has(tmp_path: Path, name: str, value: Any) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps({name: value}))
-    with pytest.raises(DataError, match="does not hold what cosmodag wrote"):
+    with pytest.raises(DataError, match="was changed or damaged after cosmodag wrote"):
         _run(path)
 
 

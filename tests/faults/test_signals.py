@@ -39,8 +39,8 @@ def ctrl_c_is_heard():
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """Wait longer for a response, because a slow command would end the process of all tests."""
-    monkeypatch.setattr(signals, "_PROMPT_AFTER", 120.0)
+    """A command that takes long to answer ends its process: here, all tests, on a busy machine."""
+    monkeypatch.setattr(signals, "_WAIT", 120.0)
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_signal_in_the_bootstrap_keeps_the_fit(fit, tmp_path, monkeypatch, cap
     assert fit("--bootstrap", "40") == CODES[number]
     found = outcome(tmp_path / "out")
     assert 0 < found["bootstrap"]["done"] < 40
-    assert "of 40 resamples were fitted before it was stopped" in capsys.readouterr().err
+    assert "of 40 resamples were fitted before the bootstrap was stopped" in capsys.readouterr().err
 
 
 def test_ctrl_c_before_any_resample_keeps_the_fit(fit, tmp_path, monkeypatch, capsys):
@@ -180,8 +180,8 @@ def test_a_run_that_does_not_look_is_interrupted(fit, tmp_path, monkeypatch):
                     raise
         raise AssertionError("went on for a minute")
 
-    monkeypatch.setattr(signals, "_PROMPT_AFTER", 0.01)
-    monkeypatch.setattr(signals, "_PROMPTS", 600)  # a busy machine may be slow to drop them
+    monkeypatch.setattr(signals, "_WAIT", 0.01)
+    monkeypatch.setattr(signals, "_RETRIES", 600)  # a busy machine may be slow to drop them
     monkeypatch.setattr(jobs.Job, "finish", long_compilation)
     assert fit() == 130
     assert len(dropped) == 2
@@ -200,8 +200,8 @@ def test_a_run_that_takes_long_to_finish_says_so(fit, tmp_path, monkeypatch):
         return write_results(*args, **kwargs)
 
     write_results = results.write_results
-    monkeypatch.setattr(signals, "_PROMPT_AFTER", 0.01)
-    monkeypatch.setattr(signals, "_PROMPTS", 600)
+    monkeypatch.setattr(signals, "_WAIT", 0.01)
+    monkeypatch.setattr(signals, "_RETRIES", 600)
     monkeypatch.setattr(signals, "_interrupt_main_thread", lambda: None)
     monkeypatch.setattr(signals, "say", say)
     monkeypatch.setattr("cosmodag.cli.fit_steps.write_results", finish_slowly)

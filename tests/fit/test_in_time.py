@@ -154,6 +154,16 @@ def test_new_rows_are_taken_apart_like_those_of_training():
     assert np.isfinite(model.score(frame))
 
 
+def test_rows_with_as_many_columns_as_a_window_are_rows():
+    """Two variables, a series and a time are four columns, as two variables with one lag."""
+    frame = panel()[["patient", "day", "a", "b"]]
+    model = OrderSearch(lags=1, random_state=0).fit(frame, series="patient", time="day")
+    plain = frame.drop(columns=["patient", "day"]).to_numpy()[:120]
+    assert len(model.fitted_.prepared(frame)) == 4 * (120 - 1)
+    assert np.isfinite(model.score(frame))
+    assert np.isfinite(model.score(plain))
+
+
 @pytest.mark.parametrize("missing", ["drop", "impute"])
 def test_a_missing_value_is_a_gap_and_joins_no_rows(missing):
     frame = panel()

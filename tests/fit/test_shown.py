@@ -8,6 +8,7 @@ import pytest
 from sklearn.model_selection import cross_val_predict
 
 from cosmodag import EmptyGraph, Knowledge, OrderSearch
+from cosmodag.errors import DataError
 from learner_catalogue import chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
@@ -23,6 +24,24 @@ def table():
 @pytest.fixture
 def model(table):
     return OrderSearch(random_state=0).fit(table)
+
+
+def test_resamples_of_another_table_are_refused_and_names_may_be_missing(model, table):
+    with pytest.raises(DataError, match="give the training data"):
+        model.bootstrap(table[table.columns[::-1]], 2, random_state=0, verbose=False)
+    assert not hasattr(model, "bootstrap_")
+    plain = OrderSearch(random_state=0).fit(table.to_numpy())
+    found = [
+        one.bootstrap(table, 3, random_state=0, verbose=False) and one.arcs_[SHARES]
+        for one in (plain, model)
+    ]
+    pd.testing.assert_frame_equal(*found)
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "three"])
+def test_a_number_of_rows_to_draw_is_checked(model, n):
+    with pytest.raises(DataError, match=r"n is .*: it must be a whole number"):
+        model.sample(n)
 
 
 def test_the_table_of_arcs_has_all_columns_before_and_after_resamples(model, table):

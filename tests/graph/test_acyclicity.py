@@ -1,4 +1,4 @@
-"""The four acyclicity functions: their definitions, gradients and relations to each other."""
+"""The four acyclicity functions: definitions, gradients, and comparisons between them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +31,7 @@ from cosmodag.graph.closed_forms import (
     truncated_powers_value_and_gradient,
 )
 
-# name: (JAX, NumPy), for the three that need no state
+# name: (JAX, NumPy), for the three functions without state
 STATELESS: dict[str, tuple[Callable, Callable]] = {
     "exponential": (jax.jit(exponential), exponential_value_and_gradient),
     "log_determinant": (jax.jit(log_determinant), log_determinant_value_and_gradient),
@@ -114,7 +114,7 @@ def test_truncated_powers_is_its_definition(d: int, seed: int) -> None:
 
 
 def test_truncated_powers_stop_when_powers_are_small() -> None:
-    """In a ring of 20 arcs of weight ½, (1/4)¹⁶ is below 1e-6, so the closed walk is missed."""
+    """In a ring of 20 arcs of weight ½, (1/4)¹⁶ < 1e-6: the cycle of 20 arcs is not detected."""
     assert truncated_powers_value_and_gradient(ring(20, 0.5))[0] == 0
     assert truncated_powers_value_and_gradient(ring(16, 0.5))[0] == 16 * 0.25**16
     assert truncated_powers_value_and_gradient(ring(20, 0.5), tolerance=1e-12)[0] > 0
@@ -153,10 +153,10 @@ def test_a_dag_has_value_and_gradient_zero_in_single_precision(
 
 
 @given(sizes, seeds)
-def test_cycles_are_positive_in_the_order_the_series_says(d: int, seed: int) -> None:
-    """A closed walk of k arcs has weight 1/k!, 1/k and 1 in the three functions."""
+def test_functions_are_positive_on_cycles_and_ordered_as_their_series(d: int, seed: int) -> None:
+    """A closed walk of k arcs counts 1/k!, 1/k and 1 in the three functions, which orders them."""
     weights = random_cyclic(d, seed, radius=0.5)
-    # Powers of an A of radius ½ vanish well before 2²⁰, so no tail of the series is missing.
+    # With spectral radius ½, the series converges, and the geometric one is its upper bound.
     geometric = np.trace(np.linalg.inv(np.eye(d) - weights**2)) - d
     by_exponential = exponential_value_and_gradient(weights)[0]
     by_determinant = log_determinant_value_and_gradient(weights)[0]
@@ -167,8 +167,8 @@ def test_cycles_are_positive_in_the_order_the_series_says(d: int, seed: int) -> 
 
 
 @given(sizes, seeds)
-def test_spectral_radius_tells_cycles_from_short_dags(d: int, seed: int) -> None:
-    """A two-level DAG has A² = 0 and a radius of order √offset; a cycle has that of its weights."""
+def test_spectral_radius_distinguishes_cycles_from_short_dags(d: int, seed: int) -> None:
+    """A two-level DAG has A² = 0 and a radius of about √offset; a cycle has that of its weights."""
     start = (np.ones(d), np.ones(d))
     two_levels = np.zeros((d, d))
     two_levels[: d // 2, d // 2 :] = random_dag(d, seed)[: d // 2, d // 2 :]
@@ -176,12 +176,12 @@ def test_spectral_radius_tells_cycles_from_short_dags(d: int, seed: int) -> None
     cyclic = spectral_radius_value_and_gradient(random_cyclic(d, seed, 1.0), start, rounds=1000)[0]
     # A is a ½d × ½d block of entries ≤ 4: ρ ≤ √(offset · Σ A) + d · offset < 0.01 for d ≤ 8.
     assert 0 < at_rest < 0.01
-    # Weights on the cycle are at least ½ in size, so a mean of their squares is at least ¼.
+    # Weights on a cycle are at least ½ in magnitude: the geometric mean of squares is at least ¼.
     assert cyclic > 0.24
 
 
 def test_spectral_radius_of_a_long_chain_is_large_though_it_is_a_dag() -> None:
-    """As documented: the offset closes the chain."""
+    """As the docstring says, the offset closes the chain."""
     chain = np.diag(np.ones(30), k=1)
     start = (np.ones(31), np.ones(31))
     value = spectral_radius_value_and_gradient(chain, start, rounds=2000)[0]
@@ -234,7 +234,7 @@ def test_jax_spectral_radius_in_double_precision_is_numpy() -> None:
             np.testing.assert_allclose(gradient, slopes, rtol=1e-11)
 
 
-def test_the_state_of_the_spectral_radius_is_worth_keeping() -> None:
+def test_keeping_the_state_improves_the_spectral_radius() -> None:
     weights = random_cyclic(8, seed=11) + 0.3 * np.random.default_rng(11).random((8, 8))
     state = (np.ones(8), np.ones(8))
     exact = np.abs(np.linalg.eigvals(weights**2 + 1e-6)).max()
@@ -270,7 +270,7 @@ def test_batches_under_vmap_and_jit(name: str) -> None:
             np.testing.assert_allclose(gradients[lane], gradient, rtol=1e-11, atol=1e-14)
 
 
-def test_a_lane_that_is_not_a_number_stays_alone() -> None:
+def test_a_lane_with_nan_does_not_affect_other_lanes() -> None:
     batch = np.stack([np.full((3, 3), np.nan), ring(3, 0.5), np.full((3, 3), np.inf)])
     for function, _ in STATELESS.values():
         values = jax.vmap(function)(batch.astype(np.float32))
@@ -290,10 +290,10 @@ def test_large_weights_are_scaled_and_squared() -> None:
     assert float(exponential(weights.astype("f4"))) == pytest.approx(2 * np.cosh(25) - 2, rel=1e-4)
 
 
-def test_the_of_functions_take_the_squares() -> None:
+def test_functions_with_suffix_of_take_the_squares() -> None:
     weights = random_cyclic(4, seed=5, radius=0.5)
     start = power_start(4)
-    # Equal up to float32 rounding, because which products JAX fuses depends on its version.
+    # Which products JAX fuses depends on its version, so float32 results agree up to rounding.
     for of_squares, of_weights in (
         (exponential_of(weights**2), exponential(weights)),
         (log_determinant_of(weights**2, 0.9), log_determinant(weights, 0.9)),
@@ -303,7 +303,7 @@ def test_the_of_functions_take_the_squares() -> None:
         assert float(of_squares) == pytest.approx(float(of_weights), rel=1e-6)
 
 
-def test_whole_number_weights_are_weights() -> None:
+def test_integer_weights_are_accepted() -> None:
     for function, _ in STATELESS.values():
         assert float(function(np.array([[0, 1], [0, 0]]))) == 0
 
@@ -321,7 +321,7 @@ def test_the_domain_is_a_spectral_radius_below_s(
     d: int, seed: int, relative: float, s: float
 ) -> None:
     if abs(relative - 1) < 0.02:
-        relative = 0.9  # on the boundary, the inverse is dominated by rounding
+        relative = 0.9  # at the boundary the inverse is dominated by rounding
     weights = random_cyclic(d, seed, radius=relative * s)
     assert in_domain(weights, s) == (relative < 1)
 
@@ -334,7 +334,7 @@ def test_the_domain_in_jax_and_in_batches() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_dag_is_in_the_domain_though_zeros_of_its_inverse_round_below_zero(dtype: type) -> None:
-    """Graphs like those of the paper: four arcs per vertex and weights from ±½ to ±2."""
+    """Graphs like the paper's, with four arcs per vertex and weights of ±½ to ±2."""
     rng = np.random.default_rng(0)
     least = 0.0
     for _ in range(20):
@@ -343,7 +343,7 @@ def test_a_dag_is_in_the_domain_though_zeros_of_its_inverse_round_below_zero(dty
         weights = weights[np.ix_(shuffled, shuffled)].astype(dtype)
         least = min(least, resolvent(weights).min())
         assert in_domain(weights)
-    assert least < 0  # otherwise the test would be void
+    assert least < 0  # otherwise, the test would show nothing
 
 
 def test_slack_forgives_small_negative_entries() -> None:

@@ -1,4 +1,4 @@
-"""Essential graphs equal the union of all DAGs of the same class, by enumeration."""
+"""Essential graphs, compared with an enumeration of all DAGs of the class."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def v_structures(arcs: np.ndarray) -> set[tuple[int, int, int]]:
 
 
 def essential_by_counting(arcs: np.ndarray, agrees=lambda other: True) -> np.ndarray:
-    """Union of the DAGs with the same skeleton and v-structures for which `agrees` holds."""
+    """Union of all DAGs with the same skeleton and v-structures that satisfy a condition."""
     pairs = np.argwhere(np.triu(arcs | arcs.T))
     union = np.zeros_like(arcs)
     for flips in itertools.product((False, True), repeat=len(pairs)):
@@ -97,7 +97,7 @@ def test_two_known_arrows_direct_the_third_side_of_a_triangle():
 
 
 def cut(arcs: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Skeleton of the graph after an intervention on the targets."""
+    """Skeleton of the graph after an intervention on a set of variables."""
     left = arcs & ~targets
     return left | left.T
 
@@ -146,17 +146,17 @@ def test_the_class_distance_counts_pairs_marked_differently(one, other):
 
 
 @given(dags(), st.sampled_from([sparse.csr_array, sparse.csc_matrix, sparse.coo_array]))
-def test_sparse_graphs_are_answered_alike_and_in_kind(arcs, form):
+def test_sparse_input_gives_the_same_result_as_a_sparse_matrix(arcs, form):
     for verb in (essential_graph, compelled):
         answer = verb(form(arcs))
         assert sparse.issparse(answer)
         assert np.array_equal(answer.toarray(), verb(arcs))
 
 
-def test_a_stored_zero_is_no_arc():
+def test_a_stored_zero_is_not_an_arc():
     stored = sparse.csr_array((np.array([1.0, 0.0]), ([0, 1], [2, 2])), shape=(3, 3))
-    assert essential_graph(stored).nnz == 2  # only 0 → 2 is reversible
-    assert stored.nnz == 2  # the caller's matrix is unchanged
+    assert essential_graph(stored).nnz == 2  # 0 → 2 alone is reversible
+    assert stored.nnz == 2  # and the caller's matrix is unchanged
 
 
 @pytest.mark.parametrize("draw", [lambda rng: erdos_renyi(20_000, 80_000, rng),
@@ -165,7 +165,7 @@ def test_twenty_thousand_variables(draw):
     graph = draw(np.random.default_rng(0))
     class_of = essential_graph(graph)
     assert ((class_of + class_of.T) != (graph + graph.T)).nnz == 0  # the same skeleton
-    # Unshielded colliders are kept: pairs of arcs into one node from nodes that are not adjacent.
+    # Colliders are compelled: all pairs of arcs into a node from nodes that are not joined.
     kept = compelled(graph)
     hub = int(np.argmax(np.diff(graph.tocsc().indptr)))
     parents = graph.tocsc()[:, [hub]].nonzero()[0]
@@ -177,7 +177,7 @@ def test_twenty_thousand_variables(draw):
     assert class_distance(graph, graph) == 0
 
 
-def test_what_is_no_pair_of_dags_is_refused():
+def test_cyclic_graphs_and_different_shapes_are_refused():
     with pytest.raises(DataError, match="cycle"):
         essential_graph(np.array([[0, 1], [1, 0]]))
     with pytest.raises(DataError, match="shapes"):

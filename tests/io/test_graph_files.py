@@ -187,7 +187,7 @@ BAD = {
     "GML key without value": ("graph [ directed 1 ]\nnode", "g.gml", "not well-formed GML"),
     "undirected GML": ("graph [ node [ id 0 ] ]", "g.gml", "undirected"),
     "GML node without id": ('graph [ directed 1 node [ label "a" ] ]', "g.gml", "no 'id'"),
-    "GML node not a list": ("graph [ directed 1 node 5 ]", "g.gml", "GML: write it again"),
+    "GML node not a list": ("graph [ directed 1 node 5 ]", "g.gml", "GML: save it again"),
     "GML arc twice": (
         "graph [ directed 1 node [ id 0 ] edge [ source 0 target 0 ] edge [ source 0 target 0 ] ]",
         "g.gml", "duplicated"),

@@ -134,6 +134,18 @@ def test_knowledge_is_obeyed(table):
     )
 
 
+def test_values_that_were_set_do_not_decide_between_lines_and_curves():
+    random = np.random.default_rng(0)
+    x = random.exponential(size=400)
+    y = x + random.exponential(size=400)
+    y[:100] = 3 * (x[:100] - 1) ** 2
+    entries = ["x1"] * 100 + [""] * 300
+    model = BlockSearch(noise="non-gaussian", random_state=0)
+    model.fit(np.column_stack([x, y]), interventions=entries)
+    assert "lines were kept" in model.curves_reason_
+    assert (model.adjacency_ != 0).tolist() == [[False, True], [False, False]]
+
+
 def test_interventions_tell_directions(table):
     random = np.random.default_rng(3)
     changed = table.copy()

@@ -9,7 +9,7 @@ from cosmodag import Cosmo, EmptyGraph, Knowledge, Notears, OrderSearch, Varianc
 from cosmodag.data.diagnose import after_fit
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.interventions import targets_of
-from cosmodag.fit.known import Known
+from cosmodag.fit.dag.known import Known
 from cosmodag.stability import bootstrap
 from learner_catalogue import CATALOGUE, chain_table
 

@@ -20,6 +20,9 @@ from cosmodag import (
     simulate,
 )
 from cosmodag.errors import DataWarning, DivergenceError, InterruptedWarning
+from cosmodag.fit.pipeline import fit_prepared
+from cosmodag.fit.prepare import prepare
+from cosmodag.fit.steps import FitTask
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -204,6 +207,36 @@ def test_units_of_a_column_do_not_matter_however_far_from_the_others(data, learn
     found = learner.fit(X)
     assert found.noise_ == "gaussian"
     np.testing.assert_array_equal(found.equivalence_class(), expected)
+
+
+def test_weights_that_are_not_finite_are_replaced_with_a_whole_sentence(data, monkeypatch):
+    monkeypatch.setattr(Cosmo, "_strengths", lambda self, *_: np.full((10, 10), np.nan))
+    monkeypatch.setattr("cosmodag.learners.cosmo._UNIT_RATIO", 1.0)
+    with pytest.warns(DataWarning, match=r"^The weights .* are not finite, and the standard dev"):
+        Cosmo(epochs=2, random_state=0).fit(data.X)
+
+
+def test_tasks_of_one_batch_have_the_history_of_their_own_settings(data):
+    learners = [Cosmo(epochs=2, shift=shift, random_state=0) for shift in (1e-3, 1e-1)]
+    results = fit_prepared([FitTask(learner, prepare(learner, data.X)) for learner in learners])
+    for learner, result in zip(learners, results, strict=True):
+        alone, batched = learner.fit(data.X).history_, result.attributes["history_"]
+        for name in ("temperature", "log_acyclicity_bound"):
+            assert [record[name] for record in batched] == [record[name] for record in alone]
+
+
+def test_a_task_of_a_batch_that_diverges_is_ordered_by_its_own_variances(data):
+    X = data.X * np.where(np.arange(10) == 3, 1e-12, 1.0)
+    learner = Cosmo(epochs=2, random_state=0)
+    tasks = [FitTask(learner, prepare(learner, table)) for table in (data.X, X)]
+    results = fit_prepared(tasks)
+    np.testing.assert_array_equal(results[1].attributes["priorities_"], learner.fit(X).priorities_)
+
+
+def test_an_error_of_a_batch_has_the_settings_that_diverged(data):
+    learners = [Cosmo(epochs=2, refine=None, learning_rate=r, random_state=0) for r in (0.01, 1e38)]
+    with pytest.raises(DivergenceError, match=r"learning_rate=1e\+38"):
+        fit_prepared([FitTask(learner, prepare(learner, data.X)) for learner in learners])
 
 
 def test_training_in_such_units_is_given_up_with_a_word(data):

@@ -27,6 +27,25 @@ def test_help_has_the_values_that_auto_stands_for(entry):
     assert not any("{" in entry.text for entry in parameters.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "attribute", "words"),
+    [
+        ("CosmoMLP", "history_", "log_acyclicity_bound"),
+        ("NotearsMLP", "history_", "multiplier"),
+        ("DagmaMLP", "n_iter_", "all stages"),
+    ],
+)
+def test_the_description_of_the_most_specific_base_wins(name, attribute, words):
+    learner = LEARNERS[name].load()
+    assert words in described(inspect.cleandoc(learner.__doc__), "Attributes")[attribute].text
+
+
+def test_a_seed_is_described_by_the_class_that_uses_it():
+    learner = LEARNERS["StochasticDagma"].load()
+    text = described(inspect.cleandoc(learner.__doc__), "Parameters")["random_state"].text
+    assert "order of rows" in text
+
+
 class Base:
     """A base.
 

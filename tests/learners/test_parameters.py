@@ -10,7 +10,7 @@ from sklearn.base import clone
 import cosmodag
 from cosmodag import BlockSearch, Cosmo, EqualVariance, Notears, OrderSearch, VarianceSort, metrics
 from cosmodag.errors import DataError, InterruptedWarning
-from cosmodag.fit.known import NOTHING
+from cosmodag.fit.dag.known import NOTHING
 from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.refined import NOISES
 from cosmodag.learners.registry import LEARNERS

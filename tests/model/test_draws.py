@@ -1,4 +1,4 @@
-"""Random numbers drawn on the host equal those that JAX draws."""
+"""NumPy draws the same random numbers as JAX."""
 
 import jax
 import numpy as np

@@ -1,4 +1,4 @@
-"""Losses equal their definitions, for any weights of the entries."""
+"""Losses agree with their definitions, for any weights of rows and entries."""
 
 import numpy as np
 import pytest

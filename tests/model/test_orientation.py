@@ -1,4 +1,4 @@
-"""Orientation matrices and the acyclicity bound; properties/ tests the theory."""
+"""Orientation matrices and the bound; tests of the theory are in properties/."""
 
 import math
 
@@ -18,7 +18,7 @@ from cosmodag.model.orientation import (
     temperature_for,
 )
 
-# Compiled as a whole: one program each instead of about ten for the single operations.
+# One compiled program each, instead of one for each of about ten operations.
 smooth_orientation = jax.jit(orientation.smooth_orientation)
 hard_orientation = jax.jit(orientation.hard_orientation)
 
@@ -46,7 +46,7 @@ def test_smooth_orientation_and_gradient_are_finite_at_the_coldest_temperature()
 
 
 def test_gradient_reaches_priorities_at_the_coldest_temperature() -> None:
-    """The slope is largest at p_v − p_u = ε, where it is 1 / 4t."""
+    """At p_v − p_u = ε the slope has its maximum, 1 / 4t."""
     shift, temperature = 5e-3, 5e-4
     p = jnp.array([0.0, shift])
     slope = jax.grad(lambda p: smooth_orientation(p, temperature, shift)[0, 1])(p)
@@ -76,7 +76,7 @@ def test_precision_is_that_of_the_priorities(dtype: type) -> None:
         assert smooth_orientation(p, np.float64(0.1), np.float64(0.1)).dtype == dtype
 
 
-def test_whole_numbers_are_accepted_as_priorities() -> None:
+def test_integer_priorities_are_accepted() -> None:
     np.testing.assert_array_equal(
         smooth_orientation(np.array([0, 1]), 0.1, 0.5), smooth_orientation([0.0, 1.0], 0.1, 0.5)
     )
@@ -92,7 +92,7 @@ def test_hard_orientation_includes_a_difference_of_exactly_the_shift() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_priorities_of_a_chain_survive_rounding(dtype: type) -> None:
-    """With p = ε·π, as in the paper, an arc would be lost, because 0.3 − 0.2 < 0.1 in floats."""
+    """With p = ε·π, as in the paper, 0.3 − 0.2 < 0.1 would lose an arc."""
     chain = np.diag(np.ones(40, dtype), k=1)
     priorities, strengths = priorities_of(chain, 0.1)
     assert priorities.dtype == strengths.dtype == dtype
@@ -112,7 +112,7 @@ def test_priorities_of_a_cyclic_graph_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("shift", [0.0, -1.0, math.nan, math.inf])
-def test_a_shift_that_makes_no_order_is_an_error(shift: float) -> None:
+def test_the_shift_must_be_positive_and_finite(shift: float) -> None:
     with pytest.raises(DataError, match="shift must be a positive, finite number"):
         priorities_of(np.zeros((2, 2)), shift)
 
@@ -131,7 +131,7 @@ def test_log_bound_neither_overflows_nor_underflows() -> None:
     assert log_acyclicity_bound(1e-3, 10.0, 100) == pytest.approx(math.log(100) - 1e4, rel=1e-14)
 
 
-def test_log_bound_rises_with_temperature_and_size() -> None:
+def test_log_bound_increases_with_temperature_and_size() -> None:
     by_temperature = [log_acyclicity_bound(t, 1e-2, 30) for t in np.geomspace(1e-6, 1e3, 200)]
     by_size = [log_acyclicity_bound(1e-3, 1e-2, d) for d in range(1, 200)]
     assert (np.diff(by_temperature) > 0).all()
@@ -142,7 +142,7 @@ def test_log_bound_rises_with_temperature_and_size() -> None:
 @pytest.mark.parametrize("d", [10, 500, 10**6])
 def test_temperature_for_inverts_the_bound(tolerance: float, d: int) -> None:
     temperature = temperature_for(tolerance, 6e-3, d)
-    # ε/t is up to 740, so its rounding error is about 1e-13; 1e-11 also covers the inversion.
+    # Rounding of ε/t, up to 740, gives errors of about 1e-13, in both directions: 1e-11 is enough.
     bound = log_acyclicity_bound(temperature, 6e-3, d)
     assert bound == pytest.approx(math.log(tolerance), abs=1e-11)
 
@@ -154,7 +154,7 @@ def test_a_tolerance_that_every_temperature_meets_gives_infinity() -> None:
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1e-3, math.nan, math.inf])
-def test_an_impossible_tolerance_is_an_error(tolerance: float) -> None:
+def test_the_tolerance_must_be_positive_and_finite(tolerance: float) -> None:
     with pytest.raises(DataError, match="acyclicity_tolerance"):
         temperature_for(tolerance, 0.1, 10)
 

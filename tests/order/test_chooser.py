@@ -41,7 +41,7 @@ def test_no_single_change_improves_what_was_chosen(seed):
     table = random.normal(size=(60, 6)) @ random.normal(size=(6, 6))
     found = Regression(np.corrcoef(table.T), 60.0)
     grow_and_shrink(found, 0.0, 0.0)
-    # After shrinking, no drop improves the score; after growing alone, no addition does.
+    # After growing, no addition improves the score; after shrinking, no drop does.
     assert found.best_drop()[0] < 0
     grown = Regression(found.correlations, 60.0)
     grow_and_shrink(grown, 0.0, np.inf)

@@ -10,7 +10,7 @@ from cosmodag.order.large import search_large, unexplained
 from cosmodag.order.large.lists import Lists
 from cosmodag.order.moments import Moments
 from cosmodag.order.problem import problem_of
-from cosmodag.order.scores import total_of
+from cosmodag.order.scores import SCORES
 from cosmodag.order.starts.conditional_variances import equal_variance_order
 
 D = 14
@@ -41,7 +41,7 @@ def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(
     assert is_dag(adjacency)
     np.testing.assert_array_equal(adjacency, parents_on(moments, found.order, 3.0)[0])
     begun = choose_parents(moments, start, penalty=3.0)
-    assert found.start_score == total_of(score, moments, begun, 3.0)
+    assert found.start_score == SCORES[score].total(moments, begun, 3.0)
     assert found.score > found.start_score
     again = search_large(moments, start, random=generator(), threads=2, **options)
     np.testing.assert_array_equal(found.order, again.order)
@@ -155,5 +155,5 @@ def test_with_equal_variances_all_variables_are_tried_in_the_end(seed):
         )
         for function in (search_large, search)
     )
-    # Trying only variables with a large residual variance ended lower, by 5 and 28.
+    # Without trying all variables at the end, the scores were lower by 5 and 28.
     assert among_lists.score > among_all.score - 1

@@ -1,4 +1,4 @@
-"""Polished parents are never worse, and nearly the best if there are few variables."""
+"""Polished parents are nearly optimal if there are few variables, and never worse than before."""
 
 from itertools import chain, combinations
 
@@ -8,7 +8,7 @@ import pytest
 from cosmodag import simulate
 from cosmodag.order import Moments, choose_parents
 from cosmodag.order.polish import polish
-from cosmodag.order.scores import default_penalty, gaussian_total, total_of
+from cosmodag.order.scores import SCORES, default_penalty, gaussian_total
 
 
 def best_total(moments, order, penalty):
@@ -36,7 +36,7 @@ def test_few_variables_get_nearly_their_best_parents(seed):
     penalty = default_penalty(60, 7)
     first = choose_parents(moments, order, penalty=penalty)
     found = polish(moments, order, first, score="gaussian", penalty=penalty)
-    # Not always the best score, but within half the penalty of an arc of it.
+    # Not always optimal, but within half the penalty of an arc.
     missed = best_total(moments, order, penalty) - gaussian_total(moments, found, penalty)
     assert -1e-6 < missed < penalty / 2
 
@@ -57,7 +57,7 @@ def test_it_obeys_is_never_worse_and_has_least_squares_weights(score, is_counted
     first = choose_parents(moments, order, penalty=4.0, **given)
     found = polish(moments, order, first, score=score, penalty=4.0, **given)
     arcs = found.adjacency().toarray()
-    assert total_of(score, moments, found, 4.0) >= total_of(score, moments, first, 4.0)
+    assert SCORES[score].total(moments, found, 4.0) >= SCORES[score].total(moments, first, 4.0)
     assert not (arcs & ~support).any()
     assert not (required & ~arcs).any()
     assert np.all(places[:, None][np.nonzero(arcs)[0], 0] < places[np.nonzero(arcs)[1]])

@@ -10,7 +10,7 @@ from cosmodag.graph.dags import is_dag
 from cosmodag.order import Memory, choose_parents, local, search
 from cosmodag.order.moments import Moments
 from cosmodag.order.restarts import Climb
-from cosmodag.order.scores import total_of
+from cosmodag.order.scores import SCORES
 
 D = 12
 
@@ -53,11 +53,11 @@ def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(seed, sc
     tails, heads = np.nonzero(adjacency)
     assert np.all(place[tails] < place[heads])
     begun = choose_parents(moments, start, penalty=3.0)
-    assert found.start_score == total_of(score, moments, begun, 3.0)
+    assert found.start_score == SCORES[score].total(moments, begun, 3.0)
     assert found.score > found.start_score
-    assert found.score == pytest.approx(total_of(score, moments, found.graph, 3.0))
+    assert found.score == pytest.approx(SCORES[score].total(moments, found.graph, 3.0))
     grown = choose_parents(moments, found.order, penalty=3.0)
-    assert found.score >= total_of(score, moments, grown, 3.0)
+    assert found.score >= SCORES[score].total(moments, grown, 3.0)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -91,8 +91,8 @@ def moved_together(order, adjacency, tail, head):
     yield [*first, *rest, *down, *last]
 
 
-# Tables on which a search that only moves single variables ends too early: it misses moves with
-# ancestors (34, 37) or with descendants (8).
+# Tables on which a search that moves single variables ends at a lower score: without moves of
+# ancestors (34, 37) or of descendants (8).
 @pytest.mark.parametrize("seed", [8, 34, 37])
 def test_no_move_of_several_along_an_arc_improves_what_was_found(seed):
     table, _ = linear_table(np.random.default_rng(seed), 300, D)
@@ -238,7 +238,7 @@ def test_restarts_find_what_one_search_does_not():
         improvements += len(scores)
     assert min(gains) >= 0
     assert max(gains) > 1
-    assert improvements > 0  # otherwise only polishing after the restarts could have gained
+    assert improvements > 0  # polishing after restarts can raise the score by itself
 
 
 def test_a_search_that_ends_below_its_start_gives_its_start(monkeypatch):

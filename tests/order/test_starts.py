@@ -16,7 +16,7 @@ from linear_tables import linear_table
 
 
 def plain_top_down(table):
-    """The definition: append the variable with the smallest residual variance given the order."""
+    """The definition: smallest residual variance given the variables already in order."""
     centred = table - table.mean(axis=0)
     order: list[int] = []
     while len(order) < table.shape[1]:
@@ -84,7 +84,7 @@ def test_variance_order_breaks_ties_by_index():
 
 
 def plain_elimination(table, penalty):
-    """The definition, with all costs recomputed in every step."""
+    """The definition, with all costs computed anew in every step."""
     left, order = list(range(table.shape[1])), []
 
     def worth(columns):
@@ -104,7 +104,7 @@ def plain_elimination(table, penalty):
             change = np.minimum(then, penalty) - np.minimum(now[np.ix_(keep, keep)], penalty)
             own = np.minimum(now[place, keep], penalty)[near].sum()
             costs.append(own + change[pairs].sum())
-        # Of costs that are equal up to rounding, the last one is eliminated.
+        # Of costs that are equal up to rounding, the last variable is eliminated.
         (ties,) = np.nonzero(np.array(costs) <= min(costs) + 1e-6 * penalty)
         order.append(left.pop(int(ties[-1])))
     return order[::-1]
@@ -112,7 +112,7 @@ def plain_elimination(table, penalty):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_first_eliminated_is_that_of_the_definition(seed):
-    # Later ones may differ, because only the costs of neighbours are recomputed.
+    # Later variables may differ: costs of variables that are not neighbours are not updated.
     table, _ = linear_table(np.random.default_rng(seed), 300, 9)
     order = elimination_order(Moments.of(table), 5.0)
     assert order[-1] == plain_elimination(table, 5.0)[-1]
@@ -122,7 +122,7 @@ def test_the_first_eliminated_is_that_of_the_definition(seed):
 def test_elimination_of_few_variables_is_that_of_the_definition(seed):
     random = np.random.default_rng(seed)
     noise = random.normal(size=(2000, 4))
-    table = np.cumsum(noise, axis=1)  # all pairs are adjacent, so all costs are recomputed
+    table = np.cumsum(noise, axis=1)  # all pairs are joined: all costs are updated
     table[:, 3] += noise[:, 0] + noise[:, 1]
     order = elimination_order(Moments.of(table), 5.0)
     assert order.tolist() == plain_elimination(table, 5.0)

@@ -37,7 +37,7 @@ def test_the_graph_is_that_of_prune(kind, seed):
 
 
 def test_more_variables_than_rows():
-    # In double precision, because rounding decides the next step once the residuals are tiny.
+    # In double precision: if the residual variance is tiny, rounding decides the next step.
     table = simulate.load("n40_d60_ER4_gauss", seed=1).X
     order = np.argsort(table.var(axis=0))
     assert_same(prune_in_tiles(table, order, double=True), choose_parents(Moments.of(table), order))
@@ -87,12 +87,9 @@ def test_a_long_path_is_done_again_with_more_room(monkeypatch):
     random = np.random.default_rng(4)
     parents = random.normal(size=(1000, 20))
     table = np.column_stack([parents, parents.sum(axis=1) + random.normal(size=1000)])
-    done = []
-    found = prune_in_tiles(table, np.arange(21), on_progress=done.append)
+    found = prune_in_tiles(table, np.arange(21))
     assert found.adjacency().toarray()[:20, 20].all()
     assert_same(found, choose_parents(Moments.of(table), np.arange(21)))
-    assert done == sorted(done)
-    assert done[0] < done[-1] == 21
 
 
 def awkward_tables():

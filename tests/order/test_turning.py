@@ -1,4 +1,4 @@
-"""The score lost by reversing an arrow equals its definition by brute force."""
+"""The loss from reversing an arc, compared with a definition by brute force."""
 
 import itertools
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def test_with_three_variables_it_is_the_best_order_with_the_arrow_turned(seed):
 
 
 def turned_with_others(order, arcs, tail, head):
-    """Orders with head and its ancestors before tail, or tail and its descendants after head."""
+    """The head with its ancestors before the tail; the tail with its descendants after the head."""
     place = {v: at for at, v in enumerate(order)}
     between = order[place[tail] + 1 : place[head]]
     above, below = [head], [tail]

@@ -1,4 +1,4 @@
-"""Small tables for tests of the noise decision, with linear equations and chosen noise."""
+"""Small tables for tests of the noise decision: linear equations with several kinds of noise."""
 
 import numpy as np
 

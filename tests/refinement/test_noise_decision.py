@@ -1,4 +1,4 @@
-"""Small tables of each kind: the noise that is assumed, and the warnings that are shown."""
+"""Small tables of each kind: which noise is assumed, and which warnings are given."""
 
 import warnings
 
@@ -14,7 +14,7 @@ from cosmodag.report.sentences import choices_of
 
 
 def fitted(X, **options):
-    """Search without progress output; return the model and its `ModelWarning` messages."""
+    """Fit without progress; return the learner and its warnings about the model."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", CosmodagWarning)
         model = OrderSearch(random_state=0, verbose=False, **options).fit(X)
@@ -232,4 +232,4 @@ def test_equal_variances_must_win_by_more_than_is_needed():
     assert Variances(110.0, 100.0, margin=10.0, needed=8.0).are_equal
     short = Variances(105.0, 100.0, margin=5.0, needed=8.0)
     assert not short.are_equal
-    assert "by 5 only" in short.explanation
+    assert "by only 5, less than the required 8" in short.explanation

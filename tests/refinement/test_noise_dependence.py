@@ -46,7 +46,7 @@ def test_what_contradicts_the_model_is_named(relation, seen):
     assert found.refutes
     assert found.share == 1.0
     assert found.worst == (0, 1)
-    assert found.seen.startswith(seen)
+    assert found.description.startswith(seen)
 
 
 def test_the_wrong_direction_is_refuted():

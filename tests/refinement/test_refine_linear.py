@@ -49,7 +49,7 @@ def test_best_start_wins_and_the_report_says_so(unequal):
     assert all(entry["after"] >= entry["before"] for entry in found.report)
     (chosen,) = (entry for entry in found.report if entry["chosen"])
     assert chosen["after"] == found.total
-    # With a tolerance, because the first of scores that are equal up to rounding is kept.
+    # Tolerance: if scores are equal up to rounding, that of the first start is kept.
     assert found.total == pytest.approx(max(entry["after"] for entry in found.report), rel=1e-9)
 
 
@@ -151,14 +151,14 @@ def test_of_two_orders_the_better_is_kept(unequal):
 
 
 def uneven(seed):
-    """A table with a different noise scale for each variable, and its causal order."""
+    """A table with a different noise deviation for each variable, and its causal order."""
     data, random = simulate.load("n1000_d30_ER4_gauss", seed=seed), np.random.default_rng(seed)
     noise = random.normal(size=(1000, 30)) * random.uniform(0.5, 2, 30)
     return noise @ np.linalg.inv(np.eye(30) - data.weights), topological_order(data.graph)
 
 
 def test_restarts_find_the_graph_that_the_true_order_leads_to():
-    """A search that moved at most seven variables at once ended 54 lower, even with restarts."""
+    """With perturbations of at most seven variables, all restarts ended 54 lower."""
     table, order = uneven(9)
     options = {"score": "gaussian", "random": generator()}
     known = refine_linear(table, {"true": order}, further=False, restarts=0, **options)
@@ -204,7 +204,7 @@ def test_among_many_variables_an_order_by_units_must_begin_high(monkeypatch, is_
 
 
 def test_a_search_stopped_among_equal_variances_keeps_what_it_had():
-    """Orders by units start no search with unequal variances, unless the search was cut short."""
+    """A stopped search with equal variances is a start of the search with unequal ones."""
     data = simulate.load("n60_d40_ER4_gauss", seed=3)
     order = {"given": equal_variance_order(Moments.of(data.X))}
     least = refine_linear(data.X, order, method="prune", score="gaussian", further=False)

@@ -88,8 +88,8 @@ def brute_force(score: RegimeScore, v: int, parents: frozenset[int]) -> float:
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([(), (0,), (0, 2)]))
 def test_the_local_score_is_the_best_over_targets(seed, parents):
-    # Single additions and removals need not find the best set in general, but they do if changes
-    # are as clear as these.
+    # Single additions and removals need not find the best of all sets, but they do if changes are
+    # as clear as these.
     X, labels, targets = chain(seed, plain=60, rows=40)
     score = regime_score(X, labels, *free(targets))
     found = score.local(1, frozenset(parents)).score
@@ -99,7 +99,7 @@ def test_the_local_score_is_the_best_over_targets(seed, parents):
 
 
 def squares(X, v, parents=()):
-    """Residual variance and weights of a regression with an intercept."""
+    """Residual variance of a regression with an intercept, and its weights."""
     columns = np.column_stack([X[:, list(parents)], np.ones(len(X))])
     weights = np.linalg.lstsq(columns, X[:, v], rcond=None)[0]
     return float(np.mean((X[:, v] - columns @ weights) ** 2)), weights[:-1]
@@ -136,7 +136,7 @@ def test_scores_of_a_column_are_those_of_each_set_of_parents():
     X, labels, targets = chain(change="weights")
     score = regime_score(X, labels, *free(targets))
     given, allowed = np.array([True, False, False]), np.array([True, True, True])
-    scores = score.with_one_more_or_less(1, given, allowed)
+    scores = score.toggled(1, given, allowed)
     assert scores[0] == score.local(1, frozenset()).score
     assert scores[2] == score.local(1, frozenset({0, 2})).score
     assert scores[1] == -np.inf

@@ -1,4 +1,4 @@
-"""`restarts` is the maximum number of restarts, for every score and at every size."""
+"""`restarts` is the maximum number of restarts for every score and any number of variables."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A headless browser for the tests of the report, and report pages written once."""
+"""A headless browser for tests of the page, and pages that are written once per session."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ def browser() -> Iterator[Any]:
     if program is None:
         pytest.skip("Chromium is not installed")
     with driver.sync_playwright() as playwright:
-        # Containers rarely allow the sandbox, and the page is our own.
+        # Containers seldom allow the sandbox, which is not needed for our own page.
         opened = playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--disable-gpu"]
         )
@@ -33,7 +33,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def graphs(sachs: Path) -> Callable[[str], Any]:
-    """A function that returns fitted models by name; each is made once."""
+    """Fitted models by name, each fitted once."""
 
     @cache
     def made(name: str) -> Any:
@@ -58,10 +58,7 @@ def graphs(sachs: Path) -> Callable[[str], Any]:
 def written(
     graphs: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
-    """A function that returns the pages of these models by name; each is written once.
-
-    The page "shares" is that of the protein model with a bootstrap.
-    """
+    """Pages of these models by name, each written once; "shares" is proteins with a bootstrap."""
     folder = tmp_path_factory.mktemp("pages")
 
     @cache
@@ -82,7 +79,7 @@ def written(
 
 @pytest.fixture
 def show(browser: Any, written: Callable[[str], Path], tmp_path: Path) -> Iterator[Any]:
-    """A function that opens a page by name, or that of a model; its console must stay empty."""
+    """Open a page by name, or the page of a model, and check that it reported nothing."""
     contexts, shown = [], []
 
     def open_page(

@@ -1,4 +1,4 @@
-"""Models of any size for the tests of the report, made without a learner."""
+"""Fitted models of any size for tests of the report, without training."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ def random_dag(d: int, arcs: int, seed: int = 0) -> np.ndarray:
 
 
 def model_of(weights: np.ndarray, names: list[str] | None = None, rows: int = 100) -> EmptyGraph:
-    """A model fitted to data from the given graph, with that graph as if it had been learnt."""
+    """A fitted model with the given graph."""
     d = len(weights)
     order = topological_order(weights)
     X = np.random.default_rng(1).normal(size=(rows, d))
@@ -47,7 +47,7 @@ def sachs_model(folder: Any) -> VarianceSort:
 
 
 def bootstrap_of(model: Any, seed: int = 0) -> SimpleNamespace:
-    """A stand-in for a bootstrap: the edges of the graph and one other pair are frequent."""
+    """A substitute for a bootstrap that often joins the pairs of the graph and one other pair."""
     random = np.random.default_rng(seed)
     is_arc = model.edges_.toarray() != 0
     arrows = np.where(is_arc, random.uniform(0.4, 0.8, is_arc.shape), 0.05)

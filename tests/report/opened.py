@@ -1,4 +1,4 @@
-"""A page open in the browser, with its console messages and requests."""
+"""A page in the browser, with its console messages, requests and dialogs."""
 
 import time
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 PATIENCE = 60_000  # ms; machines that run several tests at once are slow
 
-# Number of edges that point against the direction of the layout, downwards or to the right.
+# The number of edges that do not point in the direction of the layout.
 _BACKWARDS = """() => {
   const at = (node) => node.position();
   const ends = cosmodag.graph.edges().map((e) => [at(e.source()), at(e.target())]);
@@ -15,7 +15,7 @@ _BACKWARDS = """() => {
   return Math.min(down, right);
 }"""
 
-# Pairs of an edge and another node whose box the edge's curve enters.
+# The number of pairs of an edge and a node, other than its ends, whose box the edge enters.
 _HITS = """() => {
   const boxes = cosmodag.graph.nodes().map((n) =>
     [n.id(), n.position(), n.width() / 2, n.height() / 2]);
@@ -56,7 +56,7 @@ _OVERLAPS = """() => {
 
 @dataclass
 class Opened:
-    """A page open in the browser, with its console messages and requests."""
+    """A page in the browser, with its console messages, requests and dialogs."""
 
     page: Any
     console: list[str] = field(default_factory=list)
@@ -94,14 +94,14 @@ class Opened:
         )
 
     def until(self, expression: str, seconds: float = PATIENCE / 1000) -> None:
-        """Wait for an expression; Playwright's own waiting uses `eval`, which the page forbids."""
+        """Wait until an expression is true; the page forbids Playwright's own way, an eval."""
         end = time.monotonic() + seconds
         while not self.page.evaluate(expression):
             assert time.monotonic() < end, expression
             self.page.wait_for_timeout(20)
 
     def in_sight(self) -> Any:
-        """Scroll to the graph, and wait until it has updated its position."""
+        """Scroll to the graph, and wait until its position is known."""
         graph = self.page.locator("#graph")
         graph.evaluate("box => box.scrollIntoView({ block: 'center' })")
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 60)))")

@@ -1,4 +1,4 @@
-"""Parts of the page beside the arcs: first card, effects, hidden causes, verdict, groups."""
+"""The content of the page other than arcs: first card, effects, hidden causes, verdict, groups."""
 
 import json
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_the_verdict_is_that_of_the_tests(model):
     assert verdict["rejected"] == found.rejected
 
 
-def test_a_wrong_graph_is_said_to_be_contradicted(model):
+def test_a_wrong_graph_is_reported_as_contradicted(model):
     wrong = model_of(np.zeros((3, 3)))
     X = np.random.default_rng(0).normal(size=(200, 1)) + np.zeros((1, 3))
     X += 0.1 * np.random.default_rng(1).normal(size=(200, 3))
@@ -66,10 +66,10 @@ def test_a_wrong_graph_is_said_to_be_contradicted(model):
     evidence = Evidence.of(wrong)
     assert evidence.answers.verdict["rejected"]
     points = dict(story_of(wrong, evidence, 200, 0)["points"])
-    assert points["Do tests contradict it?"].startswith("The data contradict the graph")
+    assert points["Do tests contradict the graph?"].startswith("The data contradict the graph")
 
 
-def test_what_was_written_is_read(model):
+def test_written_answers_are_read_again(model):
     answers = Answers.of(model)
     assert Answers.read(json.loads(json.dumps(answers.facts())), 7) == answers
     assert Answers.read(Answers().facts(), 3) == Answers()
@@ -130,7 +130,7 @@ def file(request):
 
 
 def test_damaged_answers_are_refused_or_harmless(file):
-    """After one value of the file is replaced, it still makes a page or is refused."""
+    """If one value of the file is replaced, the answers still suit the page or are refused."""
     reads = []
 
     @settings(max_examples=100)
@@ -181,19 +181,19 @@ def test_the_first_card_counts_what_directions_rest_on(model):
     assert "not ruled out" in points["Hidden causes"]
 
 
-def test_a_graph_without_arcs_is_said_in_words():
+def test_a_graph_without_arcs_has_its_own_sentence():
     model = model_of(np.zeros((3, 3)))
     story = story_of(model, Evidence.of(model), 100, 0)
     assert story["found"].startswith("No arc was found among 3 variables from 100 rows")
     assert story["surest"] == []
 
 
-def test_groups_are_given_or_the_tiers():
+def test_groups_are_given_or_follow_from_the_tiers():
     X = np.random.default_rng(0).normal(size=(50, 3))
     model = VarianceSort(knowledge={"tiers": [[1], [0, 2]]}).fit(X)
     assert groups_of(model) == (["tier 1", "tier 2"], [1, 0, 1])
     assert groups_of(model, {0: "a", 2: "b"}) == (["a", "b"], [0, None, 1])
-    with pytest.raises(DataError, match="'other', which is not a variable"):
+    with pytest.raises(DataError, match="'other', which is not a variable of the model"):
         groups_of(model, {"other": "a"})
 
 

@@ -1,4 +1,4 @@
-"""The effects panel: two clicked variables, their effect, its interval and adjustment set."""
+"""The effects panel: two variables, the effect, its interval, its adjustment set."""
 
 import re
 
@@ -33,7 +33,7 @@ def a_pair(model, identified: bool):
                     yield found
 
 
-def test_it_says_what_the_model_says(show, graphs):
+def test_the_answer_agrees_with_the_model(show, graphs):
     opened, model = show("proteins"), graphs("proteins")
     found = next(one for one in a_pair(model, True) if 1 < len(one.paths) <= 5)
     told = ask(opened, found.cause, found.effect)
@@ -55,7 +55,7 @@ def test_an_open_effect_has_a_range(show, graphs):
     opened, model = show("chain"), graphs("chain")
     found = next(a_pair(model, False))
     told = ask(opened, found.cause, found.effect)
-    assert told.startswith("Open: graphs that fit equally well give")
+    assert told.startswith("Not determined: graphs that fit equally well give")
     for value in (found.possible[0], found.possible[-1]):
         assert f"{value:.3g}".replace("-", "−") in told
 
@@ -81,16 +81,16 @@ def test_a_pair_without_a_path_has_no_effect(show, graphs):
     opened, graph = show("small"), graphs("small").graph_
     model = graphs("small")
     none = next((a, b) for a in graph for b in graph if a != b and model.effect(a, b).is_nothing)
-    assert ask(opened, *none).startswith("None: no graph that fits as well")
+    assert ask(opened, *none).startswith("None: no graph that fits equally well")
 
 
-def test_an_unknown_name_is_said(show):
+def test_an_unknown_name_shows_a_message(show):
     opened = show("small")
     ask(opened, "nowhere", "x1")
     assert "No variable has “nowhere” in its name." in opened.text("#message")
 
 
-def test_of_many_variables_weights_are_summed_over_paths(show):
+def test_with_many_variables_weights_are_summed_over_paths(show):
     model = model_of(random_dag(70, 120, seed=4))
     totals = model.fitted_.edges.toarray()
     scales = model.preparation_.scales
@@ -105,26 +105,45 @@ def test_of_many_variables_weights_are_summed_over_paths(show):
         assert "without an interval" in told
 
 
+def test_with_many_variables_only_this_graph_is_said_to_have_no_path(show):
+    weights = np.zeros((61, 61))
+    weights[0, 1] = 0.9  # the reverse fits equally well
+    told = ask(show(model_of(weights)), "x1", "x0")
+    assert told.startswith("None in this graph: no directed path leads from x1 to x0.")
+    assert "Graphs that fit equally well may have one." in told
+
+
 def points_of(opened) -> np.ndarray:
-    """The points of the drawn curve in units of the drawing, where y points downwards."""
+    """The points of the drawn curve, in units of the drawing; y increases downwards."""
     drawn = opened.page.locator("#effect-answer .curve").get_attribute("d")
     return np.array(re.findall(r"([\d.-]+) ([\d.-]+)", drawn), float)
 
 
-def test_of_a_curved_relation_the_mean_is_drawn_over_values_of_the_cause(show):
+def test_for_a_curved_relation_the_mean_is_drawn_over_values_of_the_cause(show):
     random = np.random.default_rng(0)
     dose = random.normal(size=400)
     table = pd.DataFrame({"dose": dose, "response": dose**2 + 0.1 * random.normal(size=400)})
     table["other"] = random.normal(size=400)
     opened = show(BlockSearch(curves=True, random_state=0, verbose=False).fit(table))
-    assert "Mean of response where dose is set from outside" in ask(opened, "dose", "response")
+    assert "Mean of response if dose is set by intervention" in ask(opened, "dose", "response")
     heights = points_of(opened)[:, 1]
     assert heights.argmax() in range(4, 9)  # lowest in the middle
     assert heights[0] < heights.max() - 50
-    assert ask(opened, "dose", "other").startswith("None")
+    assert ask(opened, "dose", "other").startswith("None in this graph")
 
 
-def test_of_a_time_series_the_changes_in_later_rows_are_drawn(show):
+def test_an_effect_on_a_category_has_no_mean_to_draw(show):
+    random = np.random.default_rng(0)
+    dose = random.normal(size=600)
+    size = dose + 0.1 * random.normal(size=600)
+    group = np.where(size > 0.5, "high", np.where(size > -0.5, "middle", "low"))
+    table = pd.DataFrame({"dose": dose, "size": size, "group": group})
+    model = BlockSearch(curves=True, random_state=0, verbose=False).fit(table)
+    cause = next(iter(model.graph_.predecessors("group")))
+    assert "group is a category, which has no mean" in ask(show(model), cause, "group")
+
+
+def test_for_a_time_series_the_changes_in_later_rows_are_drawn(show):
     random = np.random.default_rng(0)
     rain, river = random.normal(size=(2, 300))
     river[1:] += 2 * rain[:-1]
@@ -135,12 +154,12 @@ def test_of_a_time_series_the_changes_in_later_rows_are_drawn(show):
     assert "95 % interval (standard errors" in told
     assert points_of(opened)[:, 1].argmin() == 1  # highest one row later
     assert opened.page.locator("#effect-answer .band").count() == 1
-    # A lagged node stands for its variable.
+    # A lagged node represents its variable.
     assert ask(opened, "rain[t-1]", "river").partition("Shaded")[0] == told.partition("Shaded")[0]
     assert ask(opened, "river", "rain").startswith("None")
 
 
-def test_of_many_variables_the_call_that_answers_is_named(show, monkeypatch):
+def test_with_many_curved_variables_the_python_call_is_named(show, monkeypatch):
     monkeypatch.setattr(panel, "MOST_CURVED", 1)
     x = np.random.default_rng(0).normal(size=(200, 2))
     x[:, 1] += 3 * x[:, 0] ** 2

@@ -1,4 +1,4 @@
-"""The controls of the graph: each changes the drawing as labelled, and nothing else moves."""
+"""The controls of the graph change the drawing as described, and nothing else moves."""
 
 import networkx as nx
 import numpy as np
@@ -30,7 +30,7 @@ def test_the_slider_hides_weak_arcs_and_neither_page_nor_nodes_jump(show, graphs
     assert opened.hits() == 0
 
 
-def test_arcs_that_come_back_after_arrange_do_not_point_upwards(show, graphs):
+def test_arcs_drawn_again_after_arrange_do_not_point_upwards(show, graphs):
     opened, arcs = show("proteins"), graphs("proteins").edges_.nnz
     opened.slide_to(arcs - 4)
     opened.page.locator("#arrange").click()
@@ -41,7 +41,7 @@ def test_arcs_that_come_back_after_arrange_do_not_point_upwards(show, graphs):
     assert opened.hits() == 0
 
 
-def test_a_search_goes_to_a_variable_and_says_when_there_is_none(show):
+def test_a_search_selects_a_variable_or_shows_a_message(show):
     opened = show("proteins")
     search = opened.page.locator("#search")
     search.fill("pm")
@@ -55,7 +55,7 @@ def test_a_search_goes_to_a_variable_and_says_when_there_is_none(show):
     assert opened.text("#message") == ""
 
 
-def test_counters_count_what_is_drawn(show, graphs):
+def test_counters_agree_with_the_drawing(show, graphs):
     opened, graph = show("proteins"), graphs("proteins").graph_
     opened.click_node("PIP2")
     opened.select("#scope", "1")
@@ -69,10 +69,10 @@ def test_counters_count_what_is_drawn(show, graphs):
     assert len(opened.rows()) == arcs
 
 
-def test_a_row_of_the_table_opens_its_arc_in_sight(show):
+def test_a_row_of_the_table_selects_its_arc_in_view(show):
     opened = show("dense")
     page = opened.page
-    page.evaluate("void cosmodag.graph.zoom(3)")  # void: its result would take long to transfer
+    page.evaluate("void cosmodag.graph.zoom(3)")  # void: the result is large
     row = page.locator("#arcs tbody tr").nth(100)
     cause, effect = row.locator("td").all_text_contents()[:2]
     row.click()
@@ -106,7 +106,7 @@ def test_the_wheel_scrolls_the_page_and_zooms_with_control(show):
     assert page.evaluate("cosmodag.graph.zoom()") == pytest.approx(zoom)
 
 
-def test_hovering_and_clicking_an_arc_tells_what_it_rests_on(show, graphs):
+def test_hovering_and_clicking_an_arc_shows_its_facts(show, graphs):
     opened, model = show("shares"), graphs("proteins")
     page = opened.page
     arc = 5
@@ -204,7 +204,7 @@ def test_markov_blanket_and_part_of_a_variable(show, graphs):
     assert opened.names() == nx.node_connected_component(graph.to_undirected(), "PIP3")
 
 
-def test_a_scope_that_needs_a_variable_says_so(show):
+def test_a_scope_that_needs_a_variable_shows_a_message(show):
     opened = show("proteins")
     opened.select("#scope", "blanket")
     assert "Select a variable first" in opened.text("#message")
@@ -232,7 +232,7 @@ def test_a_link_keeps_the_view(show):
 
 
 @pytest.mark.parametrize("hash", ["#chosen=nobody&arc=999&kind=other&cut=x&expanded=9999,a", "#%"])
-def test_a_link_that_says_nothing_sensible_is_harmless(show, hash):
+def test_an_invalid_link_is_harmless(show, hash):
     opened = show("small", hash=hash)
     assert len(opened.names()) == 6
 

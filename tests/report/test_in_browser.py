@@ -1,4 +1,4 @@
-"""The page in a browser: its parts, its safety and its downloads."""
+"""The page in a browser: its parts, its safety, its files."""
 
 import re
 from dataclasses import replace
@@ -22,7 +22,7 @@ pytestmark = [
 EVIL = "<script>alert(1)</script>"
 
 
-def test_the_graph_is_drawn_and_a_click_lights_what_belongs_to_a_variable(show, graphs):
+def test_the_graph_is_drawn_and_a_click_highlights_causes_and_effects(show, graphs):
     opened, model = show("proteins"), graphs("proteins")
     page, arcs, graph = opened.page, model.edges_.nnz, model.graph_
     assert opened.drawn() == arcs
@@ -37,7 +37,7 @@ def test_the_graph_is_drawn_and_a_click_lights_what_belongs_to_a_variable(show, 
     opened.in_sight().click(position={"x": 3, "y": 3})
     assert opened.names(".chosen") == set()
     first = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-    assert page.evaluate(first) < 10_000  # benchmarks/report.md has the measured time
+    assert page.evaluate(first) < 10_000  # the usual time is measured in benchmarks/report.md
 
 
 def test_the_first_card_says_what_was_found_in_plain_words(show, graphs):
@@ -88,7 +88,7 @@ def test_the_table_sorts_and_filters(show, graphs):
     assert {row[-1] for row in opened.rows()} == {first}
 
 
-def test_names_are_text_whatever_they_hold(show):
+def test_names_are_shown_as_text_whatever_they_contain(show):
     names = [EVIL, '"&quot;', "</script>", "a\u2028b", "<img src=x onerror=alert(2)>"]
     opened = show(model_of(random_dag(5, 8), names))
     page = opened.page
@@ -130,7 +130,7 @@ def shares_of(bootstrap, model) -> np.ndarray:
     return np.minimum(bootstrap.edge_probabilities[model.edges_.row, model.edges_.col], 1)
 
 
-def test_withheld_probabilities_say_why(show, graphs):
+def test_reasons_are_given_for_withheld_probabilities(show, graphs):
     model = graphs("proteins")
     told = bootstrap_of(model)
     told.doubts = ["Relations are curved."]
@@ -140,7 +140,7 @@ def test_withheld_probabilities_say_why(show, graphs):
     assert opened.page.locator("#measure option").count() == 1
 
 
-def test_only_arcs_that_something_directs_have_heads(show, graphs):
+def test_arrowheads_depend_on_the_basis_of_the_direction(show, graphs):
     shape = "cosmodag.graph.edges()[0].style('target-arrow-shape')"
     assert show("chain").page.evaluate(shape) == "none"
     model = model_of(np.diag([0.9, 0.8, 0.7], 1))
@@ -156,7 +156,7 @@ def test_a_graph_without_arcs_has_a_page_too(show):
     assert "No arc was found" in opened.text("#story")
 
 
-def test_the_page_refuses_to_connect_and_to_run_what_is_not_its_own(show):
+def test_the_page_refuses_connections_and_foreign_scripts(show):
     opened = show("small")
     page = opened.page
     sent = page.evaluate("fetch('https://example.org').then(() => 'sent', () => 'refused')")
@@ -166,7 +166,7 @@ def test_the_page_refuses_to_connect_and_to_run_what_is_not_its_own(show):
         " { textContent: 'window.intruder = true' }))"
     )
     assert page.evaluate("window.intruder") is None
-    assert opened.console  # the browser logs what it blocked
+    assert opened.console  # the browser reports the refusals
     opened.console.clear()
 
 
@@ -174,7 +174,7 @@ def test_it_prints(show):
     assert show("proteins").page.pdf().startswith(b"%PDF")
 
 
-def test_pictures_have_a_legend_twice_the_size_and_the_name_of_the_data(show, graphs):
+def test_pictures_have_a_legend_double_size_and_the_name_of_the_data(show, graphs):
     model, opened = graphs("small"), show("small")
     page = opened.page
     with page.expect_download() as saved:
@@ -183,7 +183,11 @@ def test_pictures_have_a_legend_twice_the_size_and_the_name_of_the_data(show, gr
     picture = Path(saved.value.path()).read_text(encoding="utf-8")
     assert picture.startswith("<svg")
     assert all(f">{name}</text>" in picture for name in model.names_)
-    for text in ("positive: the effect rises with the cause", "negative: it falls", "blood"):
+    for text in (
+        "positive: the effect rises with the cause",
+        "negative: the effect falls",
+        "blood",
+    ):
         assert text in picture
     width = page.evaluate("Number(cosmodag.graphAsSvg().getAttribute('width'))")
     box = page.evaluate("Number(cosmodag.graphAsSvg().getAttribute('viewBox').split(' ')[2])")

@@ -1,4 +1,4 @@
-"""The page is one small, self-contained file that is safe whatever the names are."""
+"""The page as a single file: small, self-contained, and safe for any names."""
 
 import hashlib
 import json
@@ -19,6 +19,7 @@ from cosmodag.learners.registry import LEARNERS
 from cosmodag.report import Evidence
 from cosmodag.report.facts import page_data
 from cosmodag.report.page import embedded, page_for
+from cosmodag.report.sentences import choices_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -47,7 +48,7 @@ def test_any_text_comes_back_and_ends_no_element(text):
     assert page.count("<script>") == page_for({"name": ""}).count("<script>")
 
 
-def test_it_is_small_and_names_nothing_outside(tmp_path):
+def test_the_page_is_small_and_refers_to_nothing_outside(tmp_path):
     model = model_of(random_dag(30, 120))
     model.report(tmp_path / "report.html", bootstrap=bootstrap_of(model))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -62,7 +63,7 @@ def test_it_is_small_and_names_nothing_outside(tmp_path):
     assert "https://" not in own
 
 
-def test_the_policy_lists_the_scripts_that_are_there(tmp_path):
+def test_the_policy_lists_the_scripts_of_the_page(tmp_path):
     import base64
 
     page = page_for({})
@@ -73,7 +74,7 @@ def test_the_policy_lists_the_scripts_that_are_there(tmp_path):
     assert len(digests) == 2
 
 
-def test_libraries_are_those_recorded_with_their_licences():
+def test_libraries_match_their_records_and_have_licences():
     vendor = ASSETS.joinpath("vendor")
     versions = vendor.joinpath("VERSIONS").read_text(encoding="utf-8")
     recorded = {}
@@ -91,7 +92,7 @@ def test_libraries_are_those_recorded_with_their_licences():
         assert vendor.joinpath(text).is_file()
 
 
-def test_own_scripts_place_names_as_text_only():
+def test_own_scripts_insert_names_only_as_text():
     for entry in ASSETS.joinpath("js").iterdir():
         script = entry.read_text(encoding="utf-8")
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
@@ -106,7 +107,7 @@ def test_files_are_short():
         assert len(entry.read_text(encoding="utf-8").splitlines()) < 300, entry.name
 
 
-def test_the_data_says_what_the_model_says():
+def test_the_page_data_agrees_with_the_model():
     model = model_of(random_dag(12, 30))
     bootstrap = bootstrap_of(model)
     data = page_data(model, Evidence.of(model, bootstrap=bootstrap))
@@ -153,7 +154,7 @@ def test_networks_have_responses_and_no_signs():
     np.testing.assert_allclose(curve["y"], model.response(u, v, curve["x"]), rtol=1e-2, atol=1e-3)
 
 
-def test_what_was_chosen_and_why_is_told():
+def test_choices_and_reasons_are_reported():
     x = np.random.default_rng(0).normal(size=(100, 2)) @ [[1, 0.8], [0, 1]]
     model = Cosmo(epochs=5, random_state=0).fit(x)
     data = page_data(model, Evidence.of(model))
@@ -164,7 +165,7 @@ def test_what_was_chosen_and_why_is_told():
     assert data["reproduce"]["code"].endswith("Cosmo(epochs=5, random_state=0).fit(table)")
 
 
-def test_what_the_learner_was_told_is_told():
+def test_knowledge_and_interventions_are_reported():
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
     targets = np.zeros((40, 3), bool)
     targets[:9, 1] = True
@@ -179,7 +180,18 @@ def test_what_the_learner_was_told_is_told():
     assert told["Chosen because"] == "Lines are enough. It is Gaussian."
 
 
-def test_trouble_comes_first():
+def test_a_gain_within_rounding_is_not_reported():
+    model = model_of(random_dag(4, 5))
+    start = {"start": "learnt", "before": -10.0, "after": -10.0 + 2e-13, "moves": 5, "chosen": True}
+    model.refine_report_ = [start]
+    told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
+    assert told["Starts"] == "1 starting order: learnt. The best graph was found from “learnt”."
+    model.refine_report_ = [start | {"after": -8.0}]
+    told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
+    assert told["Starts"].endswith("“learnt”, whose score rose by 2 in 5 moves.")
+
+
+def test_problems_of_the_fit_come_first():
     x = np.random.default_rng(0).normal(size=(100, 2)) @ [[1, 0.8], [0, 1]]
     model = Cosmo(max_time=1e-9, random_state=0).fit(x)
     data = page_data(model, Evidence.of(model))
@@ -187,7 +199,7 @@ def test_trouble_comes_first():
     assert "time limit" in data["findings"][0]["sentence"]
 
 
-def test_a_model_without_data_says_so(tmp_path):
+def test_a_model_without_data_has_no_diagnosis(tmp_path):
     model = model_of(random_dag(4, 5))
     model.save(tmp_path / "model.safetensors")
     data = page_data(loaded := cosmodag.load(tmp_path / "model.safetensors"), Evidence.of(loaded))

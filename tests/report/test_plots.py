@@ -1,6 +1,7 @@
-"""Static plots draw on the given axes, and notebooks show a safe picture."""
+"""Static plots draw the right content on the given axes; pictures in notebooks are safe."""
 
 import xml.etree.ElementTree as ElementTree
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 import cosmodag
 from cosmodag import Cosmo, EmptyGraph
 from cosmodag.errors import DataError
+from cosmodag.fit.dag.basis import BASES
 from cosmodag.io import Graph, write_graph
+from cosmodag.report.drawings import _DASHES, COLOURS
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -53,7 +56,7 @@ def test_the_history_shows_loss_and_temperature(ax):
 
 
 def test_a_learner_without_training_has_no_history(ax):
-    with pytest.raises(DataError, match="EmptyGraph"):
+    with pytest.raises(DataError, match="EmptyGraph has no training history"):
         cosmodag.plot_history(model_of(random_dag(3, 2)), ax)
 
 
@@ -71,7 +74,7 @@ def test_stability_marks_the_arcs_of_the_graph(ax):
 
 
 @pytest.mark.parametrize("name", ["plot_graph", "plot_matrix"])
-def test_axes_are_made_where_none_are_given(name):
+def test_axes_are_created_by_default(name):
     import matplotlib.pyplot as plt
 
     for d, arcs in ((2, 0), (5, 6), (80, 100)):
@@ -90,7 +93,20 @@ def test_a_notebook_shows_the_graph():
     assert model._repr_mimebundle_()["text/html"] == shown
 
 
-def test_before_the_fit_a_notebook_shows_what_scikit_learn_shows():
+def test_one_arc_is_in_the_singular():
+    chain = model_of(np.array([[0, 1.0], [0, 0]]))
+    assert "EmptyGraph: 1 arc among 2 variables" in chain._repr_html_()
+
+
+def test_every_basis_of_direction_has_a_colour_in_plots_and_on_the_page():
+    assert COLOURS.keys() == BASES.keys()
+    styles = {(COLOURS[basis], _DASHES.get(basis)) for basis in BASES}
+    assert len(styles) == len(BASES)
+    script = files("cosmodag.report").joinpath("assets", "js", "colours.js").read_text("utf-8")
+    assert all(f'"{basis}": {{ light: ' in script for basis in BASES)
+
+
+def test_before_the_fit_a_notebook_shows_the_diagram_of_scikit_learn():
     from sklearn.utils import estimator_html_repr
 
     learner = EmptyGraph()
@@ -98,7 +114,7 @@ def test_before_the_fit_a_notebook_shows_what_scikit_learn_shows():
     assert learner._repr_html_().count("EmptyGraph") == strip > 0
 
 
-def test_many_variables_are_a_sentence():
+def test_a_notebook_shows_a_sentence_for_many_variables():
     assert "<svg" not in model_of(random_dag(61, 70))._repr_html_()
 
 
@@ -110,5 +126,5 @@ def test_a_drawing_that_would_take_minutes_is_refused(tmp_path):
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_name_that_the_font_lacks_is_no_warning(tmp_path):
+def test_characters_missing_in_the_font_give_no_warning(tmp_path):
     write_graph(Graph(["数", "b"], [[0, 1], [0, 0]]), tmp_path / "graph.pdf")

@@ -1,4 +1,4 @@
-"""Standard errors are those of least squares; findings and probabilities are as given."""
+"""Evidence: standard errors of least squares, findings, and probabilities of a bootstrap."""
 
 from types import SimpleNamespace
 
@@ -26,7 +26,7 @@ def test_with_one_parent_they_are_those_of_scipy():
     assert error == pytest.approx(stats.linregress(a, b).stderr, rel=1e-5)
 
 
-def test_they_cover_the_truth_as_often_as_they_should():
+def test_intervals_have_the_nominal_coverage():
     """95% intervals contain the true weight in about 95% of tables."""
     truth = np.array([[0, 0.8, 0.5], [0, 0, -0.7], [0, 0, 0]])
     random = np.random.default_rng(1)
@@ -45,7 +45,7 @@ def test_they_cover_the_truth_as_often_as_they_should():
     assert 0.92 < np.mean(held) < 0.98
 
 
-def test_recovered_data_gives_what_the_data_gives():
+def test_recovered_data_gives_the_same_evidence_as_the_data():
     model = model_of(random_dag(8, 14), rows=200)
     frame = pd.DataFrame(
         model.preparation_.undo(model.training_data()), columns=model.feature_names_in_
@@ -84,7 +84,7 @@ def test_rows_in_which_a_variable_was_set_do_not_count():
     assert error == pytest.approx(expected, rel=1e-4)
 
 
-def test_a_table_with_gaps_is_seen_as_the_model_saw_it():
+def test_a_table_with_missing_values_is_treated_as_in_the_fit():
     X = np.random.default_rng(0).normal(size=(50, 3)) @ [[1, 2, 0], [0, 1, 0], [0, 0, 1]]
     X[:5, 2] = np.nan
     model = VarianceSort(missing="drop").fit(X)

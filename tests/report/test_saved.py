@@ -1,4 +1,4 @@
-"""``cosmodag report`` writes the same page as the fit; and the file for Cytoscape."""
+"""``cosmodag report`` writes the same page from the folder as the fit; the file for Cytoscape."""
 
 import json
 import re
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The output folder of a fit whose table has HTML in a name and a constant column."""
+    """A fit of a table with markup in a name, and with a constant column."""
     random = np.random.default_rng(0)
     a = random.normal(size=200)
     b = 2 * a + random.normal(size=200)
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     return out
 
 
-def test_the_folder_suffices(folder, tmp_path, capsys):
+def test_the_report_can_be_written_from_the_folder_alone(folder, tmp_path, capsys):
     written = (folder / "report.html").read_text(encoding="utf-8")
     (tmp_path / "trial.csv").unlink()
     again = tmp_path / "again.html"
@@ -47,7 +47,7 @@ def test_the_folder_suffices(folder, tmp_path, capsys):
     assert (folder / "report.html").read_text(encoding="utf-8") == written
 
 
-def test_the_page_of_a_fit_knows_where_it_comes_from(folder, tmp_path):
+def test_the_page_of_a_fit_has_its_origin(folder, tmp_path):
     page = (folder / "report.html").read_text(encoding="utf-8")
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
     facts = dict(data["reproduce"]["facts"])
@@ -102,7 +102,7 @@ def test_the_command_keeps_its_bootstrap(folder, tmp_path):
         (lambda out: (out / "edges.csv").write_text("cause,effect\n"), "edges.csv"),
     ],
 )
-def test_what_is_missing_or_broken_is_named(folder, capsys, break_it, words):
+def test_missing_and_damaged_files_are_named(folder, capsys, break_it, words):
     break_it(folder)
     capsys.readouterr()
     assert main(["report", str(folder)]) == 2
@@ -123,14 +123,14 @@ def test_names_in_the_list_of_arcs_keep_their_blanks(tmp_path):
     np.testing.assert_allclose(graph.dense(), expected)
 
 
-def test_without_the_files_beside_it_the_model_alone_is_shown(folder):
+def test_the_model_alone_is_shown_without_the_other_files(folder):
     (folder / "run.json").unlink()
     (folder / "edges.csv").unlink()
     assert main(["report", str(folder)]) == 0
     assert '"diagnosed":false' in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_cytoscape_reads_what_is_written(folder, tmp_path):
+def test_the_file_for_cytoscape_has_the_graph(folder, tmp_path):
     import networkx as nx
 
     model = cosmodag.load(folder / "model.safetensors")

@@ -39,7 +39,7 @@ def test_lags_are_listed_with_their_weights(table):
     assert [one["title"] for one in sections_of(model)] == [time_section(model).title]
 
 
-def test_plain_tables_have_neither(table):
+def test_plain_tables_have_no_further_sections(table):
     assert sections_of(OrderSearch(random_state=0, verbose=False).fit(table)) == []
 
 
@@ -53,4 +53,4 @@ def test_the_first_card_names_the_form_of_the_equations(table):
     told = str(page_data(model, Evidence.of(model))["story"])
     assert "a sum of curves and of effects of levels of its direct causes" in told
     late = OrderSearch(lags=1, random_state=0, verbose=False).fit(table)
-    assert "only through these lags" in str(page_data(late, Evidence.of(late))["story"])
+    assert "only through the lags of the graph" in str(page_data(late, Evidence.of(late))["story"])

@@ -1,4 +1,4 @@
-"""The drawn part of a graph and its layout: hubs first, no arc upwards or through a node."""
+"""The drawn part of a graph and its layout: thinned, hubs first, no arc through a node."""
 
 import networkx as nx
 import pytest

@@ -118,6 +118,25 @@ def test_units_decide_only_where_noise_has_one_size():
     assert mixed.model.noise_ == "gaussian"
 
 
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_linear_learners_have_half_of_the_time(monkeypatch):
+    """Also where each order of COSMO is the start of a further search."""
+    limits = []
+
+    def watch(self, fits=1):
+        limits.append(self.max_time * fits)
+        return super(type(self), self).watch(fits)
+
+    for name in ("OrderSearch", "Cosmo"):
+        learner = type(name, (getattr(choosing, name),), {"watch": watch})
+        monkeypatch.setattr(choosing, name, learner)
+    X = DATA.X * [1, 2, 7, 0.3, 12, 0.01]
+    choice = selection.auto(X, random_state=0, max_time=400.0, verbose=False)
+    assert choice.model.noise_ == "gaussian"
+    assert len(limits) == 5
+    assert sum(limits) <= 200.0
+
+
 def test_findings_of_the_graph_chosen_are_warned_of():
     X = DATA.X * [1, 1, 1, 1, 1, 1e6]
     with pytest.warns(ScaleWarning, match="follow the variances"):
@@ -136,7 +155,7 @@ def test_candidates_that_assume_different_noise_are_ranked_by_the_extended_bic(m
     assert choice.table["noise"].nunique() == 2
     assert choice.table["extended_bic"].idxmin() == "all arcs"
     assert choice.model is candidates["all arcs"]
-    assert "all arcs was preferred to no arcs" in choice.reasons["penalties"]
+    assert "all arcs was preferred to no arcs by the extended BIC" in choice.reasons["penalties"]
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")

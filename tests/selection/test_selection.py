@@ -130,6 +130,23 @@ def test_stability_selection_takes_what_is_found_again_and_again():
         selection.stability_selection(VarianceSort(), DATA.X, "lamda", [1])
 
 
+def test_stability_selection_takes_the_random_states_of_every_learner(monkeypatch):
+    asked, fitted = [], selection.comparing.bootstrap
+
+    def watched(*given, random_state, **options):
+        asked.append(random_state)
+        return fitted(*given, random_state=random_state, **options)
+
+    monkeypatch.setattr(selection.comparing, "bootstrap", watched)
+    given = VarianceSort(), DATA.X, "threshold", [0.05, 0.3]
+    for state in (None, 3, np.random.default_rng(0), np.random.RandomState(0)):
+        selection.stability_selection(*given, n=2, random_state=state)
+    assert all(type(state) is int for state in asked)
+    assert asked[::2] == asked[1::2]  # the same half-samples for each value
+    with pytest.raises(DataError, match="random_state is 'three'"):
+        selection.stability_selection(*given, n=2, random_state="three")
+
+
 def test_learners_are_ranked_by_what_they_predict():
     learners = {"nothing": EmptyGraph(), "search": OrderSearch(), "sort": VarianceSort()}
     ranked = selection.compare(learners, FRAME, folds=3, resamples=4)
@@ -165,6 +182,11 @@ def test_curves_are_told_from_lines():
     assert not selection.curvature(DATA.X, np.zeros((6, 6), bool)).is_curved
 
 
+def test_a_path_needs_a_threshold():
+    with pytest.raises(DataError, match="thresholds is empty"):
+        selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, [])
+
+
 def test_criteria_and_thresholds_leave_out_what_was_set():
     targets = np.zeros(DATA.X.shape, bool)
     sink = int(np.flatnonzero(DATA.graph.any(axis=0) & ~DATA.graph.any(axis=1))[0])
@@ -182,6 +204,18 @@ def test_criteria_and_thresholds_leave_out_what_was_set():
     assert again == pytest.approx(criteria[0])
     with pytest.raises(DataError, match="give the table that it was fitted on"):
         selection.extended_bic(model, DATA.X[:50])
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_interventions_given_again_are_those_of_the_fit():
+    """A variable that was always set is a root in the fit, and has the equation of a root."""
+    targets = np.zeros(DATA.X.shape, bool)
+    targets[:, 0] = targets[:60, 2] = True
+    model = OrderSearch(random_state=0).fit(DATA.X, interventions=targets)
+    given = {"interventions": targets}
+    assert selection.extended_bic(model, DATA.X, **given) == selection.extended_bic(model, DATA.X)
+    cut, again = (selection.at_threshold(model, DATA.X, 0.1, **told) for told in ({}, given))
+    np.testing.assert_array_equal(cut.adjacency_, again.adjacency_)
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")

@@ -48,7 +48,8 @@ def test_an_imperfect_intervention_doubles_the_noise():
 def test_targets_may_be_named_counted_or_set_together():
     data = interventional(NAME, targets=["x1", (2, "x3")], rows=5)
     assert data.interventions[400:] == ["x1"] * 5 + ["x2;x3"] * 5
-    assert interventional(NAME, targets=3, rows=5).targets.any(axis=0).sum() == 3
+    for count in (3, np.int64(3)):
+        assert interventional(NAME, targets=count, rows=5).targets.any(axis=0).sum() == 3
     assert interventional(NAME, targets=[], rows=5).X.shape == (400, 6)
 
 
@@ -67,6 +68,7 @@ def test_non_linear_mechanisms_keep_their_functions():
         ({"targets": 7}, "6 variables"),
         ({"targets": "x1"}, "'all'"),
         ({"kind": "soft"}, "'soft'"),
+        ({"rows": -1}, "rows"),
     ],
 )
 def test_wrong_options_are_refused(options, words):

@@ -103,8 +103,8 @@ def test_a_command_writes_lines_to_a_file_or_a_pipe(
         assert said.wait(60)
         progress.end("search", {"search", "grow", "shrink"})
 
-    monkeypatch.setattr(shell, "_EVERY", 0.02)
-    monkeypatch.setattr(shell, "_LOOK", 0.01)
+    monkeypatch.setattr(shell, "_SECONDS_PER_LINE", 0.02)
+    monkeypatch.setattr(shell, "_SECONDS_PER_CHECK", 0.01)
     monkeypatch.setattr(shell, "say", heard)
     assert run_command(act) == 0
     out, err = capfd.readouterr()

@@ -241,6 +241,8 @@ def test_a_scheduler_resumes_from_a_saved_state() -> None:
         (lambda: SmoothOrientation(3, temperature=float("nan")), "temperature"),
         (lambda: SmoothOrientation(3, mode="cold"), "mode"),
         (lambda: SmoothOrientation(3, support=np.ones((2, 2))), r"\(2, 2\)"),
+        (lambda: PriorityMLP(SmoothOrientation(3), hidden=()), "hidden"),
+        (lambda: PriorityMLP(SmoothOrientation(3), hidden=(4, 0)), "hidden"),
         (lambda: PriorityMLP(SmoothOrientation(3), activation="step"), "activation"),
         (lambda: PriorityMLP(SmoothOrientation(3), arc_strength="max"), "arc_strength"),
         (lambda: CosineTemperature(torch.nn.Linear(2, 2), 10), "SmoothOrientation"),

@@ -12,18 +12,18 @@ CONTRACT = "learners/test_contract.py"
 FAULTS = (
     Fault(
         "constant columns are divided by zero",
-        "fit/preparation.py",
+        "fit/dag/preparation.py",
         "deviations = np.where(constant | (deviations == 0), 1.0, deviations)",
         "deviations = np.where(constant | (deviations == 0), 0.0, deviations)",
         (
             "learners/test_defects.py::test_constant_data_have_no_arcs_and_no_score",
-            "fit/test_prepare.py::test_a_constant_column_has_finite_values_and_comes_back",
+            "fit/test_preparation.py::test_a_constant_column_has_finite_values_and_comes_back",
         ),
         was_missed=True,
     ),
     Fault(
         "the unit of a table is its largest deviation",
-        "fit/preparation.py",
+        "fit/dag/preparation.py",
         'np.quantile(varying, _SMALL_COLUMNS, method="lower")',
         'np.quantile(varying, 1.0, method="lower")',
         (
@@ -34,7 +34,7 @@ FAULTS = (
     ),
     Fault(
         "predictions have the units of training",
-        "fit/preparation.py",
+        "fit/dag/preparation.py",
         "return np.asarray(prepared * self.scales + self.means, dtype=np.float64)",
         "return np.asarray(prepared * self.factors + self.means, dtype=np.float64)",
         (
@@ -44,7 +44,7 @@ FAULTS = (
     ),
     Fault(
         "means are moved in the units of training",
-        "fit/preparation.py",
+        "fit/dag/preparation.py",
         "return replace(self, means=self.means + by * self.scales)",
         "return replace(self, means=self.means + by)",
         (
@@ -55,7 +55,7 @@ FAULTS = (
     ),
     Fault(
         "columns are centred on rows that were set",
-        "fit/known.py",
+        "fit/dag/known.py",
         "return ~self.targets if self.untouched is None else self.untouched",
         "return np.ones_like(self.targets)",
         (
@@ -66,7 +66,7 @@ FAULTS = (
     ),
     Fault(
         "rows that were set and gaps count as in the table",
-        "fit/known.py",
+        "fit/dag/known.py",
         "others = [mask for mask in (self.targets, self.absent) if mask is not None]",
         "others = [mask for mask in (self.targets,) if mask is not None]",
         (
@@ -77,7 +77,7 @@ FAULTS = (
     ),
     Fault(
         "a resample keeps the targets of other rows",
-        "fit/known.py",
+        "fit/dag/known.py",
         "targets = None if self.targets is None else self.targets[rows]",
         "targets = self.targets",
         (
@@ -87,7 +87,7 @@ FAULTS = (
     ),
     Fault(
         "filled-in entries are evidence as measured ones are",
-        "fit/known.py",
+        "fit/dag/known.py",
         "return replace(found, rows=np.maximum(found.rows * (1 - self.absent.mean()), 2.0))",
         "return found",
         (
@@ -99,7 +99,7 @@ FAULTS = (
     Fault(
         "EM adds no covariance for what is missing",
         "fit/gaussian.py",
-        "covariance = (filled - means).T @ (filled - means) / n + lacking / n",
+        "covariance = (filled - means).T @ (filled - means) / n + missing_covariance / n",
         "covariance = (filled - means).T @ (filled - means) / n",
         (f"{MISSING}::test_what_is_missing_varies_as_what_is_there",),
         was_missed=True,
@@ -114,7 +114,7 @@ FAULTS = (
     Fault(
         "rows with gaps count as whole rows",
         "fit/gaussian.py",
-        "return max(of_use * float((shared / of_use) ** 1.5), 2.0)",
+        "return max(n * float((shared / n) ** 1.5), 2.0)",
         "return float(len(absent))",
         (f"{MISSING}::test_rows_with_one_value_are_no_evidence",),
     ),
@@ -147,8 +147,8 @@ FAULTS = (
     Fault(
         "dropped rows keep their targets",
         "fit/missing.py",
-        "free = None if targets is None else targets[~gone]",
-        "free = None if targets is None else targets[: int((~gone).sum())]",
+        "kept_targets = None if targets is None else targets[~gone]",
+        "kept_targets = None if targets is None else targets[: int((~gone).sum())]",
         (f"{MISSING}::test_what_was_set_is_dropped_with_its_row",),
     ),
     Fault(
@@ -205,15 +205,15 @@ FAULTS = (
     Fault(
         "standardised weights are turned upside down",
         "fit/view/arcs.py",
-        "found = edges.data * (sizes[edges.row] / below)",
-        "found = edges.data * (below / sizes[edges.row])",
+        "found = edges.data * (sizes[edges.row] / divisors)",
+        "found = edges.data * (divisors / sizes[edges.row])",
         (f"{ARCS}::test_with_one_parent_the_standardised_weight_is_the_correlation",),
     ),
     Fault(
         "standard errors forget that a mean was estimated",
         "fit/view/arcs.py",
-        "variance = float(unexplained @ unexplained) / (n - k - 1)",
-        "variance = float(unexplained @ unexplained) / (n - k)",
+        "variance = float(residuals @ residuals) / (n - k - 1)",
+        "variance = float(residuals @ residuals) / (n - k)",
         ("report/test_report_evidence.py::test_with_one_parent_they_are_those_of_scipy",),
     ),
     Fault(

@@ -120,7 +120,7 @@ FAULTS = (
     Fault(
         "predictions of a fitted mechanism use arcs that were cut",
         "model/mechanism.py",
-        "np.where(spread(arcs, self.weights), self.weights, 0)",
+        "np.where(with_unit_axes(arcs, self.weights), self.weights, 0)",
         "self.weights",
         ("model/mechanism/test_fitted.py::test_arcs_that_were_cut_have_no_part_in_predictions",),
         was_missed=True,

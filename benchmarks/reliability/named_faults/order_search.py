@@ -50,8 +50,8 @@ FAULTS = (
     Fault(
         "the limit on parents is left out",
         "order/problem.py",
-        "settings[5] = np.minimum(most_parents(moments.own_rows), d)",
-        "settings[5] = d",
+        "settings[slot.LONGEST] = np.minimum(most_parents(moments.own_rows), d)",
+        "settings[slot.LONGEST] = d",
         (
             "order/test_parents.py::test_awkward_tables_give_finite_dags",
             "order/test_scores.py::test_few_rows_of_independent_columns_give_few_arcs",
@@ -102,8 +102,8 @@ FAULTS = (
     Fault(
         "shrinking may drop required parents",
         "order/kernel/records.py",
-        "k, placed, variance, settings[2, v], state.work, state.factor, state.ints",
-        "k, wide(0), variance, settings[2, v], state.work, state.factor, state.ints",
+        "k, placed, variance, least_rise, state.work, state.factor, state.ints",
+        "k, wide(0), variance, least_rise, state.work, state.factor, state.ints",
         (PARENTS,),
     ),
 )

@@ -17,14 +17,14 @@ FAULTS = (
     Fault(
         "a possible set of parents closes a directed triangle",
         "assess/effects/mixed_graph.py",
-        "if not any(self.parents[s] & left for s in chosen):",
+        "if not any(self.parents[s] & children for s in chosen):",
         "if True:",
         (f"{MIXED}::test_possible_parents_are_those_of_the_class",),
     ),
     Fault(
         "an adjustment set holds what the cause influences",
         "assess/effects/possible.py",
-        "return frozenset(found - behind - {x})",
+        "return frozenset(found - forbidden - {x})",
         "return frozenset(found - {x})",
         (f"{MIXED}::test_the_optimal_set_satisfies_the_adjustment_criterion",),
     ),

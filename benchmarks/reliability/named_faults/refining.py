@@ -115,14 +115,14 @@ FAULTS = (
     Fault(
         "noise that depends on a parent refutes nothing",
         "refinement/decision.py",
-        "    if holds.refutes:\n",
+        "    if dependence.refutes:\n",
         "    if False:\n",
         (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",),
     ),
     Fault(
         "curves that explain arcs far better refute nothing",
         "refinement/decision.py",
-        "    if bent.refutes:\n",
+        "    if curves.refutes:\n",
         "    if False:\n",
         ("refinement/test_noise_curves.py::test_bent_pairs_get_no_arrow_from_the_shape_of_noise",),
     ),

@@ -31,8 +31,8 @@ FAULTS = (
     Fault(
         "EM adds the spread of gaps twice",
         "fit/gaussian.py",
-        "+ lacking / n",
-        "+ 2 * lacking / n",
+        "+ missing_covariance / n",
+        "+ 2 * missing_covariance / n",
         (GAPS,),
     ),
 )

@@ -1,4 +1,4 @@
-"""Questions to a fitted graph: effects of interventions, and whether the graph is believable."""
+"""Questions to a fitted graph: effects of interventions, and tests of the graph."""
 
 from cosmodag.assess.effects.effect import Effect
 from cosmodag.assess.effects.model_effects import Effects

@@ -1,4 +1,4 @@
-"""Independences that a graph implies, and tests of them."""
+"""Conditional independences that a graph implies, and their tests."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -12,17 +12,19 @@ from cosmodag.order.moments import Moments
 
 Floats = NDArray[np.float64]
 Test = Callable[[int, NDArray[np.intp], NDArray[np.intp]], tuple[Floats, Floats]]
-"""A test of one variable against several others, given some: statistics, which are standard normal
-or t under independence, and p-values."""
+"""A test of one variable against each of several others, given further variables.
 
-# Share of a column's variance that must be left for a test.
-_LEFT = 1e-8
+It returns statistics, which are standard normal or t under independence, and p-values."""
+
+# Minimum fraction of a column's variance that must remain unexplained for a test.
+_MIN_UNEXPLAINED = 1e-8
+# Random cosines of a curved regression, and its ridge penalty.
 _FEATURES = 60
 _RIDGE = 1e-2
 
 
 class Tested(NamedTuple):
-    """Tests of all pairs, (m,) each: p-values of independence given the parents of `second`."""
+    """Results of tests of pairs, (m,) each: independence given the parents of `second`."""
 
     first: NDArray[np.intp]
     second: NDArray[np.intp]
@@ -33,10 +35,11 @@ class Tested(NamedTuple):
 def implied(
     arcs: NDArray[np.bool_], order: NDArray[np.intp]
 ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-    """List what a DAG implies: a variable, earlier ones that it is independent of, its parents.
+    """List the independences that a DAG implies: a variable, its earlier non-parents, its parents.
 
-    Each pair that no arc joins occurs once. For Gaussian variables, these independences imply all
-    others of the graph. The order has causes first.
+    The variable is independent of its earlier non-parents given its parents. Each pair that no arc
+    joins occurs once. For Gaussian variables, these independences imply all others of the graph.
+    The order has causes first.
 
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
     >>> list(implied(chain, np.arange(3)))
@@ -50,7 +53,7 @@ def implied(
 
 
 def run_tests(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> Tested:
-    """Test everything that a DAG implies; pairs that cannot be tested are left out."""
+    """Test all independences that a DAG implies, without pairs that cannot be tested."""
     found = [Tested(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0), np.zeros(0))]
     for v, others, parents in implied(arcs, order):
         found.append(Tested(others, np.full(len(others), v), *test(v, others, parents)))
@@ -60,12 +63,12 @@ def run_tests(arcs: NDArray[np.bool_], order: NDArray[np.intp], test: Test) -> T
 
 
 def failing_share(p_values: NDArray[np.float64]) -> float:
-    """Share of p-values below .05; NaN without any."""
+    """Fraction of p-values below .05; NaN if there are none."""
     return float(np.mean(p_values < 0.05)) if len(p_values) else float("nan")
 
 
 def holm(p_values: Floats) -> Floats:
-    """Correct p-values for their number, so that any false rejection has the probability meant.
+    """Correct p-values for their number by Holm's method.
 
     >>> holm(np.array([0.01, 0.5, 0.04])).tolist()
     [0.03, 0.5, 0.08]
@@ -81,9 +84,9 @@ def holm(p_values: Floats) -> Floats:
 def partial_correlation(
     moments: Moments, v: int, others: NDArray[np.intp], given: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
-    """Test by partial correlations: exact for linear relations with normal noise.
+    """Test by partial correlations, which is exact for linear relations with Gaussian noise.
 
-    With interventions the rows in which the variable was set do not count for it.
+    Rows in which the variable was set by intervention are left out.
     """
     group = moments.group[v]
     stored, rows = moments.correlations[group], float(moments.rows[group])
@@ -93,14 +96,14 @@ def partial_correlation(
     among = stored[np.ix_(given, given)] * moments.unit
     with_ends = stored[np.ix_(given, ends)] * moments.unit
     explained = linalg.pinvh(among) @ with_ends
-    left = variances[ends] - np.einsum("ij,ij->j", with_ends, explained)
+    residual = variances[ends] - np.einsum("ij,ij->j", with_ends, explained)
     common = stored[others, v] * moments.unit - with_ends[:, :-1].T @ explained[:, -1]
-    usable = (left[:-1] > _LEFT) & (left[-1] > _LEFT)
+    usable = (residual[:-1] > _MIN_UNEXPLAINED) & (residual[-1] > _MIN_UNEXPLAINED)
     freedom = rows - len(given) - 2
     if freedom < 1:
         usable[:] = False
     r = np.zeros(len(others))
-    r[usable] = common[usable] / np.sqrt(left[:-1][usable] * left[-1])
+    r[usable] = common[usable] / np.sqrt(residual[:-1][usable] * residual[-1])
     r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
     t = r * np.sqrt(max(freedom, 1.0) / (1 - r**2))
     p = 2 * stdtr(max(freedom, 1.0), -np.abs(t))
@@ -117,27 +120,27 @@ def residual_products(
 ) -> tuple[Floats, Floats]:
     """Test by products of residuals: the generalised covariance measure (Shah and Peters 2020).
 
-    Both variables are regressed on what is given, and the mean product of what is left is compared
-    with its own spread. That holds for noise of any shape, also where it depends on a parent.
-    `X` (n, d) is standardised, `counted` marks the rows that count for each variable (None: all).
-    If `curved`, the regressions are ridge regressions on random cosines beside the columns.
+    Both variables are regressed on the given ones, and the mean product of their residuals is
+    compared with its standard error. This is valid for noise of any distribution, also if it
+    depends on a parent. `X` (n, d) is standardised; `counted` marks the rows that count for each
+    variable (None: all). If `curved`, ridge regressions also use random cosines of the columns.
     """
     rows = slice(None) if counted is None else counted[:, v]
     X = X[rows]
     ends = X[:, np.append(others, v)]
-    left = ends - ends.mean(axis=0)
+    residuals = ends - ends.mean(axis=0)
     if len(given):
-        left = _residuals(_features(X[:, given], curved), left)
-    products = left[:, :-1] * left[:, -1:]
+        residuals = _residuals(_features(X[:, given], curved), residuals)
+    products = residuals[:, :-1] * residuals[:, -1:]
     spread = products.std(axis=0)
-    usable = spread > _LEFT
+    usable = spread > _MIN_UNEXPLAINED
     z = np.zeros(len(others))
     z[usable] = np.sqrt(len(X)) * products.mean(axis=0)[usable] / spread[usable]
     return z, np.where(usable, 2 * ndtr(-np.abs(z)), np.nan)
 
 
 def _features(given: Floats, curved: bool) -> Floats:
-    """Columns to regress on; cosines of random frequencies approximate a Gaussian kernel."""
+    """Return the regressors; cosines of random frequencies approximate a Gaussian kernel."""
     if not curved:
         return np.asarray(given - given.mean(axis=0))
     random = np.random.default_rng(0)
@@ -155,4 +158,4 @@ def _residuals(features: Floats, targets: Floats) -> Floats:
 
 
 TESTS = ("partial-correlation", "residuals", "curved")
-"""Tests by name: linear and normal; linear with any noise; relations of any shape."""
+"""Names of tests: for linear relations with Gaussian noise, with any noise, and any relations."""

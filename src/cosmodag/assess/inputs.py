@@ -1,4 +1,4 @@
-"""What a user gives: names of variables, values that they are set to, and tables."""
+"""Checks of what a user passes: names of variables, values for them, and tables."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,12 @@ from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
 
-_FEWEST_ROWS = 20
+# Minimum number of rows on either side of a split.
+_MIN_ROWS = 20
 
 
 def place_of(names: Sequence[Any], name: Any) -> int:
-    """Find a variable by its name; a name that is not there is refused, with near ones.
+    """Return the index of a variable; refuse an unknown name, and suggest the nearest one.
 
     >>> place_of(["rain", "sun"], "sun")
     1
@@ -44,7 +45,7 @@ def place_of(names: Sequence[Any], name: Any) -> int:
 
 
 def places_of_pair(names: Sequence[Any], cause: Any, effect: Any) -> tuple[int, int]:
-    """Find two different variables."""
+    """Return the indices of cause and effect; refuse a pair of equal variables."""
     x, y = place_of(names, cause), place_of(names, effect)
     if x == y:
         raise DataError(f"Cause and effect are both {cause!r}: give two different variables.")
@@ -54,9 +55,9 @@ def places_of_pair(names: Sequence[Any], cause: Any, effect: Any) -> tuple[int, 
 def values_set(
     names: Sequence[Any], do: Mapping[Any, Any], n: int, kinds: Sequence[ColumnKind] = ()
 ) -> dict[int, NDArray[Any]]:
-    """Check values that variables are set to: one number each, or one for each of n rows.
+    """Check the values that variables are set to: one number each, or one for each of n rows.
 
-    Variables with levels, by their `kinds`, may be set to labels.
+    Variables that have levels, by their `kinds`, may be set to labels.
 
     >>> values_set(["rain", "sun"], {"sun": 2.0}, 3)
     {1: array([2., 2., 2.])}
@@ -69,14 +70,14 @@ def values_set(
         values = _numbers(str(name), value, kinds[place] if kinds else NOT_EXAMINED)
         if values.shape not in ((), (n,)) or not np.isfinite(values).all():
             raise DataError(
-                f"do must set {name!r} to one finite number, or to {n} of them, one for each row."
+                f"do must set {name!r} to one finite number, or to {n} of them, one per row."
             )
         found[place] = np.broadcast_to(values, (n,))
     return found
 
 
 def _numbers(name: str, value: Any, kind: ColumnKind) -> NDArray[np.float64]:
-    """Numbers of one value or several, or of levels for labels; NaN for anything else."""
+    """Convert one or more values to numbers, labels to level numbers, anything else to NaN."""
     try:
         if not kind.is_levels:
             return np.asarray(value, np.float64)
@@ -93,12 +94,12 @@ def _numbers(name: str, value: Any, kind: ColumnKind) -> NDArray[np.float64]:
 
 
 def kind_of(dag: FittedDAG, v: int) -> ColumnKind:
-    """Kind of a column of a fit."""
+    """Return the kind of a column of a fit."""
     return dag.kinds[v] if dag.kinds else NOT_EXAMINED
 
 
 def check_kinds(dag: FittedDAG, x: int, y: int, values: Any) -> None:
-    """Refuse effects on categories, and effects of categories without two levels to compare."""
+    """Refuse effects on categories, and effects of categories without two values to compare."""
     cause, effect = kind_of(dag, x), kind_of(dag, y)
     if not effect.is_number:
         raise DataError(
@@ -116,9 +117,10 @@ def check_kinds(dag: FittedDAG, x: int, y: int, values: Any) -> None:
 def compared_values(
     dag: FittedDAG, x: int, values: Sequence[float | str] | None
 ) -> tuple[float, float]:
-    """Two values of the cause: by default half a unit below and above its mean.
+    """Return the two values of the cause that are compared.
 
-    Of a binary column with labels, its two levels.
+    By default, these are half a unit below and above its mean, or the two levels of a binary column
+    with labels.
     """
     kind = kind_of(dag, x)
     if values is None and len(kind.levels) == 2:
@@ -133,7 +135,7 @@ def compared_values(
 
 
 def label_of_value(dag: FittedDAG, v: int, value: float) -> float | str:
-    """Label of a level; of any other column the value itself."""
+    """Return the label of a level; for any other column, the value itself."""
     kind = kind_of(dag, v)
     if kind.is_levels and value in range(len(kind.levels)):
         return str(kind.levels[int(value)])
@@ -141,7 +143,7 @@ def label_of_value(dag: FittedDAG, v: int, value: float) -> float | str:
 
 
 def training_table(model: FittedGraph) -> Prepared:
-    """Return the prepared table that a model was fitted to."""
+    """Recover the prepared table that a model was fitted to."""
     dag = model.fitted_
     data = dag.training_data()
     return Prepared(
@@ -159,9 +161,9 @@ def training_table(model: FittedGraph) -> Prepared:
 
 
 def given_table(model: FittedGraph, X: Any, interventions: Any) -> Prepared:
-    """Prepare a table, checked against the columns of the model.
+    """Prepare a table whose columns must be those of the model.
 
-    Warnings about the table are left out: they are those of the fit.
+    Warnings about the table are suppressed, since the fit has issued them already.
     """
     dag = model.fitted_
     with ignoring(CosmodagWarning):
@@ -178,10 +180,10 @@ def given_table(model: FittedGraph, X: Any, interventions: Any) -> Prepared:
 
 
 def _encode_like_fit(dag: FittedDAG, X: Any) -> Any:
-    """Encode a frame with the levels of a fit; any other table is returned unchanged."""
+    """Encode a data frame with the levels of a fit; return any other table unchanged."""
     if isinstance(X, np.ndarray | list | tuple) or not any(kind.is_levels for kind in dag.kinds):
         return X
-    if dag.window is not None:  # the levels are those of the table, which is the one of the fit
+    if dag.window is not None:  # X is the table of the fit, and has its levels
         return X
     table = as_table(X, missing="keep", declared=dag.texts)
     if len(table.names) != dag.d:
@@ -192,20 +194,26 @@ def _encode_like_fit(dag: FittedDAG, X: Any) -> Any:
 def rows_to_test(
     model: FittedGraph, X: Any, interventions: Any, split: float | None, random: np.random.Generator
 ) -> tuple[FittedGraph, Prepared, bool]:
-    """Give the model to test, the rows to test it on, and whether it was learnt from them."""
+    """Return the model to test, the rows for the test, and whether it was learnt from these rows.
+
+    With `split`, the model is fitted again without a share of its rows, and tested on these.
+    """
     if X is not None and split is not None:
-        raise DataError("Give new rows as X, or split to hold some of the old ones out, not both.")
+        raise DataError("Give new rows as X, or hold out rows of the fit by split, not both.")
     if X is not None:
         return model, given_table(model, X, interventions), False
     whole = training_table(model)
     if split is None:
         return model, whole, True
     if not 0 < split < 1:
-        raise DataError(f"split is {split!r}: it must be a share between 0 and 1.")
+        raise DataError(f"split is {split!r}: it must be a fraction between 0 and 1.")
     rows = random.permutation(len(whole.X))
     count = math.ceil(split * len(rows))
-    if count < _FEWEST_ROWS or len(rows) - count < _FEWEST_ROWS:
-        raise DataError(f"{len(rows)} rows are too few to hold out a share of {split:g}.")
+    if count < _MIN_ROWS or len(rows) - count < _MIN_ROWS:
+        raise DataError(
+            f"split is {split:g}, which leaves fewer than {_MIN_ROWS} of {len(rows)} rows for the "
+            "fit or for the test."
+        )
     held, kept = np.sort(rows[:count]), np.sort(rows[count:])
     values = whole.X[kept] * whole.preparation.factors + whole.preparation.means
     if whole.known.absent is not None:
@@ -222,7 +230,7 @@ def fit_quietly(
     names: list[str] | None,
     targets: NDArray[np.bool_] | None,
 ) -> FittedGraph:
-    """Fit a learner to some values of a table, without the warnings of the first fit."""
+    """Fit a learner to part of a table, without the warnings that the first fit has issued."""
     table = values if names is None else pd.DataFrame(values, columns=names)
     with ignoring(CosmodagWarning):
         fitted: FittedGraph = learner.fit(table, interventions=targets)

@@ -1,4 +1,4 @@
-"""Test a graph against data: what it implies, against chance, and on subsets of the columns."""
+"""Tests of a graph against data: implied independences, shuffled names, subsets of columns."""
 
 import time
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffle
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count, refuse_lags
-from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 
-# Every pair that no arc joins is a test, and a line of a table.
-_MOST_VARIABLES = 2_000
+# Every pair that no arc joins is a test, and a row of a table.
+_MAX_VARIABLES = 2_000
 
 
 def validate(
@@ -57,7 +57,7 @@ def validate(
     model, given, is_same = rows_to_test(model, X, interventions, split, random)
     dag = model.fitted_
     values = given.X * given.preparation.factors
-    if test == "auto":  # the test that needs no more than the model assumes
+    if test == "auto":  # the test that assumes no more than the model
         linear = "residuals" if dag.noise == "non-gaussian" else "partial-correlation"
         test = linear if dag.is_linear else "curved"
     if is_same and test == "partial-correlation":
@@ -98,19 +98,20 @@ def validate_graph(
     Parameters
     ----------
     graph : (d, d) array, or networkx.DiGraph
-        Arcs u → v at [u, v], or between names of columns.
+        Arcs u → v as non-zero entries [u, v], or as edges between names of columns.
     X : table
-        Rows that the graph was not learnt from.
+        Rows from which the graph was not learnt.
     test : {"partial-correlation", "residuals", "curved"}
-        For linear relations with normal noise, linear ones with any noise, or relations of any
-        shape.
+        Test of independence: for linear relations with Gaussian noise, for linear relations with
+        any noise, or for relations of any form.
     level : float
-        Probability with which a right graph is rejected.
+        Probability with which a correct graph is rejected.
     shuffles : int
-        Graphs with shuffled names to compare with.
+        Number of graphs with shuffled names to compare with.
     max_time : float
-        Seconds after which no more of them are tested.
+        Time in seconds after which no more shuffled graphs are tested.
     random_state : int
+        Random seed.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def validate_graph(
 
 
 def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> None:
-    """Refuse categories, whose independences these tests cannot judge."""
+    """Refuse categories, for which there is no test of independence here."""
     named = [name for name, kind in zip(names, kinds or (), strict=False) if not kind.is_number]
     if named:
         raise DataError(
@@ -175,10 +176,10 @@ def _validation(
     **facts: Any,
 ) -> Validation:
     check_count("shuffles", shuffles, low=0)
-    if len(names) > _MOST_VARIABLES:
+    if len(names) > _MAX_VARIABLES:
         raise DataError(
             f"A graph of {len(names):,} variables implies too many independences to test: choose "
-            f"at most {_MOST_VARIABLES:,} columns."
+            f"at most {_MAX_VARIABLES:,} columns."
         )
     if not 0 < level < 1:
         raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
@@ -200,7 +201,7 @@ def _validation(
 def _pair_tests(
     arcs: NDArray[np.bool_], order: NDArray[np.intp], names: list[Any], check: Test
 ) -> pd.DataFrame:
-    """Test each pair that no arc joins, given the parents of the later; the smallest p first."""
+    """Test each pair that no arc joins given the parents of the later; smallest p-value first."""
     tested = run_tests(arcs, order, check)
     ranked = np.argsort(tested.p_values, kind="stable")
     corrected = holm(tested.p_values)
@@ -219,7 +220,7 @@ def _pair_tests(
 
 
 def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> pd.DataFrame:
-    """Test each arc: independence of its ends given the other parents; the largest p first."""
+    """Test independence of the ends of each arc given other parents; largest p-value first."""
     tails, heads = np.nonzero(arcs)
     p_values = []
     for u, v in zip(tails.tolist(), heads.tolist(), strict=True):

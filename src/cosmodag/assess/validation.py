@@ -1,4 +1,4 @@
-"""Result of the tests of a graph, and comparisons with shuffled names and fits to some columns."""
+"""Result of the tests of a graph, and comparisons with shuffled graphs and fits to subsets."""
 
 import time
 from dataclasses import dataclass
@@ -17,14 +17,16 @@ from cosmodag.errors import CosmodagError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.view.fitted import FittedGraph
 
-_SHARE = 0.75
-_FEWEST = 3
+# Fraction of the columns in a subset, and minimum number of them.
+_FRACTION = 0.75
+_MIN_COLUMNS = 3
 
 
 class Agreement(NamedTuple):
-    """Causes in fits to some of the columns, compared with those in the whole graph."""
+    """Agreement between the whole graph and fits to subsets of the columns."""
 
-    # Pairs of which one variable causes the other in both: the same one, or the other one
+    # Number of pairs in which one variable causes the other in both graphs, in the same direction
+    # and in opposite ones.
     same: int
     opposite: int
     subsets: int  # number of subsets that were fitted
@@ -38,9 +40,9 @@ def shuffled_shares(
     random: np.random.Generator,
     deadline: float,
 ) -> NDArray[np.float64]:
-    """Shares of failing independences of the same graph with shuffled names (Eulig et al. 2025).
+    """Fractions of failing independences of graphs with shuffled names (Eulig et al. 2025).
 
-    Fewer than `count` where the clock passes `deadline`.
+    There are fewer than `count` if `deadline`, by ``time.monotonic``, passes.
     """
     shares: list[float] = []
     while len(shares) < count and (not shares or time.monotonic() < deadline):
@@ -54,19 +56,19 @@ def shuffled_shares(
 def agreement_on_subsets(
     model: FittedGraph, given: Prepared, count: int, random: np.random.Generator, deadline: float
 ) -> Agreement:
-    """Fit subsets of the columns, and compare what is a cause of what (Faller et al. 2024).
+    """Fit subsets of the columns, and compare their causal relations (Faller et al. 2024).
 
-    A cause in the whole graph stays one where columns are left out, so that a fit to fewer columns
-    may have fewer causes, or more where a common cause was left out, but should not have opposite
-    ones. Only causes in all graphs of a class are compared. A subset has three quarters of the
-    columns; no more is fitted after the `deadline`, by ``time.monotonic``.
+    A cause in the whole graph remains a cause if other columns are left out. A fit to fewer columns
+    may therefore have fewer causal relations, or more if a common cause was left out, but should
+    not have opposite ones. Only relations that hold in all graphs of a class are compared. A subset
+    has three quarters of the columns. No subset is fitted after `deadline`, by ``time.monotonic``.
     """
     varying = np.flatnonzero(~given.preparation.constant)
-    size = round(_SHARE * len(varying))
+    size = round(_FRACTION * len(varying))
     same = opposite = done = 0
-    if size < _FEWEST or size == len(varying):
+    if size < _MIN_COLUMNS or size == len(varying):
         return Agreement(0, 0, 0)
-    # Causes in all graphs of the class, directly or not.
+    # Direct and indirect causes in all graphs of the class.
     whole = ClassView.of(model.fitted_).mixed.causes()
     values = given.X * given.preparation.factors + given.preparation.means
     while done < count and time.monotonic() < deadline:
@@ -85,7 +87,7 @@ def agreement_on_subsets(
 def _fitted(
     model: FittedGraph, given: Prepared, values: NDArray[np.float64], kept: NDArray[np.intp]
 ) -> FittedGraph | None:
-    """Fit some of the columns as the model was fitted; None where they cannot be."""
+    """Fit some of the columns as the model was fitted; None if that is not possible."""
     dag, names = model.fitted_, given.names
     learner: Any = clone(model)
     learner.set_params(knowledge=narrowed(dag.knowledge, names, [names[v] for v in kept]))
@@ -102,7 +104,7 @@ def _fitted(
 def narrowed(
     knowledge: Knowledge | None, names: list[str], kept: list[str]
 ) -> dict[str, Any] | None:
-    """Keep the statements of which all variables are kept; numbers become names.
+    """Keep the statements about kept variables only; column numbers become names.
 
     >>> known = Knowledge(required_edges=[("a", "b"), ("b", "c")], tiers=[["a"], ["b", "c"]])
     >>> found = narrowed(known, ["a", "b", "c"], ["a", "b"])
@@ -137,25 +139,26 @@ class Validation:
     ----------
     independences : DataFrame
         Pairs that no arc joins: ``first``, ``second``, ``given`` (the parents of the second),
-        ``statistic``, ``p`` and ``p_corrected`` (Holm); the smallest p first.
+        ``statistic``, ``p`` and ``p_corrected`` (Holm), with the smallest p-value first.
     arcs : DataFrame
-        Arcs of the graph: ``cause``, ``effect``, ``p`` of independence given the other parents.
+        Arcs of the graph: ``cause``, ``effect``, and ``p`` of the test that the two are independent
+        given the other parents.
     level : float
-        Probability with which a right graph is rejected.
+        Probability with which a correct graph is rejected.
     p_value : float
-        The smallest corrected p; NaN where the graph implies nothing.
+        Smallest corrected p-value; NaN if the graph implies no independence.
     failing_share : float
-        Share of the independences whose p is below .05.
+        Fraction of the independences with a p-value below .05.
     shuffled : (k,) array
-        The same of graphs with shuffled names.
+        The same fraction for graphs with shuffled names.
     agreement : Agreement or None
-        Comparison with fits to some of the columns.
+        Comparison with fits to subsets of the columns.
     test : str
-        Which test was used.
+        Name of the test.
     rows : float
-        Number of rows of the test.
+        Number of rows used in the test.
     same_rows : bool
-        Whether the graph was learnt from the rows that it was tested on.
+        Whether the graph was learnt from the rows on which it was tested.
     """
 
     independences: pd.DataFrame
@@ -171,7 +174,7 @@ class Validation:
 
     @property
     def failed(self) -> pd.DataFrame:
-        """Independences that fail after the correction for their number."""
+        """Independences that fail after correction for multiple testing."""
         return self.independences[self.independences["p_corrected"] < self.level]
 
     @property
@@ -181,20 +184,20 @@ class Validation:
 
     @property
     def needless(self) -> pd.DataFrame:
-        """Arcs that these data do not need: p above .05 given the other parents."""
+        """Arcs that these data do not need, with a p-value above .05."""
         return self.arcs[self.arcs["p"] > 0.05]
 
     @property
     def shuffled_p(self) -> float:
-        """Share of graphs with shuffled names that fail no more tests than this one."""
+        """P-value: the fraction of shuffled graphs that fail no more tests than this graph."""
         if not len(self.shuffled) or np.isnan(self.failing_share):
             return float("nan")
         as_good = np.count_nonzero(self.shuffled <= self.failing_share)
         return float((1 + as_good) / (1 + len(self.shuffled)))
 
     def __str__(self) -> str:
-        """Return the verdict in plain words."""
-        return " ".join([self.verdict, *self._more()])
+        """Return the verdict and further findings in plain words."""
+        return " ".join([self.verdict, *self._further_findings()])
 
     @property
     def verdict(self) -> str:
@@ -223,14 +226,17 @@ class Validation:
             )
         return text
 
-    def _more(self) -> list[str]:
+    def _further_findings(self) -> list[str]:
         found = []
         if len(self.shuffled) and len(self.independences):
-            share = self.shuffled_p
             count = np.count_nonzero(self.shuffled <= self.failing_share)
-            text = f"Of {len(self.shuffled)} graphs with shuffled names {count} fit as well"
-            doubt = "it is hardly better than a guess" if self.rejected else "passing says little"
-            found.append(f"{text}{': ' + doubt if share > 0.05 else ''}.")
+            verb, doubt = "fits" if count == 1 else "fit", ""
+            if self.shuffled_p > 0.05:
+                doubt = ": passing the tests means little"
+                if self.rejected:
+                    doubt = ": this graph is hardly better than a guess"
+            of = f"{count} of {len(self.shuffled)} graphs with shuffled names"
+            found.append(f"{of} {verb} as well{doubt}.")
         needless = len(self.needless)
         if needless:
             first = self.needless.to_dict("records")[0]  # a row would make names floats
@@ -241,14 +247,14 @@ class Validation:
         if self.agreement is not None and self.agreement.same + self.agreement.opposite:
             same, opposite, subsets = self.agreement
             found.append(
-                f"Fits to {subsets} subsets of the columns agree on {same} of "
-                f"{same + opposite} statements about what is a cause of what."
+                f"Fits to {subsets} subsets of the columns agree with the graph on {same} of "
+                f"{same + opposite} causal relations."
             )
-        found.append("Arrows that can be turned within the class are not tested.")
+        found.append("Arrows that can be reversed within the equivalence class are not tested.")
         return found
 
     def facts(self) -> dict[str, Any]:
-        """Return plain values, for files and for the page."""
+        """Return plain values, for files and for the report."""
         failed = self.failed.head(20).to_dict("records")
         return {
             "verdict": self.verdict,

@@ -1,4 +1,4 @@
-"""The paper's evaluation: experiments, their results in one file, tables and figures from it."""
+"""The paper's evaluation: experiments, a file of their results, and tables and figures of it."""
 
 from cosmodag.bench.protocol import Experiment, find_experiment, names, read_experiment
 from cosmodag.bench.run import Resources, Run, run

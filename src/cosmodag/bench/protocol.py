@@ -1,4 +1,4 @@
-"""Experiments and the methods that they compare: both are defined by TOML files."""
+"""Experiments and the methods that they compare, both read from TOML files."""
 
 import os
 import re
@@ -22,8 +22,8 @@ _HOME = files("cosmodag.bench")
 _FILE = tomllib.loads(_HOME.joinpath("paper", "methods.toml").read_text("utf-8"))
 
 RULES = {"oracle": "auc", "score": "score"}
-"""Ways to choose a configuration, and the figure whose mean over graphs each maximises: the AUC,
-which needs the true graph (the paper's), or the likelihood of held-out rows."""
+"""Rules that choose a configuration, and the figure whose mean over graphs each maximises: the AUC,
+which requires the true graph (as in the paper), or the log-likelihood of held-out rows."""
 
 
 class Method(NamedTuple):
@@ -31,12 +31,12 @@ class Method(NamedTuple):
 
     learner: str  # class of the learner
     label: str  # name in tables
-    parameters: Mapping[str, Any]  # those that are fixed
-    space: str = "nothing"  # search space of the others
-    like: str | None = None  # method whose chosen configuration is used, instead of a search
-    # Whether optimised weights are scored, cut at 0.3, as in the paper: such fits are problems that
-    # are solved together. Others are fitted one by one, on a CPU, and the graph that a user gets is
-    # scored, its weights ranked.
+    parameters: Mapping[str, Any]  # the fixed parameters
+    space: str = "nothing"  # search space of the other parameters
+    like: str | None = None  # method whose chosen configuration is used instead of a search
+    # If true, the optimised weights are scored, thresholded at 0.3, as in the paper; such fits are
+    # solved together. Otherwise, tables are fitted one by one on a CPU, and the graph that a user
+    # gets is scored, its arcs ranked by weight.
     is_raw: bool = True
 
 
@@ -47,13 +47,13 @@ def _method(entries: dict[str, Any]) -> Method:
 
 
 METHODS = {name: _method(entries) for name, entries in _FILE["methods"].items()}
-"""Methods by name; the paper's name where it has one."""
+"""Methods by name, which is the paper's name if it has one."""
 
 
 def draw(space: str, data: str, number: int, seed: int = 0) -> dict[str, float]:
-    """Draw configuration `number` of a data set, independently of the others.
+    """Draw configuration `number` for a data set, independently of all others.
 
-    It is log-uniform in the ranges that the paper searched on that data set.
+    It is log-uniform in the ranges that the paper searched for that data set.
     """
     wide = _FILE["wide"] if data in _FILE["wide"]["data"] else {}
     random = np.random.default_rng([seed, zlib.crc32(data.encode()), number])
@@ -67,31 +67,31 @@ _SHIPPED = _HOME.joinpath("experiments")
 _MOST_NAMES = 10_000
 _MOST_CELLS = 10_000_000
 
-# Parameters by which a learner reads or writes files.
-_PLACES = {"checkpoint", "knowledge"}
+# Parameters that make a learner read or write files.
+_PATHS = {"checkpoint", "knowledge"}
 
-# Types of entries in words; lists hold texts, and tables hold tables.
+# Names of the types of entries, and the types of the elements of lists and tables.
 _WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 _WORDS |= {tuple: "a list of texts", dict: "a table for each method"}
 _ELEMENTS: dict[type, type] = {tuple: str, dict: dict}
-_LEAST: dict[str, float] = {"batch": 1, "graphs": 1, "time_limit": 1e-9}
+_POSITIVE = {"batch", "graphs", "time_limit"}
 
 
 @dataclass(frozen=True)
 class Group:
     """Data sets, and the work that is done on each of them."""
 
-    data: tuple[str, ...] = ()  # names of data sets; {a,b} in the file stands for each of several
-    methods: tuple[str, ...] = ()  # those that are searched, or use another method's search
-    configurations: int = 0  # number for each method and data set
-    graphs: int = 5  # number for each configuration
+    data: tuple[str, ...] = ()  # names of data sets; in the file, {a,b} expands to several names
+    methods: tuple[str, ...] = ()  # methods with a search, or that use another method's search
+    configurations: int = 0  # number of configurations for each method and data set
+    graphs: int = 5  # number of graphs for each configuration
     fresh: bool = True  # whether every configuration has its own graphs, as in the paper
-    select: tuple[str, ...] = ("oracle",)  # rules that choose; each has its own columns
+    select: tuple[str, ...] = ("oracle",)  # rules that choose; each gives a row of its own
     validation: int = 10  # number of new graphs on which the chosen configuration is scored
     fixed: tuple[str, ...] = ()  # methods without a search, scored on the same graphs
     standardised: tuple[str, ...] = ()  # methods also scored on the same tables, standardised
     timing: int = 0  # number of new graphs on which single fits of each method are timed
-    epochs: tuple[str, ...] = ()  # methods of which passes over the data are timed
+    epochs: tuple[str, ...] = ()  # methods whose passes over the data are timed
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by method
     batch: int = 64  # largest number of cells in a batch
 
@@ -102,10 +102,10 @@ class Experiment:
 
     name: str
     title: str
-    text: str  # the file itself
+    text: str  # text of the file
     groups: tuple[Group, ...]
     seed: int = 0  # of graphs and configurations
-    time_limit: float | None = None  # seconds per cell; one that takes longer is a "timeout"
+    time_limit: float | None = None  # seconds per cell; a longer one has the result "timeout"
 
 
 def names() -> list[str]:
@@ -114,7 +114,7 @@ def names() -> list[str]:
 
 
 def find_experiment(name: str | os.PathLike[str]) -> Experiment:
-    """Find an experiment: one that comes with the package by name, or a file."""
+    """Read an experiment: one that comes with the package, by name, or a file."""
     known = names()
     if str(name) in known:
         return read_experiment((_SHIPPED / f"{name}.toml").read_text("utf-8"), str(name))
@@ -130,7 +130,7 @@ def read_experiment(text: str, place: str = "experiment") -> Experiment:
     Raises
     ------
     DataError
-        In one sentence that names the place and the entry which cannot be used.
+        If an entry cannot be used; the message names the place and the entry.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def read_experiment(text: str, place: str = "experiment") -> Experiment:
         raise DataError(f"'{place}' is not TOML: {str(error).rstrip('.')}.") from None
     groups = entries.pop("group", None)
     if not isinstance(groups, list) or {*map(type, groups)} != {dict}:
-        raise DataError(f"'{place}' has no [[group]]: say on which data sets to do what.")
+        raise DataError(f"'{place}' has no [[group]]: add one, with data sets and methods.")
     entries = _checked(place, entries, {"name": "", "title": "", "seed": 0, "time_limit": 1.0})
     if "name" not in entries:
         raise DataError(f"'{place}' has no name: add a line such as name = \"mine\".")
@@ -166,19 +166,22 @@ def _group(place: str, entries: dict[str, Any]) -> Group:
 
 
 def _checked(place: str, entries: dict[str, Any], examples: dict[str, Any]) -> dict[str, Any]:
-    """Refuse entries that are unknown, of another type than the example, or too small."""
+    """Refuse entries that are unknown, of another type than the example, or too small.
+
+    Lists are returned as tuples.
+    """
     given = {name: tuple(v) if isinstance(v, list) else v for name, v in entries.items()}
     for name, value in given.items():
         if name not in examples:
             known = ", ".join(examples)
-            raise DataError(f"'{place}' has an unknown entry {name!r}: use {known}.")
+            raise DataError(f"'{place}' has an unknown entry {name!r}: use one of {known}.")
         kind: type = type(examples[name])
         elements = value.values() if isinstance(value, dict) else value
         is_of_kind = type(value) in ((int, float) if kind is float else (kind,))
         if not is_of_kind or (kind in _ELEMENTS and {*map(type, elements)} - {_ELEMENTS[kind]}):
             problem = _WORDS[kind]
-        elif isinstance(value, int | float) and value < _LEAST.get(name, 0):
-            problem = "greater"
+        elif isinstance(value, int | float) and (value < 0 or (name in _POSITIVE and not value)):
+            problem = "positive" if name in _POSITIVE else "at least 0"
         else:
             continue
         raise DataError(f"The entry {name!r} of '{place}' is {value!r}: it must be {problem}.")
@@ -186,44 +189,44 @@ def _checked(place: str, entries: dict[str, Any], examples: dict[str, Any]) -> d
 
 
 def _problems(group: Group) -> Iterator[str]:
-    """Yield reasons to refuse a group: each is the rest of a sentence about it."""
+    """Yield reasons to refuse a group, each as the predicate of a sentence about it."""
     if not group.data:
         yield 'has no data sets: add data = ["…"].'
     if len(group.data) > _MOST_NAMES:
-        yield f"has more than {_MOST_NAMES:,} data sets: split it."
+        yield f"has more than {_MOST_NAMES:,} data sets: split it into several groups."
     for data in group.data:
         if parse_name(data).samples is None:
-            yield f"has the data set {data!r}, which has no rows to draw."
+            yield f"has the data set {data!r} without a number of rows: begin its name with n1000_."
     scored = (*group.methods, *group.fixed)
     of_each = len(group.methods) * group.configurations * group.graphs
     of_each += 2 * len(scored) * group.validation + len(group.methods) * group.timing
     if len(group.data) * of_each > _MOST_CELLS:
-        yield f"has more than {_MOST_CELLS:,} cells: lower its configurations and graphs."
+        yield f"has more than {_MOST_CELLS:,} cells: reduce its configurations or graphs."
     for name in (*scored, *group.standardised, *group.epochs, *group.parameters):
         if name not in METHODS:
             yield f"has the unknown method {name!r}: use one of {', '.join(METHODS)}."
     for name in set(group.standardised) - set(scored):
-        yield f"has the method {name!r} only standardised: name it first."
+        yield f"has the method {name!r} in 'standardised' only: add it to methods or fixed."
     for owner, settings in group.parameters.items():
-        for name in _PLACES & set(settings):
+        for name in _PATHS & set(settings):
             yield (
-                f"has the parameter {name!r} of {owner!r}, which names a place on a disk, and an "
-                "experiment may come from anybody: leave it out."
+                f"has the parameter {name!r} of {owner!r}, which names a file; an experiment may "
+                "come from anybody and must not name files: remove the parameter."
             )
     for name in group.methods:
         method = METHODS[name]
         if method.like is not None and method.like not in group.methods:
-            yield f"has the method {name!r}, which needs {method.like!r} beside it."
+            yield f"has the method {name!r}, which needs {method.like!r} in the same group: add it."
         if method.like is None and method.space == "nothing":
-            yield f"has the method {name!r}, which has nothing to search: see fixed."
+            yield f"has the method {name!r}, which has nothing to search: move it to fixed."
     if group.methods and not group.configurations:
-        yield "searches, but has no configurations: say how many."
+        yield "has methods to search, but no number of configurations: add configurations = 100."
     for rule in set(group.select) - set(RULES):
         yield f"selects by {rule!r}: use {' or '.join(RULES)}."
 
 
 def _expanded(patterns: Sequence[str]) -> Iterator[str]:
-    """Write out every ``{a,b}``."""
+    """Expand every ``{a,b}``."""
     for pattern in patterns:
         pieces = re.split(r"\{([^}]*)\}", pattern)
         choices = [piece.split(",") if at % 2 else [piece] for at, piece in enumerate(pieces)]

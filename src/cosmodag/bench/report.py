@@ -1,4 +1,4 @@
-"""The report: tables, figures and rows of a store."""
+"""The report of a store: its tables, figures and rows."""
 
 import io
 import os
@@ -22,13 +22,13 @@ _TEXTS = {"data", "kind", "method", "status", "message", "backend", "machine"}
 def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     """Write tables, figures and all rows of a store to a folder, which is created if missing.
 
-    Existing files are replaced. Returns the path of the page, ``tables.md``. The folder also holds
-    each table as Markdown and CSV under ``tables/``, figures as PNG, and the rows as ``rows.csv``
-    and ``rows.parquet``.
+    Existing files are replaced. Returns the path of the page, ``tables.md``. The folder also
+    contains each table as Markdown and CSV under ``tables/``, the figures as PNG, and the rows as
+    ``rows.csv`` and ``rows.parquet``.
     """
     experiments = [read_experiment(text, name) for name, text in store.experiments().items()]
     if not experiments:
-        raise StoreError(f"'{store.path}' has no experiment to report: run one first.")
+        raise StoreError(f"'{store.path}' contains no experiment to report: run one first.")
     rows = store.rows()
     try:
         _check_rows(rows)
@@ -39,12 +39,12 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
         tables, figures = all_tables(entries, flat), _figures(entries, pass_times(flat))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise StoreError(
-            f"'{store.path}' holds rows that cosmodag did not write, so nothing can be reported: "
+            f"'{store.path}' contains rows that cosmodag did not write, so it cannot be reported: "
             "run the experiment again with another store."
         ) from error
     target = Path(folder)
     (target / "tables").mkdir(parents=True, exist_ok=True)
-    page = ["# The evaluation of COSMO, redone", ""]
+    page = ["# The evaluation of COSMO, repeated", ""]
     page += [f"- `{one.name}`: {one.title}" for one in experiments]
     page += [f"- {len(rows):,} cells, cosmodag {__version__}", ""]
     for name, (caption, image) in figures.items():
@@ -62,7 +62,7 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
 
 
 def _check_rows(rows: Iterable[Row]) -> None:
-    """Raise an error if a text of a row is missing, or another entry of a result is no number."""
+    """Raise an error if a row lacks a text, or has another entry that is not a number."""
     for row in rows:
         texts = {name: row.description[name] for name in ("data", "kind", "method")}
         for name, value in {**texts, "status": None, **row.result}.items():
@@ -71,20 +71,20 @@ def _check_rows(rows: Iterable[Row]) -> None:
 
 
 def _figures(entries: Sequence[Entry], times: pd.DataFrame) -> dict[str, tuple[str, bytes]]:
-    """Draw every figure for which there are results: name → (caption, PNG)."""
+    """Draw the figures for which there are results, as name → (caption, PNG)."""
     drawn = {}
     if not times.empty:
         drawn["epoch-time"] = "Seconds per pass over the data, by variables", _pass_figure(times)
-    # As in the paper: tuned COSMO on ER4, Gaussian, with d closest to 100.
-    able = [e for e in entries if e.method == "cosmo" and e.is_tuned and e.results]
-    able = [e for e in able if (e.graph, e.noise) == ("ER4", "gauss") and e.d <= 100]
-    if able:
-        drawn["matrices"] = _matrix_figure(max(able, key=lambda entry: entry.d))
+    # As in the paper: tuned COSMO on ER4 with Gaussian noise, for the largest d up to 100.
+    tuned = [e for e in entries if e.method == "cosmo" and e.is_tuned and e.results]
+    tuned = [e for e in tuned if (e.graph, e.noise) == ("ER4", "gauss") and e.d <= 100]
+    if tuned:
+        drawn["matrices"] = _matrix_figure(max(tuned, key=lambda entry: entry.d))
     return drawn
 
 
 def _pass_figure(times: pd.DataFrame) -> bytes:
-    """Draw seconds per pass against d, on logarithmic axes."""
+    """Plot seconds per pass against d, on logarithmic axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
@@ -101,17 +101,17 @@ def _pass_figure(times: pd.DataFrame) -> bytes:
 
 
 def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
-    """Draw learnt weights, the true ones, and their difference, as the paper does at d = 100.
+    """Draw the learnt weights, the true ones, and their difference, as the paper does at d = 100.
 
-    The store keeps scores, not matrices, so the fit is repeated.
+    The store has scores but no matrices, so the fit is repeated.
     """
     from matplotlib.figure import Figure
 
-    from cosmodag.bench.work import draw_table, learner_of, scores
+    from cosmodag.bench.work import learner_of, scores, simulated
     from cosmodag.simulate import load
 
     cell = next(cell for cell in entry.cells if cell.graph in entry.results)
-    learnt = learner_of(cell, "cpu").fit(draw_table(cell.data, cell.graph).seen).raw_weights_
+    learnt = learner_of(cell, "cpu").fit(simulated(cell.data, cell.graph).train).raw_weights_
     data = load(cell.data, seed=cell.graph)
     truth, found = data.weights, scores(data.graph, learnt, 0.3)
     figure = Figure(figsize=(10, 3.4), layout="constrained")
@@ -123,9 +123,9 @@ def _matrix_figure(entry: Entry) -> tuple[str, bytes]:
         axes.set(title=title, xticks=[], yticks=[])
     figure.colorbar(image, ax=panels, shrink=0.8)
     caption = (
-        f"Weights that COSMO learns on {cell.data} (graph {cell.graph}), the true ones, and the "
+        f"Weights learnt by COSMO on {cell.data} (graph {cell.graph}), the true ones, and the "
         f"difference: TPR {found['tpr']:.2f}, FPR {found['fpr']:.2f}, NHD {found['nhd']:.2f}. "
-        "The paper's figure, of d = 100, has TPR .96, FPR .01, NHD .93."
+        "The paper's figure, for d = 100, has TPR .96, FPR .01, NHD .93."
     )
     return caption, _png(figure)
 

@@ -1,4 +1,4 @@
-"""Running an experiment: an engine does the cells that are not in the store."""
+"""Runs of an experiment: an engine computes the cells that are not in the store."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,45 +13,50 @@ from cosmodag.engines import Failure, each
 
 @dataclass(frozen=True)
 class Resources:
-    """The engine, processes and device with which an experiment is run.
+    """The engine, processes and device that run an experiment.
 
-    On one machine, batches of problems are solved in this process, with all cores or the GPU;
-    single fits run in other processes with one thread each, if there are enough cores; timed fits
-    run in processes with one thread each, with most cores idle. The engine, its address, `jobs`
-    and `gpus` are those of `cosmodag.engines.each`.
+    On one machine, batches of problems are solved in this process, with all cores or the GPU.
+    Single fits run in other processes with one thread each, if there are several cores. Timed fits
+    run in processes with one thread each, while most cores are idle. The engine, its address,
+    `jobs` and `gpus` are those of `cosmodag.engines.each`.
     """
 
     engine: str = "local"
     address: str | None = None
-    jobs: int | None = None  # if a number, all but the timing is done in so many processes
+    jobs: int | None = None  # number of processes for everything except timing
     gpus: float = 0.0
     device: str = "auto"  # where problems are solved: "auto", "cpu" or "gpu"
-    cores: int = 1  # number for other processes
+    cores: int = 1  # number of cores that other processes may use
 
-    def do(self, limit: float | None, batches: list[CellBatch]) -> Iterator[tuple[CellBatch, Any]]:
-        """Do batches within a time per cell, and yield each with its results as they come."""
+    def compute(
+        self, limit: float | None, batches: list[CellBatch]
+    ) -> Iterator[tuple[CellBatch, Any]]:
+        """Compute batches, and yield each with its results as they come.
+
+        `limit` is the number of seconds per cell.
+        """
         from cosmodag.bench.work import carry_out
 
-        ways: dict[tuple[str, int | None, int | None], list[CellBatch]] = {}
+        groups: dict[tuple[str, int | None, int | None], list[CellBatch]] = {}
         for batch in batches:
-            ways.setdefault(self._way(batch), []).append(batch)
-        for (device, jobs, threads), some in ways.items():
+            groups.setdefault(self._placement(batch), []).append(batch)
+        for (device, jobs, threads), group in groups.items():
             outcomes = each(
                 partial(carry_out, device=device, limit=limit),
-                some,
+                group,
                 engine=self.engine,
                 address=self.address,
                 jobs=jobs,
                 threads=threads,
                 gpus=self.gpus,
-                # Beside a process that uses the GPU, JAX would reserve its memory.
+                # Otherwise, JAX in each process would reserve memory of the GPU.
                 variables={"JAX_PLATFORMS": "cpu"} if device == "cpu" else None,
             )
             for place, outcome in outcomes:
-                yield some[place], outcome
+                yield group[place], outcome
 
-    def _way(self, batch: CellBatch) -> tuple[str, int | None, int | None]:
-        """Device, processes and threads of a batch."""
+    def _placement(self, batch: CellBatch) -> tuple[str, int | None, int | None]:
+        """Choose the device, and the numbers of processes and of threads, for a batch."""
         first = batch[0]
         if self.engine == "local" and first.kind == "time":
             return "cpu", max(1, self.cores // 4), 1
@@ -63,7 +68,7 @@ class Resources:
 
 
 class Run(NamedTuple):
-    """Number of cells that a run did, that were in the store, and that have no figures."""
+    """Numbers of cells that a run computed, found in the store, and left without figures."""
 
     done: int
     found: int
@@ -78,12 +83,12 @@ def run(
     *,
     timing: bool = True,
 ) -> Run:
-    """Do the cells of an experiment that the store does not have.
+    """Compute the cells of an experiment that are not in the store.
 
-    A batch is stored as a whole, before the next result is taken: a run may be killed at any moment
-    and resumed, and its rows are the same. `on_progress` is called with the stage, and how many of
-    its cells are done of how many. Single fits are not timed if `timing` is false: with a GPU this
-    takes most of the time.
+    Each batch is stored in one transaction before the next result is received, so a run may be
+    killed at any moment and resumed, with the same rows. `on_progress` is called with the name of
+    the stage, its number of finished cells, and its total number of cells. If `timing` is false,
+    single fits are not timed, which on a machine with a GPU takes most of the time.
     """
     resources = resources or Resources()
     store.remember(experiment.name, experiment.text)
@@ -97,7 +102,7 @@ def run(
         finished = len(cells) - sum(map(len, missing))
         found += finished
         on_progress(stage, finished, len(cells))
-        for batch, outcome in resources.do(experiment.time_limit, missing):
+        for batch, outcome in resources.compute(experiment.time_limit, missing):
             rows = rows_of(batch, outcome)
             store.add(rows)
             for row in rows:
@@ -110,7 +115,7 @@ def run(
 
 
 def rows_of(batch: CellBatch, outcome: Any) -> list[Row]:
-    """One row for each cell of a batch; if the batch failed as a whole, each has the failure."""
+    """Make a row for each cell of a batch; if the batch failed as a whole, all have the failure."""
     results = [outcome._asdict()] * len(batch) if isinstance(outcome, Failure) else outcome
     pairs = zip(batch, results, strict=True)
     key = batch_key(batch)

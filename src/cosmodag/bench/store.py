@@ -1,8 +1,8 @@
-"""Results in one SQLite file, which survives a kill of the process at any moment.
+"""Results in one SQLite file, which stays valid if the process is killed at any moment.
 
-The file is in write-ahead mode. A batch of rows is one transaction; several processes may write at
-once; of two rows with one key the first stays. After a power cut the last transactions may be
-missing: a resumed run does them again.
+The file is in write-ahead mode, and a batch of rows is one transaction. Several processes may write
+at the same time; the first of two rows with the same key is kept. After a power failure the last
+transactions may be missing: a resumed run computes their rows again.
 """
 
 import json
@@ -15,19 +15,19 @@ from typing import Any, NamedTuple
 
 from cosmodag.errors import StoreError
 
-# Application id in the header of the file: "COSM".
+# Application id in the header of the file ("COSM"), and version of the tables.
 _APPLICATION = 0x434F534D
 _LAYOUT = 1
 
-# Seconds that a writer waits for others; each takes milliseconds.
-_PATIENCE = 60.0
+# Seconds that a writer waits for others, each of which takes milliseconds.
+_TIMEOUT = 60.0
 
 _TABLES = (
     "CREATE TABLE cells (key TEXT PRIMARY KEY, batch TEXT NOT NULL, "
     "description TEXT NOT NULL, result TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE experiments (name TEXT PRIMARY KEY, text TEXT NOT NULL)",
 )
-_REMEDY = "Take a copy that is whole, or start anew under another name."
+_REMEDY = "Use an intact copy of it, or start again with another name."
 _json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -41,10 +41,10 @@ class Row(NamedTuple):
 
 
 class Store(AbstractContextManager["Store"]):
-    """A file of results, created if `create` is true; a context that closes it.
+    """A file of results, created if missing and `create` is true; a context manager closes it.
 
-    A file that is damaged, belongs to another program or version, or cannot be written raises a
-    `StoreError`.
+    A `StoreError` is raised if the file is damaged, belongs to another program or version, or
+    cannot be written.
 
     Examples
     --------
@@ -60,9 +60,9 @@ class Store(AbstractContextManager["Store"]):
         if not create and not self.path.exists():
             raise StoreError(f"'{self.path}' does not exist: run an experiment first.")
         if self.path.is_dir() or not self.path.parent.is_dir():
-            raise StoreError(f"'{self.path}' is no file, nor can one be made: name another.")
+            raise StoreError(f"'{self.path}' is a folder, or its folder is missing: name a file.")
         with self._explained():
-            self._connection = sqlite3.connect(self.path, _PATIENCE, isolation_level="IMMEDIATE")
+            self._connection = sqlite3.connect(self.path, _TIMEOUT, isolation_level="IMMEDIATE")
             try:
                 self._prepare()
             except BaseException:
@@ -77,7 +77,7 @@ class Store(AbstractContextManager["Store"]):
         self._connection.close()
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Write rows, all or none; a row whose key exists is left out."""
+        """Write rows in one transaction, omitting those whose keys exist."""
         values = [(row.key, row.batch, _json(row.description), _json(row.result)) for row in rows]
         self._write("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", values)
 
@@ -91,49 +91,50 @@ class Store(AbstractContextManager["Store"]):
     def remember(self, name: str, text: str) -> None:
         """Store the text of an experiment, so that it can be resumed and reported from the file.
 
-        Another experiment of the same name raises a `StoreError`.
+        A `StoreError` is raised if the store has another experiment of the same name.
         """
         self._write("INSERT OR IGNORE INTO experiments VALUES (?, ?)", [(name, text)])
         if self.experiments()[name] != text:
             raise StoreError(
-                f"'{self.path}' holds another experiment that is called {name!r}: give this one "
-                "another name, or another store."
+                f"'{self.path}' contains another experiment with the name {name!r}: change the "
+                "name of this one, or use another store."
             )
 
     def experiments(self) -> dict[str, str]:
         """Texts of the experiments, by name."""
         found = dict(self._read("SELECT name, text FROM experiments ORDER BY rowid"))
         if not all(isinstance(part, str) for experiment in found.items() for part in experiment):
-            raise StoreError(f"'{self.path}' is damaged: an experiment is no text. {_REMEDY}")
+            raise StoreError(f"'{self.path}' is damaged: an experiment is not text. {_REMEDY}")
         return found
 
     def _prepare(self) -> None:
         """Create the tables of a new file; refuse a damaged file, or one of another program."""
-        ask = self._connection.execute
-        ask("BEGIN")  # one moment for all three: another process may be creating the tables
-        found = set(ask("SELECT type, sql FROM sqlite_master WHERE sql NOT NULL"))
-        [(application,)], [(layout,)] = ask("PRAGMA application_id"), ask("PRAGMA user_version")
-        ask("COMMIT")
+        execute = self._connection.execute
+        execute("BEGIN")  # all three at one moment: another process may be creating the tables
+        found = set(execute("SELECT type, sql FROM sqlite_master WHERE sql NOT NULL"))
+        [(application,)] = execute("PRAGMA application_id")
+        [(layout,)] = execute("PRAGMA user_version")
+        execute("COMMIT")
         if application == 0 and not found:
-            ask("PRAGMA journal_mode = WAL")
+            execute("PRAGMA journal_mode = WAL")
             with self._connection:  # commits, or rolls back after an error
-                ask("BEGIN IMMEDIATE")
+                execute("BEGIN IMMEDIATE")
                 for table in _TABLES:
-                    ask(table.replace("TABLE", "TABLE IF NOT EXISTS"))
-                ask(f"PRAGMA application_id = {_APPLICATION}")
-                ask(f"PRAGMA user_version = {_LAYOUT}")
+                    execute(table.replace("TABLE", "TABLE IF NOT EXISTS"))
+                execute(f"PRAGMA application_id = {_APPLICATION}")
+                execute(f"PRAGMA user_version = {_LAYOUT}")
         elif application != _APPLICATION:
-            raise StoreError(f"'{self.path}' is an SQLite file of another program: give another.")
+            raise StoreError(f"'{self.path}' is an SQLite file of another program: use another.")
         elif layout != _LAYOUT:
             raise StoreError(
-                f"'{self.path}' was written by another version of cosmodag (layout {layout}, this "
-                f"one has {_LAYOUT}): give another name."
+                f"'{self.path}' was written by another version of cosmodag (layout {layout} "
+                f"instead of {_LAYOUT}): use another file."
             )
         # A view, or a computed column, would run code when it is read.
         elif found != {("table", table) for table in _TABLES}:
-            raise StoreError(f"'{self.path}' holds other tables than cosmodag makes. {_REMEDY}")
-        ask("PRAGMA synchronous = NORMAL")
-        if (verdict := ask("PRAGMA quick_check").fetchone()) != ("ok",):
+            raise StoreError(f"'{self.path}' has other tables than cosmodag creates. {_REMEDY}")
+        execute("PRAGMA synchronous = NORMAL")
+        if (verdict := execute("PRAGMA quick_check").fetchone()) != ("ok",):
             raise sqlite3.DatabaseError(*verdict)
 
     def _write(self, statement: str, values: Sequence[tuple[str, ...]]) -> None:
@@ -155,7 +156,7 @@ class Store(AbstractContextManager["Store"]):
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn errors of SQLite into a `StoreError` with one sentence."""
+        """Replace errors of SQLite by a `StoreError` with one sentence."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -163,5 +164,5 @@ class Store(AbstractContextManager["Store"]):
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             reason = " ".join(str(error).split())
             raise StoreError(
-                f"'{self.path}' is no file of results, or is damaged ({reason}). {_REMEDY}"
+                f"'{self.path}' is not a store of results, or it is damaged ({reason}). {_REMEDY}"
             ) from error

@@ -1,4 +1,4 @@
-"""Results of a store beside the paper's: entries, and tables of them."""
+"""Tables of the results in a store, beside the paper's."""
 
 import math
 import tomllib
@@ -13,25 +13,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cosmodag.bench.plan import Cell, CellPlan, Column
+from cosmodag.bench.plan import Case, Cell, CellPlan
 from cosmodag.bench.protocol import METHODS, Experiment
 from cosmodag.bench.store import Row
 from cosmodag.simulate import parse_name
 
 FLAG = "▲"  # marks a difference from the paper of more than two standard errors of the difference
-PAPER = "the paper"  # name of the paper's machine, of which the times of passes are known
+PAPER = "the paper"  # name of the machine in the paper's times of passes
 
 _TEXTS = tomllib.loads(files("cosmodag.bench").joinpath("paper", "tables.toml").read_text("utf-8"))
 _NOISES = ("gauss", "exp", "gumbel")
 _SCORES = {"nhd": "NHD", "tpr": "TPR", "auc": "AUC"}
 _METRICS = {**_SCORES, "time_s": "time (s)"}
-_ORDER = {name: place for place, name in enumerate(METHODS)}
+_RANKS = {name: rank for rank, name in enumerate(METHODS)}
 
 Line = dict[str, str]
 
 
 class Figure(NamedTuple):
-    """Mean, sample standard deviation and standard error; nan where values are too few."""
+    """Mean, sample standard deviation and standard error; nan for too few values."""
 
     mean: float
     sd: float
@@ -39,20 +39,20 @@ class Figure(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Figure":
-        """Summarise values."""
+        """Summarise a sample."""
         series = pd.Series(values, dtype=float)
         return cls(*(float(series.agg(name, skipna=False)) for name in ("mean", "std", "sem")))
 
 
 def compared(ours: Figure, theirs: Figure) -> float:
-    """Difference in units of its standard error; nan if unknown."""
+    """Difference of the means in units of its standard error; nan if unknown."""
     error = math.hypot(ours.error, theirs.error)
     return (ours.mean - theirs.mean) / error if error > 0 else math.nan
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Entry(Column):
-    """The results of one method on one data set."""
+class Entry(Case):
+    """A case with its results: one method on one data set."""
 
     graph: str  # kind and degree, such as "ER4"
     noise: str
@@ -61,11 +61,11 @@ class Entry(Column):
     failed: int  # number of graphs without results
     seconds: list[float]  # times of single fits
     settings: dict[str, float]  # parameters that the rule chose
-    cells: list[Cell]  # fits that are scored, one for each graph
+    cells: list[Cell]  # the scored fits, one for each graph
 
     @property
     def is_tuned(self) -> bool:
-        """Whether it is tuned by the oracle on unscaled tables, like the paper's rows."""
+        """Whether it was tuned by the oracle on unscaled tables, as the paper's rows were."""
         return self.rule == "oracle" and not self.standardised
 
     @property
@@ -75,13 +75,13 @@ class Entry(Column):
         return METHODS[self.method].label + chosen + ", standardised" * self.standardised
 
     def figure(self, metric: str) -> Figure:
-        """Summarise a metric; ``"time_s"`` is the time of single fits."""
+        """Summarise a metric over graphs; ``"time_s"`` is the time of single fits."""
         if metric == "time_s":
             return Figure.of(self.seconds)
         return Figure.of([result[metric] for result in self.results.values()])
 
     def paper(self, metric: str, table: str = "results") -> Figure:
-        """Look up a metric, of 5 graphs, in the same row of one of the paper's tables."""
+        """Look up the metric, over 5 graphs, in the same row of one of the paper's tables."""
         place = (self.graph, self.noise, self.d, self.method)
         line = _paper_lines(table).get(place, {}) if self.is_tuned else {}
         sd = line.get(f"{metric}_sd", math.nan)
@@ -89,37 +89,37 @@ class Entry(Column):
 
 
 def entries_of(experiments: Iterable[Experiment], rows: Sequence[Row]) -> list[Entry]:
-    """Every result of experiments; if several have the same, the one with most graphs."""
+    """Collect the results of experiments; of equal cases, the one with most graphs is kept."""
     results = {row.key: row.result for row in rows}
     times = defaultdict[str, list[float]](list)
     for row in rows:
         if row.description["kind"] == "time" and row.result["status"] == "done":
-            times[_fit(row.description)].append(row.result["seconds"])
+            times[_fit_key(row.description)].append(row.result["seconds"])
     best: dict[object, Entry] = {}
     for plan in map(CellPlan, experiments):
-        for column in chain.from_iterable(map(plan.columns, plan.experiment.groups)):
-            cells = plan.validated(column, results)
+        for case in chain.from_iterable(map(plan.cases, plan.experiment.groups)):
+            cells = plan.validated(case, results)
             found = {cell.graph: results[cell.key] for cell in cells if cell.key in results}
             done = {graph: one for graph, one in found.items() if one["status"] == "done"}
-            key = (column.data, column.method, column.rule, column.standardised)
+            key = (case.data, case.method, case.rule, case.standardised)
             if found and (key not in best or len(done) > len(best[key].results)):
-                name = parse_name(column.data)
+                name = parse_name(case.data)
                 best[key] = Entry(
-                    **vars(column),
+                    **vars(case),
                     graph=f"{name.kind}{name.degree}",
                     noise=name.mechanism,
                     d=name.nodes,
                     results=done,
                     failed=len(found) - len(done),
-                    seconds=times[_fit(cells[0].description)],
-                    settings=plan.chosen(column, results) or {},
+                    seconds=times[_fit_key(cells[0].description)],
+                    settings=plan.chosen(case, results) or {},
                     cells=cells,
                 )
     return list(best.values())
 
 
-def _fit(description: Mapping[str, Any]) -> str:
-    """Key of cells whose fits take the same time."""
+def _fit_key(description: Mapping[str, Any]) -> str:
+    """Key of a fit, which the cells that score it and the cells that time it have in common."""
     parts = [description[name] for name in ("data", "method", "standardised")]
     return repr([*parts, sorted(description["parameters"].items())])
 
@@ -136,7 +136,7 @@ def _paper_lines(name: str) -> dict[Any, dict[Any, float]]:
 
 
 class ResultTable(NamedTuple):
-    """A table of text: name of its files, title, note, and the text of all cells."""
+    """A table of text, with the name of its files, its title and its note."""
 
     name: str
     title: str
@@ -145,17 +145,17 @@ class ResultTable(NamedTuple):
 
     @property
     def markdown(self) -> str:
-        """The table as Markdown, with its title and note."""
+        """The table as Markdown, with its title and its note."""
         lines = [[*self.cells], ["---"] * self.cells.shape[1], *self.cells.to_numpy()]
         body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         return f"## {self.title}\n\n{body}\n" + f"\n{self.note}\n" * bool(self.note)
 
 
 def all_tables(entries: Sequence[Entry], rows: pd.DataFrame) -> list[ResultTable]:
-    """Make every table for which there are results."""
-    apart = [(e, m, compared(e.figure(m), e.paper(m))) for e in entries for m in _SCORES]
-    known = [one for one in apart if math.isfinite(one[2])]
-    made = [
+    """Make the tables for which there are results."""
+    differences = [(e, m, compared(e.figure(m), e.paper(m))) for e in entries for m in _SCORES]
+    known = [difference for difference in differences if math.isfinite(difference[2])]
+    tables = [
         _table("main", _main(entries)),
         *_appendix(entries),
         _table("ablation", _ablation(entries)),
@@ -165,21 +165,21 @@ def all_tables(entries: Sequence[Entry], rows: pd.DataFrame) -> list[ResultTable
         _table("epoch-time", _pass_times(rows)),
         _table("failures", _failures(rows)),
     ]
-    return [table for table in made if not table.cells.empty]
+    return [table for table in tables if not table.cells.empty]
 
 
 def _table(kind: str, lines: Iterable[Line], name: str = "", **values: object) -> ResultTable:
-    """Make a table with the title and the note of its kind, without columns that are empty."""
+    """Make a table with the title and the note of its kind, omitting empty columns."""
     title, note = (_TEXTS[kind].get(part, "").format(**values) for part in ("title", "note"))
     cells = pd.DataFrame(lines).fillna("")
     return ResultTable(name or kind, title, note, cells.loc[:, (cells != "").any()])
 
 
 def _main(entries: Sequence[Entry]) -> Iterable[Line]:
-    """Make the main table of the paper: ER4, AUC and time by noise, for tuned methods."""
+    """Make the paper's main table: AUC and time of the tuned methods on ER4, by noise."""
     tuned = [e for e in entries if e.is_tuned and e.graph == "ER4" and e.noise in _NOISES]
     lines: dict[object, Line] = {}
-    for e in sorted(tuned, key=lambda e: (e.d, _ORDER[e.method], _NOISES.index(e.noise))):
+    for e in sorted(tuned, key=lambda e: (e.d, _RANKS[e.method], _NOISES.index(e.noise))):
         line = lines.setdefault((e.d, e.method), {"d": f"{e.d}", "method": METHODS[e.method].label})
         pairs = _pairs(e, ("auc", "time_s"))
         line |= {f"{e.noise}: {name}": text for name, text in pairs.items()}
@@ -187,9 +187,9 @@ def _main(entries: Sequence[Entry]) -> Iterable[Line]:
 
 
 def _appendix(entries: Sequence[Entry]) -> Iterator[ResultTable]:
-    """Make a table for each kind of graph and noise, as in the appendix, also without oracle."""
+    """Make the tables of the paper's appendix, one for each kind of graph and noise."""
     groups = defaultdict(list)
-    for e in sorted(entries, key=lambda e: (e.d, e.standardised, _ORDER[e.method], str(e.rule))):
+    for e in sorted(entries, key=lambda e: (e.d, e.standardised, _RANKS[e.method], str(e.rule))):
         of = f" of {len(e.results) + e.failed}" if e.failed else ""
         line = {"d": f"{e.d}", "method": e.label, **_pairs(e, _METRICS)}
         groups[e.graph, e.noise].append({**line, "graphs": f"{len(e.results)}{of}"})
@@ -209,19 +209,19 @@ def _ablation(entries: Sequence[Entry]) -> Iterator[Line]:
 
 
 def _differences(known: Iterable[tuple[Entry, str, float]]) -> Iterator[Line]:
-    """List what differs from the paper by more than two standard errors of the difference."""
-    for entry, metric, apart in known:
-        if abs(apart) > 2:
+    """List the figures that differ from the paper's by more than two standard errors."""
+    for entry, metric, difference in known:
+        if abs(difference) > 2:
             line = {"data": entry.data, "method": entry.label, "metric": _SCORES[metric]}
             line["ours"] = written(entry.figure(metric), metric)
             line["paper"] = written(entry.paper(metric), metric)
-            line["standard errors"] = f"{apart:+.1f}"
-            line["better"] = "ours" if (apart > 0) != (metric == "nhd") else "the paper's"
+            line["standard errors"] = f"{difference:+.1f}"
+            line["better"] = "ours" if (difference > 0) != (metric == "nhd") else "the paper's"
             yield line
 
 
 def _defaults(entries: Sequence[Entry]) -> Iterator[Line]:
-    """Compare default settings with the tuned configuration, graph by graph."""
+    """Compare the default settings with the tuned configuration, graph by graph."""
     tuned = {(e.data, f"{e.method}-default"): e for e in entries if e.is_tuned}
     means: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for entry in sorted(entries, key=lambda e: (e.d, e.data)):
@@ -232,10 +232,10 @@ def _defaults(entries: Sequence[Entry]) -> Iterator[Line]:
         line = {"data": entry.data, "graphs": f"{len(graphs)}"}
         for metric, name in (("auc", "AUC"), ("nhd", "NHD")):
             rule, best = (np.array([e.results[g][metric] for g in graphs]) for e in (entry, other))
-            apart = Figure.of(rule - best)
+            difference = Figure.of(rule - best)
             line |= {f"{name} rule": f"{rule.mean():.3f}", f"{name} tuned": f"{best.mean():.3f}"}
-            line[f"{name} rule − tuned"] = f"{apart.mean:+.4f} ± {apart.error:.4f}"
-            means[entry.d][f"{name} rule − tuned"].append(apart.mean)
+            line[f"{name} rule − tuned"] = f"{difference.mean:+.4f} ± {difference.error:.4f}"
+            means[entry.d][f"{name} rule − tuned"].append(difference.mean)
         yield line
     for d, columns in sorted(means.items()):
         mean = {column: f"**{np.mean(values):+.4f}**" for column, values in columns.items()}
@@ -243,7 +243,7 @@ def _defaults(entries: Sequence[Entry]) -> Iterator[Line]:
 
 
 def _chosen(entries: Sequence[Entry]) -> Iterator[Line]:
-    """List the configurations that searches chose."""
+    """List the configurations that the searches chose."""
     for e in entries:
         if e.settings and not e.standardised:
             settings = {name: f"{value:.2e}" for name, value in e.settings.items()}
@@ -254,7 +254,7 @@ def _chosen(entries: Sequence[Entry]) -> Iterator[Line]:
 def pass_times(rows: pd.DataFrame) -> pd.DataFrame:
     """Seconds per pass over the data, by machine, method and number of variables.
 
-    The paper's times of the same methods are those of another machine.
+    The paper's times of the same methods are included as those of the machine `PAPER`.
     """
     timed = rows[(rows["kind"] == "epoch") & (rows["status"] == "done")]
     ours = timed.assign(d=[parse_name(name).nodes for name in timed["data"]])
@@ -266,22 +266,22 @@ def pass_times(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _pass_times(rows: pd.DataFrame) -> Iterator[Line]:
     """List seconds per pass over the data, by number of variables and machine."""
-    times = pass_times(rows).sort_values("method", key=lambda names: names.map(_ORDER))
-    for (d, machine), some in times.groupby(["d", "machine"]):
-        found = zip(some["method"], some["epoch_seconds"], strict=True)
-        cells = {METHODS[method].label: f"{seconds:.3g}" for method, seconds in found}
+    times = pass_times(rows).sort_values("method", key=lambda names: names.map(_RANKS))
+    for (d, machine), group in times.groupby(["d", "machine"]):
+        pairs = zip(group["method"], group["epoch_seconds"], strict=True)
+        cells = {METHODS[method].label: f"{seconds:.3g}" for method, seconds in pairs}
         yield {"d": f"{d:,}", "machine": str(machine), **cells}
 
 
 def _failures(rows: pd.DataFrame) -> Iterator[Line]:
-    """Count cells without results, by method and error."""
+    """Count the cells without figures, by method, data set and status."""
     failed = rows[rows["status"] != "done"].groupby(["method", "data", "status"], as_index=False)
     for method, data, status, number in failed.size().to_numpy():
         yield {"method": method, "data": data, "what": status, "cells": f"{number}"}
 
 
 def written(figure: Figure, metric: str) -> str:
-    """Format a figure as in the paper, with fewer digits of long times; "" if it is unknown."""
+    """Format a figure as the paper does, long times with fewer digits; "" if it is unknown."""
     if math.isnan(figure.mean):
         return ""
     digits, sd_digits = (3, 2) if metric != "time_s" else (2, 2) if figure.mean < 10 else (0, 0)
@@ -290,7 +290,7 @@ def written(figure: Figure, metric: str) -> str:
 
 
 def _pairs(entry: Entry, metrics: Iterable[str], paper: str = "results") -> Line:
-    """Our figures and those of one of the paper's tables, flagged if they differ."""
+    """Format our figures beside those of one of the paper's tables, and flag differences."""
     cells = {}
     for metric in metrics:
         ours, theirs = entry.figure(metric), entry.paper(metric, paper)

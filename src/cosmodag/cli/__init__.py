@@ -91,13 +91,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def program() -> NoReturn:
     """Run ``cosmodag`` as a program: call :func:`main` and exit with its code."""
-    # With Python's own threshold of 700 objects, the collector takes an eighth of a short fit.
+    # With Python's default threshold of 700 objects, garbage collection takes an eighth of a short
+    # fit.
     gc.set_threshold(50_000, 20, 20)
     code = main()
     if code not in (EXIT_INTERRUPTED, EXIT_TERMINATED):
         atexit._run_exitfuncs()
     # Leave the memory to the operating system: freeing every object takes 0.3 s of CPU time, and
-    # LLVM's part of it crashes after an interrupted compilation.
+    # LLVM crashes when it frees its objects after an interrupted compilation.
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # a full disk
             stream.flush()

@@ -17,8 +17,8 @@ from cosmodag.cli.terminal.output import print_json, print_result, print_table, 
 
 _BYTES_PER_GIBIBYTE = 1024**3
 
-# Extras that change or test the package; only --json lists them.
-_OF_DEVELOPERS = {"browser", "dev", "test"}
+# Extras for developing the package, which only --json lists.
+_DEVELOPER_EXTRAS = {"browser", "dev", "test"}
 
 
 def doctor(json: JsonOption = False) -> None:
@@ -26,8 +26,7 @@ def doctor(json: JsonOption = False) -> None:
 
     Lists the versions of cosmodag, Python and every dependency, JAX's devices, the cores and the
     memory available to this process, the backend that would train 30 variables, and whether the
-    cache folder for compiled code is writable. Tools for developing cosmodag are listed by --json
-    only.
+    cache folder for compiled code is writable. --json also lists the tools for developing cosmodag.
     """
     from cosmodag.solve.machine.memory import main_memory
     from cosmodag.solve.machine.threads import cores
@@ -35,7 +34,7 @@ def doctor(json: JsonOption = False) -> None:
     packages, extras = _installed_packages()
     devices, device_problem = _devices()
     cache, memory = cache_folder(), main_memory()
-    nearest = next(path for path in (cache, *cache.parents) if path.exists())
+    existing = next(path for path in (cache, *cache.parents) if path.exists())
     found = {
         "cosmodag": __version__,
         "python": platform.python_version(),
@@ -48,7 +47,7 @@ def doctor(json: JsonOption = False) -> None:
         "memory_gib": None if memory is None else round(memory / _BYTES_PER_GIBIBYTE, 1),
         "backend": None if device_problem else _usual_backend(),
         "cache": str(cache),
-        "cache_writable": nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK),
+        "cache_writable": existing.is_dir() and os.access(existing, os.W_OK | os.X_OK),
     }
     if json:
         print_json(found)
@@ -64,7 +63,7 @@ def doctor(json: JsonOption = False) -> None:
     ]
     print_table(["", "machine"], machine)
     print_result("")
-    shown = {"base": packages, **{e: extras[e] for e in sorted(extras.keys() - _OF_DEVELOPERS)}}
+    shown = {"base": packages, **{e: extras[e] for e in sorted(extras.keys() - _DEVELOPER_EXTRAS)}}
     cells = [
         (part, name, version or "not installed")
         for part, versions in shown.items()
@@ -74,7 +73,7 @@ def doctor(json: JsonOption = False) -> None:
 
 
 def _installed_packages() -> tuple[dict[str, str | None], dict[str, dict[str, str | None]]]:
-    """Versions of the packages that every installation needs, and of those of each extra."""
+    """Return the versions of the required packages, and of the packages of each extra."""
     packages: dict[str, str | None] = {}
     extras: dict[str, dict[str, str | None]] = {}
     try:
@@ -85,7 +84,7 @@ def _installed_packages() -> tuple[dict[str, str | None], dict[str, dict[str, st
     for requirement in requirements:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
-        if name == "cosmodag":  # an extra that contains another one
+        if name == "cosmodag":  # an extra that includes another extra
             continue
         if extra is None:
             packages[name] = _version(name)
@@ -102,7 +101,7 @@ def _version(name: str) -> str | None:
 
 
 def _devices() -> tuple[list[str], str | None]:
-    """Devices of JAX, or the first line of its error if it finds none."""
+    """Return the devices of JAX, or the first line of its error if it finds none."""
     try:
         import jax
 
@@ -112,7 +111,7 @@ def _devices() -> tuple[list[str], str | None]:
 
 
 def _usual_backend() -> str:
-    """Name of the backend for linear COSMO on a thousand rows of 30 variables."""
+    """Return the backend for linear COSMO on a thousand rows of 30 variables."""
     import numpy as np
 
     from cosmodag.learners.cosmo import Cosmo
@@ -127,7 +126,7 @@ def methods(
     name: Annotated[Method | None, typer.Argument(help="Learner whose parameters to list.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the learners, or the parameters of one: type, default and meaning.
+    """List the learners, or the parameters of one learner.
 
     Set a parameter by its own option if it has one, otherwise by --set NAME=VALUE, as in
     'cosmodag fit data.csv --set lambda1=1e-3 --set hidden=10,10'.

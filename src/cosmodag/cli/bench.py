@@ -3,91 +3,107 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cosmodag.cli.options.common import Device, JsonOption
+from cosmodag.cli.options.common import JsonOption
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result
 from cosmodag.cli.terminal.shell import register
 from cosmodag.cli.terminal.signals import slow_end
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from cosmodag.bench import Experiment, Resources
 
-Engine = Literal["local", "ray"]
 StoreOption = Annotated[
     Path, typer.Option("--store", "-s", help="SQLite file that holds the results.")
 ]
-EngineOption = Annotated[Engine, typer.Option(help="This machine, or a Ray cluster.")]
-AddressOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Address of a Ray cluster ('auto': this machine's); by default Ray starts here."
-    ),
-]
-JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Number of processes; by default one, which uses all cores or the GPU."
-    ),
-]
-GpusOption = Annotated[float, typer.Option(min=0, help="Share of a GPU per Ray task.")]
-TimingOption = Annotated[
-    bool, typer.Option("--timing/--no-timing", help="Time single fits at the end.")
-]
-DeviceOption = Annotated[Device, typer.Option(help="Device to train on.")]
+TimingOption = Annotated[bool, typer.Option(help="Time single fits at the end.")]
+
+
+@dataclass(frozen=True)
+class ResourceOptions:
+    """Options for where the cells of an experiment run."""
+
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="This machine, or a Ray cluster.")
+    ] = "local"
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Ray cluster ('auto': this machine's); by default Ray starts here."
+        ),
+    ] = None
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Number of processes; by default one, which uses all cores or the GPU."
+        ),
+    ] = None
+    gpus: Annotated[float, typer.Option(min=0, help="Share of a GPU per Ray task.")] = 0.0
+    device: Annotated[Literal["auto", "cpu", "gpu"], typer.Option(help="Device to train on.")] = (
+        "auto"
+    )
+
+    def resources(self) -> "Resources":
+        """Choose the device and count the cores."""
+        from cosmodag.bench import Resources
+        from cosmodag.solve.machine.devices import device_named
+        from cosmodag.solve.machine.threads import cores
+
+        # Processes that share one GPU would compete for its memory.
+        several = self.jobs is not None or self.engine == "ray"
+        name: str = self.device
+        if name == "auto":
+            name = "gpu" if self.gpus else "cpu" if several else device_named("auto").platform
+        return Resources(self.engine, self.address, self.jobs, self.gpus, name, cores())
+
 
 _STORE = Path("results.sqlite")
 
 
 def run(
     experiment: Annotated[
-        str, typer.Argument(help="An experiment's name (see 'bench list') or a .toml file.")
+        str, typer.Argument(help="Name of an experiment (see 'bench list'), or a .toml file.")
     ],
+    *,
     store: StoreOption = _STORE,
-    engine: EngineOption = "local",
-    address: AddressOption = None,
-    jobs: JobsOption = None,
-    gpus: GpusOption = 0.0,
-    device: DeviceOption = "auto",
+    where: ResourceOptions,
     timing: TimingOption = True,
     json: JsonOption = False,
 ) -> None:
     """Run the cells of an experiment that are not in the store yet.
 
     You can stop it at any time: the store stays valid, and running the command again, or
-    'bench resume', continues with the cells that are missing.
+    'bench resume', continues with the missing cells.
     """
     keep_compiled_programs()
     from cosmodag.bench import find_experiment
 
-    resources = _resources(engine, address, jobs, gpus, device)
-    _run([find_experiment(experiment)], store, resources, create=True, timing=timing, json=json)
+    experiments = [find_experiment(experiment)]
+    _run(experiments, store, where.resources(), create=True, timing=timing, json=json)
 
 
 def resume(
+    *,
     store: StoreOption = _STORE,
-    engine: EngineOption = "local",
-    address: AddressOption = None,
-    jobs: JobsOption = None,
-    gpus: GpusOption = 0.0,
-    device: DeviceOption = "auto",
+    where: ResourceOptions,
     timing: TimingOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Continue all experiments in a store with the cells that are missing."""
+    """Run the missing cells of all experiments in a store."""
     keep_compiled_programs()
     from cosmodag.bench import Store, read_experiment
 
     with Store(store, create=False) as opened:
         experiments = [read_experiment(t, name) for name, t in opened.experiments().items()]
-    resources = _resources(engine, address, jobs, gpus, device)
-    _run(experiments, store, resources, create=False, timing=timing, json=json)
+    _run(experiments, store, where.resources(), create=False, timing=timing, json=json)
 
 
 def report(
@@ -98,15 +114,15 @@ def report(
 ) -> None:
     """Write tables and figures of all experiments in a store.
 
-    Writes one page of Markdown; each table as Markdown and CSV, with the paper's figures beside
-    ours; and all rows as CSV and Parquet.
+    Writes one page of Markdown; each table as Markdown and CSV, with the figures of the paper
+    beside the computed ones; and all rows as CSV and Parquet.
     """
     from cosmodag.bench import Store
     from cosmodag.bench.report import write_report
 
     with Store(store, create=False) as opened:
         page = write_report(opened, output)
-    print_result(f"{page}")
+    print_result(str(page))
 
 
 def show() -> None:
@@ -128,24 +144,9 @@ register(app, "report", report)
 register(app, "list", show)
 
 
-def _resources(
-    engine: Engine, address: str | None, jobs: int | None, gpus: float, device: Device
-) -> "Resources":
-    from cosmodag.bench import Resources
-    from cosmodag.solve.machine.devices import device_named
-    from cosmodag.solve.machine.threads import cores
-
-    # Processes that share one GPU would compete for its memory.
-    several = jobs is not None or engine == "ray"
-    name: str = device
-    if device == "auto":
-        name = "gpu" if gpus else "cpu" if several else device_named("auto").platform
-    return Resources(engine, address, jobs, gpus, name, cores())
-
-
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Context that yields a function which shows the progress of a stage (a bar on a terminal)."""
+    """Yield a function that shows the progress of a stage, as a bar if stderr is a terminal."""
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress
 
@@ -193,8 +194,8 @@ def _run(
             )
             if not json:
                 print_result(
-                    f"{experiment.name}: {done.done} cell(s) done, {done.found} found in "
-                    f"'{path}', {done.failed} without figures."
+                    f"{experiment.name}: {counted(done.done, 'cell')} done, {done.found:,} found "
+                    f"in '{path}', {done.failed:,} without figures."
                 )
     if json:
         print_json(facts)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cosmodag.cli import fit_steps
-from cosmodag.cli.options import common
-from cosmodag.cli.options.inputs import AskedKinds, input_facts, read_rows
+from cosmodag.cli.options import common, fitting
+from cosmodag.cli.options.inputs import KindOptions, ReadingOptions, input_facts, read_rows
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result
@@ -21,6 +21,7 @@ from cosmodag.learners.registry import LEARNERS
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.selection import Choice
 
 _COSMO = Method("cosmo")
 _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
@@ -28,41 +29,26 @@ _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
 
 def fit(
     table: common.TableArgument,
+    *,
     output: common.OutputOption = Path("cosmodag-out"),
     method: common.MethodOption = _COSMO,
-    auto: common.AutoOption = False,
-    columns: common.ColumnsOption = None,
-    drop: common.DropOption = None,
-    header: common.HeaderOption = True,
-    decimal: common.DecimalOption = "auto",
-    transpose: common.TransposeOption = False,
-    missing: common.FillingOption = "error",
-    kinds: common.KindsOption = None,
-    categorical: common.CategoricalOption = None,
-    ordinal: common.OrdinalOption = None,
-    count: common.CountOption = None,
+    auto: fitting.AutoOption = False,
+    reading: ReadingOptions,
+    missing: common.MissingOption = "error",
+    kinds: KindOptions,
     knowledge: common.KnowledgeOption = None,
     interventions: common.InterventionsOption = None,
-    regimes: common.RegimesOption = None,
-    find_targets: common.FindTargetsOption = True,
-    lags: common.LagsOption = None,
-    time: common.TimeOption = None,
-    series: common.SeriesOption = None,
-    scale: common.ScaleOption = None,
-    refine: common.RefineOption = "auto",
-    noise: common.NoiseOption = None,
-    threshold: common.ThresholdOption = None,
-    epochs: common.EpochsOption = None,
-    trainings: common.TrainingsOption = None,
-    restarts: common.RestartsOption = None,
-    device: common.DeviceOption = None,
-    max_time: common.MaxTimeOption = None,
-    seed: common.SeedOption = None,
-    setting: common.SetOption = None,
-    bootstrap: common.BootstrapOption = None,
-    format: common.FormatOption = None,
-    dry_run: common.DryRunOption = False,
-    top: common.TopOption = 15,
+    regimes: fitting.RegimesOption = None,
+    find_targets: fitting.FindTargetsOption = True,
+    lags: fitting.LagsOption = None,
+    time: fitting.TimeOption = None,
+    series: fitting.SeriesOption = None,
+    learner: fitting.LearnerOptions,
+    setting: fitting.SetOption = None,
+    bootstrap: fitting.BootstrapOption = None,
+    format: fitting.FormatOption = None,
+    dry_run: fitting.DryRunOption = False,
+    top: fitting.TopOption = 15,
     json: common.JsonOption = False,
     quiet: common.QuietOption = False,
 ) -> None:
@@ -70,51 +56,43 @@ def fit(
 
     Writes graph.graphml, edges.csv (arcs and the basis of each direction), adjacency.csv (the
     chosen arcs), weights.csv (all weights that agree with the causal order), report.html (an
-    interactive page), answers.json (effects and tests that the page holds), graph.cyjs (for
+    interactive page), answers.json (effects and tests that the page shows), graph.cyjs (for
     Cytoscape), model.safetensors and run.json, and prints the arcs of largest standardised weight.
     W[u, v], row u and column v, is the arc u → v. With --bootstrap, edges.csv also gives the
-    probability of each edge and its direction, and bootstrap.csv lists all pairs that any resample
-    joins. With --lags the graph is that of a window in time, and summary.csv lists which variable
-    acts on which at which lag. Omitted options take the learner's defaults; files of an earlier fit
-    in the same folder are replaced.
+    probability of each edge and of its direction, and bootstrap.csv lists all pairs of variables
+    with an edge in any resample. With --lags the graph is that of a window in time, and summary.csv
+    lists which variable acts on which at which lag. Omitted options take the learner's defaults;
+    files of an earlier fit in the same folder are replaced.
     """
     keep_compiled_programs()
     from cosmodag.data.knowledge import as_knowledge
     from cosmodag.data.time.window import lagged_names
 
     known = as_knowledge(knowledge)
-    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
     noted: list[str] = []
+    # The learner imputes missing values, and drops windows that have one.
+    is_left_to_learner = missing == "impute" or bool(lags and missing == "drop")
     with noted_warnings(noted, quiet):
-        keeps = missing == "impute" or (lags and missing == "drop")
-        gaps = "keep" if keeps else missing
-        reading: dict[str, Any] = {"header": header, "missing": gaps, "columns": columns}
-        reading |= {"drop": drop, "decimal": decimal, "transpose": transpose}
-        reading["declared"] = asked.declared
-        labels = {"interventions": interventions, "regimes": regimes}
-        data, fit_arguments = read_rows(table, labels | {"time": time, "series": series}, **reading)
+        data, fit_arguments = read_rows(
+            table,
+            {"interventions": interventions, "regimes": regimes, "time": time, "series": series},
+            missing="keep" if is_left_to_learner else missing,
+            declared=kinds.declared,
+            **vars(reading),
+        )
     if regimes is not None:
         fit_arguments["find_targets"] = find_targets
     fit_steps.check_names_for(format or [], list(lagged_names(data.names, lags or 0)))
     options = {
         "knowledge": known,
-        "kinds": asked.among(data.names),
-        "missing": missing if keeps else None,
+        "kinds": kinds.among(data.names),
+        "missing": missing if is_left_to_learner else None,
         "lags": lags,
-        "refine": None if refine in ("auto", "none") else refine,
-        "noise": noise,
-        "threshold": threshold,
-        "scale": scale,
-        "epochs": epochs,
-        "trainings": trainings,
-        "restarts": restarts,
-        "device": device,
-        "max_time": max_time,
-        "random_state": seed,
+        **learner.parameters(),
     }
     settings = read_settings(setting or [])
     model = make_learner(method, {} if auto else options, {} if auto else settings)
-    if refine == "none":
+    if learner.refine == "none":
         model.set_params(refine=None)
     if quiet:
         model.set_params(verbose=False)
@@ -127,11 +105,11 @@ def fit(
         return
     with fit_steps.output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
-        choice = fit_steps.chosen(data, fit_arguments, options, settings, quiet) if auto else None
+        choice = fit_steps.choose(data, fit_arguments, options, settings, quiet) if auto else None
         model = fit_steps.fitted(model, data, fit_arguments) if choice is None else choice.model
         seconds = monotonic() - begin
-        sure, interrupted = fit_steps.bootstrapped(
-            model, data, fit_arguments, bootstrap, max_time, quiet
+        resampled, is_interrupted = fit_steps.bootstrapped(
+            model, data, fit_arguments, bootstrap, learner.max_time, quiet
         )
         total = monotonic() - begin
     facts = {
@@ -139,7 +117,7 @@ def fit(
         "choice": choice and choice.reasons,
         "parameters": {**model.get_params(deep=False), "knowledge": knowledge and str(knowledge)},
         **input_facts(model, interventions),
-        "bootstrap": sure and sure.facts(),
+        "bootstrap": resampled and resampled.facts(),
         "warnings": noted,
         "seconds": round(seconds, 3),
         **_facts_of(model),
@@ -149,24 +127,18 @@ def fit(
     }
     if (window := model.fitted_.window) is not None:
         facts |= {"lags": window.lags, "time": time, "series": series, "variables": window.d}
-    files, arcs = fit_steps.write_results(output, model, data, facts, format or [], sure)
+    files, arcs = fit_steps.write_results(output, model, data, facts, format or [], resampled)
     if json:
         listed = arcs.to_dict("records")
         print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})
     elif not quiet:
-        fit_steps.print_arcs(arcs, top, sure.doubts if sure else ())
-        if reason := choice or facts["noise_reason"]:
-            print_result(str(reason))
-        if "regimes" in facts:
-            fit_steps.print_targets(facts["regimes"])
-        if "interventions" in facts:
-            print_result(facts["interventions"]["assumption"])
+        fit_steps.print_arcs(arcs, top, resampled.doubts if resampled else ())
+        _print_reasons(facts, choice)
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
-            f"{total:.1f} s; "
-            f"results in {output}/, report in {output / 'report.html'}"
+            f"{total:.1f} s; results in {output}/, report in {output / 'report.html'}"
         )
-    if interrupted:
+    if is_interrupted:
         raise typer.Exit(end_of_interrupt().code)
 
 
@@ -200,11 +172,22 @@ def _facts_of(model: "StructureLearner") -> dict[str, Any]:
     }
 
 
+def _print_reasons(facts: dict[str, Any], choice: "Choice | None") -> None:
+    """Print the reasons for the choices, and what was found or assumed about interventions."""
+    if reason := choice or facts["noise_reason"]:
+        print_result(str(reason))
+    if "regimes" in facts:
+        fit_steps.print_targets(facts["regimes"])
+    if "interventions" in facts:
+        print_result(facts["interventions"]["assumption"])
+
+
 def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:
-    """Print memory and expected time, from a few timed epochs."""
+    """Print the memory and the expected time of a fit, estimated from a few timed epochs."""
     if not hasattr(model, "estimate"):
-        raise DataError(f"--dry-run cannot estimate the cost of {type(model).__name__}.")
-    model.set_params(lags=0)  # the rows are windows already
+        name = LEARNERS[type(model).__name__].command
+        raise DataError(f"--dry-run cannot estimate the cost of {name}: leave --dry-run out.")
+    model.set_params(lags=0)  # the rows of data are windows already
     cost = model.estimate(data)
     if json:
         print_json(cost.facts())

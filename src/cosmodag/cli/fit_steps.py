@@ -1,4 +1,4 @@
-"""Steps of ``cosmodag fit``, and the folder that it writes."""
+"""Steps of ``cosmodag fit``, and the files of its output folder."""
 
 import json
 import tempfile
@@ -22,21 +22,19 @@ if TYPE_CHECKING:
     from cosmodag.graph.texts import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.report import Evidence
     from cosmodag.selection import Choice
     from cosmodag.stability import BootstrapResult
 
-# Options that --auto accepts; it decides everything else.
-_ACCEPTED = ("knowledge", "kinds", "missing", "max_time", "random_state")
+# Parameters that can be set with --auto, which chooses all others.
+_SET_WITH_AUTO = ("knowledge", "kinds", "missing", "max_time", "random_state")
 
 
 @contextmanager
 def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
     """Create the output folder before the fit; remove it if the fit fails."""
     is_new = not folder.exists()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise DataError(f"The output '{folder}' is not a folder: give another path.") from None
+    make_folder(folder)
     _check_writable(folder)
     try:
         yield
@@ -48,8 +46,16 @@ def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
         raise
 
 
+def make_folder(folder: Path) -> None:
+    """Create the output folder; refuse a path that leads to a file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(f"The output '{folder}' is not a folder: give another path.") from None
+
+
 def _check_writable(folder: Path) -> None:
-    """Write and delete a file, because permissions do not reveal a read-only disk."""
+    """Create and delete a file, because permissions do not show a read-only disk."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -58,7 +64,7 @@ def _check_writable(folder: Path) -> None:
 
 
 def check_names_for(formats: Sequence[Format], names: list[str]) -> None:
-    """Refuse formats that cannot hold these names, before the fit starts."""
+    """Refuse formats that cannot represent these names, before the fit starts."""
     from cosmodag.io.graphs.write import check_names_for_format
 
     for format in ("graphml", *formats):
@@ -75,9 +81,8 @@ def write_results(
 ) -> "tuple[dict[str, Path], pd.DataFrame]":
     """Write the graph, the weights, the model and the report: all files or none, ``run.json`` last.
 
-    ``facts`` are the content of ``run.json``, ``formats`` further graph formats beside GraphML, the
-    list of arcs and the matrix. Returns the paths of the files by content, and the arcs as
-    ``edges.csv`` lists them.
+    ``facts`` are added to ``run.json``, and ``formats`` are further formats of the graph. Returns
+    the paths of the files by content, and the arcs as ``edges.csv`` lists them.
     """
     import numpy as np
     import pandas as pd
@@ -88,25 +93,13 @@ def write_results(
     from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
     from cosmodag.report.answers import ANSWERS
-    from cosmodag.report.origin import file_hash, now, table_hash, versions
-    from cosmodag.report.saved import edge_list, run_facts
+    from cosmodag.report.saved import edge_list
     from cosmodag.report.sections import SUMMARY, summary_rows
 
     evidence = Evidence.of(model, data, bootstrap)
     arcs, edges = evidence.table(model), model.edges_
     names = [str(name) for name in model.names_]
-    table, used = Path(facts.get("table", "")), versions()
-    run = {
-        "command": command_line(),
-        "date": now(),
-        "rows": len(data.X),
-        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
-        "versions": used,
-        "cosmodag": used["cosmodag"],
-        "python": used["python"],
-        **run_facts(evidence),
-        **facts,
-    }
+    run = _run_record(evidence, data, facts)
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
     facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
     with replaced_together(folder) as stage:
@@ -130,10 +123,10 @@ def write_results(
         else:
             del files["adjacency"], files["weights"]
         for format in formats:
-            word = cast("GraphFormat", format.value)
-            if word not in {"graphml", "cyjs", *files}:
-                files[word] = stage / f"graph{graph_suffix(word)}"
-                write_graph(model, files[word], format=word)
+            name = cast("GraphFormat", format.value)
+            if name not in {"graphml", "cyjs", *files}:
+                files[name] = stage / f"graph{graph_suffix(name)}"
+                write_graph(model, files[name], format=name)
         model.save(files["model"])
         if bootstrap is not None:
             files["bootstrap"] = stage / "bootstrap.csv"
@@ -148,19 +141,38 @@ def write_results(
     return {what: folder / path.name for what, path in files.items()}, arcs
 
 
-def chosen(
+def _run_record(evidence: "Evidence", data: "Table", facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of ``run.json``: the command, the table, versions, and ``facts``."""
+    from cosmodag.report.origin import file_hash, now, table_hash, versions
+    from cosmodag.report.saved import run_facts
+
+    table, used = Path(facts.get("table", "")), versions()
+    return {
+        "command": command_line(),
+        "date": now(),
+        "rows": len(data.X),
+        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
+        "versions": used,
+        "cosmodag": used["cosmodag"],
+        "python": used["python"],
+        **run_facts(evidence),
+        **facts,
+    }
+
+
+def choose(
     data: "Table",
     fit_arguments: dict[str, Any],
     options: dict[str, Any],
     settings: dict[str, Any],
     quiet: bool,
 ) -> "Choice":
-    """Choose and fit a learner; refuse options that --auto decides itself."""
+    """Choose and fit a learner; refuse options that --auto chooses itself."""
     from cosmodag import selection
 
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        if name not in _ACCEPTED:
+        if name not in _SET_WITH_AUTO:
             raise DataError(f"--auto chooses {name} itself: leave {option_of(name)} out.")
     if settings:
         raise DataError("--auto chooses the learner's parameters itself: leave --set out.")
@@ -185,7 +197,7 @@ def fitted(
 
 
 def windows_for(model: "StructureLearner", data: "Table", fit_arguments: dict[str, Any]) -> "Table":
-    """Make the complete windows that a model with lags learns from; other tables are kept."""
+    """Return the complete windows that a model with lags learns from, else the table itself."""
     import numpy as np
 
     from cosmodag.fit.time.unroll import InTime, unroll
@@ -206,10 +218,10 @@ def bootstrapped(
     max_time: float | None,
     quiet: bool,
 ) -> "tuple[BootstrapResult | None, bool]":
-    """Fit resamples if requested, unless the fit itself was interrupted.
+    """Fit bootstrap resamples if requested, unless the fit itself was interrupted.
 
-    The fit is kept however the resampling ends. The second value is whether the fit or the
-    resampling was interrupted.
+    A failure or an interruption of the resampling does not discard the fit. The second value is
+    whether the fit or the resampling was interrupted.
     """
     if resamples is None or model.stopped_ == "interrupt":
         return None, model.stopped_ == "interrupt"
@@ -230,17 +242,20 @@ def bootstrapped(
         return None, False
     except BootstrapInterrupt as interrupt:
         done = len(interrupt.result.done)
-        message = f"{done or 'None'} of {resamples} resamples were fitted before it was stopped."
+        message = (
+            f"{done or 'None'} of {resamples} resamples were fitted before the bootstrap was "
+            "stopped."
+        )
         warnings.warn(message, InterruptedWarning, stacklevel=2)
         return (interrupt.result if done else None), True
     return result, False
 
 
-def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> None:
-    """Print the arcs of largest standardised weight under a title that counts them.
+def print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) -> None:
+    """Print the arcs of largest standardised weight, at most ``limit``.
 
-    An arc whose direction is a free choice is printed as a line. With resamples, probabilities
-    are printed beside the basis of the direction, or only the reason why they are withheld.
+    An arc whose direction is a free choice is printed as a line. With resamples, the probabilities
+    of edges and directions are printed too, or the reasons (``doubts``) why they are withheld.
     """
     from cosmodag.fit.dag.basis import FREE
 
@@ -248,8 +263,8 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
         print_result("No arc found.")
         return
     numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
-    shares = {} if doubts else {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
-    shown = {name: form for name, form in (numbers | shares).items() if name in arcs}
+    probabilities = {} if doubts else {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
+    shown = {name: form for name, form in (numbers | probabilities).items() if name in arcs}
     head = ["cause", "", "effect", *shown, "basis of direction"]
     rows = [
         [
@@ -259,7 +274,7 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
             *["" if isnan(arc[name]) else form.format(arc[name]) for name, form in shown.items()],
             arc["basis"],
         ]
-        for arc in arcs.head(most).to_dict("records")
+        for arc in arcs.head(limit).to_dict("records")
     ]
     title = (
         f"{counted(len(arcs), 'arc')}, {len(rows):,} shown, the largest standardised weight first"
@@ -270,13 +285,13 @@ def print_arcs(arcs: "pd.DataFrame", most: int, doubts: Sequence[str] = ()) -> N
 
 
 def print_targets(facts: dict[str, Any]) -> None:
-    """Print the targets of regimes, with the evidence for each, and findings about them."""
-    listed = facts["targets"]
-    if not listed:
+    """Print the variables that change in each regime, the evidence, and findings about them."""
+    targets = facts["targets"]
+    if not targets:
         print_result("No variable changes between the regimes.")
     else:
         columns = ["regime", "variable", "stated", "evidence", "change"]
-        print_table(columns, [[_cell(one[name]) for name in columns] for one in listed])
+        print_table(columns, [[_cell(one[name]) for name in columns] for one in targets])
     for sentence in facts["findings"]:
         print_result(sentence)
 

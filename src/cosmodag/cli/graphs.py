@@ -17,14 +17,14 @@ _RAW_CUT = 0.3
 
 
 def convert(
-    given: Annotated[
+    source: Annotated[
         Path,
         typer.Argument(
             metavar="IN",
             help="The graph to read: a file, the folder of a fit, or - for standard input.",
         ),
     ],
-    wanted: Annotated[
+    target: Annotated[
         Path, typer.Argument(metavar="OUT", help="The file to write; - is standard output.")
     ],
     from_format: Annotated[
@@ -40,29 +40,30 @@ def convert(
     """Write a graph in another format, or draw it.
 
     GraphML, GML, DOT, DAGitty, CSV, JSON and Cytoscape's .cyjs keep weights and names exactly; .bif
-    holds the structure, .txt (Tetrad) no weights. A .csv is written as a list of arcs or, with --to
-    adjacency, as a matrix: row u, column v is the arc u → v. --to cpdag writes the equivalence
-    class as text; .pdf, .svg and .png are drawings. A graph that the format cannot hold is refused.
+    has no probability tables, .txt (Tetrad) no weights. A .csv is written as a list of arcs or,
+    with --to adjacency, as a matrix: row u, column v is the arc u → v. --to cpdag writes the
+    equivalence class as text; .pdf, .svg and .png are drawings. A graph that the format cannot
+    represent is refused.
     """
     from cosmodag.cli.saved_fits import is_fit
     from cosmodag.io import as_graph, dump_graph, read_graph, write_graph
     from cosmodag.learners import load
 
-    # Of a fit the model, which has the class and the bases of directions.
-    source = load(given) if is_fit(given) else read_graph(given, format=_word(from_format))
-    format = _word(to_format)
-    if str(wanted) == "-":
+    # The model of a fit also has the equivalence class and the bases of directions.
+    found = load(source) if is_fit(source) else read_graph(source, format=_name(from_format))
+    format = _name(to_format)
+    if str(target) == "-":
         if format is None:
-            raise DataError("standard output has no file extension: name its format with --to.")
-        print_result(dump_graph(source, format).removesuffix("\n"))
+            raise DataError("standard output has no file extension: give its format by --to.")
+        print_result(dump_graph(found, format).removesuffix("\n"))
         return
-    write_graph(source, wanted, format)
+    write_graph(found, target, format)
     if not quiet:
-        graph = as_graph(source)
-        say(f"wrote '{wanted}': {len(graph.names)} nodes, {graph.number_of_arcs} arcs.")
+        graph = as_graph(found)
+        say(f"wrote '{target}': {len(graph.names)} nodes, {graph.number_of_arcs} arcs.")
 
 
-def _word(format: Format | None) -> "GraphFormat | None":
+def _name(format: Format | None) -> "GraphFormat | None":
     return None if format is None else cast("GraphFormat", format.value)
 
 
@@ -74,15 +75,17 @@ def evaluate(
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Keep arcs whose absolute weight is above this. Default: 0 for an "
-            "estimate without cycles, 0.3 for one with cycles.",
+            help="Keep arcs whose absolute weight is above this. Default: 0 for an estimate "
+            "without cycles, 0.3 for one with cycles.",
             show_default=False,
         ),
     ] = None,
     sid: Annotated[
         bool,
         typer.Option(
-            "--sid", help="Also compute intervention distances; needs two acyclic graphs."
+            "--sid",
+            help="Also compute the structural intervention distance and related distances; both "
+            "graphs must be acyclic.",
         ),
     ] = False,
     json: JsonOption = False,
@@ -92,20 +95,21 @@ def evaluate(
 
     Each is a folder that 'cosmodag fit' wrote, or a file: a list of arcs or an adjacency matrix as
     CSV (row u, column v is the arc u → v), GraphML, GML, DOT, DAGitty, JSON, Cytoscape, BIF, Tetrad
-    or a saved model. Nodes are matched by name; a node that only one has counts as isolated in the
-    other. Nodes of a matrix without names are matched by position.
+    or a saved model. Nodes are matched by name: one graph must have all nodes of the other, and its
+    further nodes count as isolated in the other. Nodes of a matrix without names are matched by
+    position.
     """
     from cosmodag.graph.dags import is_dag
     from cosmodag.metrics import evaluate as score
     from cosmodag.metrics.matrices import matched
 
     if str(truth) == str(estimate) == "-":
-        raise DataError("standard input holds one graph: give the other as a file.")
+        raise DataError("standard input holds only one graph: give the other as a file.")
     pattern, graph, note = matched(truth, estimate, (f"'{truth}'", f"'{estimate}'"))
     if note and not quiet:
         say(f"note: {note}")
     cut = threshold
-    if cut is None:  # weights with cycles come from an optimiser, before any arcs were chosen
+    if cut is None:  # weights with cycles come from an optimiser, before arcs were selected
         cut = 0.0 if is_dag(graph.weights) else _RAW_CUT
     scores = score(pattern, graph, cut, sid=sid)
     if threshold is None and cut > 0 and not quiet:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cosmodag.cli.options.common import InterventionsOption, JsonOption, TableArgument, TopOption
+from cosmodag.cli.options.common import InterventionsOption, JsonOption, TableArgument
 from cosmodag.cli.options.inputs import read_data
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 from cosmodag.errors import DataError
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
-# Rows after a pulse for which the changes of a time series are printed.
+# Number of rows after an impulse for which the responses of a time series are printed.
 _HORIZON = 10
 
-_MOST_PATHS = 10
+_MAX_PATHS = 10
 
 
 def is_fit(path: Path) -> bool:
-    """Whether a path is the folder of a fit, or the model in it."""
+    """Whether a path is the folder of a fit, or a saved model."""
     from cosmodag.fit.files.saved import MODEL
 
     return (path / MODEL).is_file() or path.suffix.lower() == ".safetensors"
@@ -33,28 +33,28 @@ def read_for(
 ) -> "tuple[Table, list[Any] | None]":
     """Read the columns of a model from a table, in the order of the model."""
     names = model.fitted_.texts
-    held = zip(names, model.fitted_.kinds, strict=False)
-    declared = [name for name, kind in held if kind.is_levels]
+    kinds = zip(names, model.fitted_.kinds, strict=False)
+    declared = [name for name, kind in kinds if kind.is_levels]
     table, labels = read_data(path, interventions, missing="keep", columns=names, declared=declared)
     places = [table.names.index(name) for name in names]
     return table.of_columns(places), labels
 
 
 def rows_of_fit(folder: Path) -> int | None:
-    """Read how many rows the table of a fit had; None where the folder does not say."""
+    """Read the number of rows of the fitted table from ``run.json``; None if it is not there."""
     rows = _run(folder).get("rows")
     return rows if isinstance(rows, int) and 0 < rows < 2**63 else None
 
 
 def is_table_of_fit(folder: Path, table: Path) -> bool:
-    """Whether a file is the one that was fitted, byte for byte."""
+    """Whether a file has the same bytes as the table of the fit."""
     from cosmodag.report.origin import file_hash
 
     return table.is_file() and _run(folder).get("sha256") == file_hash(table)
 
 
 def _run(folder: Path) -> dict[str, Any]:
-    """Read ``run.json``; return an empty dict where it is absent or damaged."""
+    """Read ``run.json``; return an empty dictionary if it is absent or damaged."""
     from cosmodag.io.files import read_text
     from cosmodag.report.saved import RUN
 
@@ -75,10 +75,11 @@ def report(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the report of a saved fit: one HTML file to open in any browser.
+    """Write the report of a saved fit as one HTML file.
 
-    It shows the graph, the arcs with standard errors, the diagnosis of the data, the training
-    history, and the choices with their reasons. It neither needs nor contains the data itself.
+    The page opens in any browser. It shows the graph, the arcs with standard errors, the diagnosis
+    of the data, the training history, and the choices with their reasons. It neither needs nor
+    contains the data themselves.
     """
     from cosmodag.report.saved import report_folder
 
@@ -93,20 +94,24 @@ def report(
 
 def effect(
     folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
-    of: Annotated[str, typer.Option("--of", metavar="NAME", help="The cause.")],
-    on: Annotated[str, typer.Option("--on", metavar="NAME", help="The variable it acts on.")],
+    of: Annotated[str, typer.Option(metavar="NAME", help="The cause.")],
+    on: Annotated[str, typer.Option(metavar="NAME", help="The variable it acts on.")],
     direct: Annotated[
-        bool, typer.Option("--direct", help="Hold all other causes of the variable fixed.")
+        bool,
+        typer.Option(
+            "--direct", help="Hold all other causes of the variable fixed: the direct effect."
+        ),
     ] = False,
     start: Annotated[
         str | None, typer.Option("--from", help="Value or level of the cause before the change.")
     ] = None,
-    end: Annotated[str | None, typer.Option("--to", help="Value or level after it.")] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", help="Value or level of the cause after the change.")
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
-            help="The table of the fit: effects are then estimated from it again, and --bootstrap "
-            "can be given."
+            help="The table of the fit, to estimate the effect from it again; --bootstrap needs it."
         ),
     ] = None,
     bootstrap: Annotated[
@@ -114,22 +119,23 @@ def effect(
         typer.Option(
             min=2,
             metavar="N",
-            help="Fit N resamples of the table, for an interval that holds the uncertainty of the "
-            "graph.",
+            help="Fit N bootstrap resamples of the table, for an interval that includes the "
+            "uncertainty of the graph.",
         ),
     ] = None,
     interventions: InterventionsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say by how much one variable changes when another is set.
+    """Estimate by how much one variable changes when another is set.
 
-    With an interval, what is adjusted for, the paths, and the range of effects where graphs that
-    fit equally well differ. Without --data the effect is that of the fitted equations.
+    Prints the effect with its interval, the variables adjusted for, the causal paths, and the range
+    of effects over the graphs that fit equally well. Without --data, the effect is computed from
+    the fitted equations.
     """
     if (start is None) != (end is None):
         raise DataError("Give both --from and --to, or neither.")
     if data is None and bootstrap is not None:
-        raise DataError("--bootstrap fits resamples of the table: give it with --data.")
+        raise DataError("--bootstrap fits resamples of the table: give the table by --data.")
     from cosmodag.assess import Effects, refit_resamples
     from cosmodag.learners import load
 
@@ -137,8 +143,8 @@ def effect(
     if model.lags:
         if data is not None or direct or start is not None:
             raise DataError(
-                "Of a time series the responses over time are printed: leave --data, --direct, "
-                "--from and --to out."
+                "The effect in a time series is printed row by row after an impulse: leave --data, "
+                "--direct, --from and --to out."
             )
         _print_responses(folder, model, of, on, json)
         return
@@ -160,14 +166,14 @@ def effect(
         print_json(found.facts())
         return
     print_result(str(found))
-    for path in found.paths[:_MOST_PATHS]:
+    for path in found.paths[:_MAX_PATHS]:
         print_result(" → ".join(map(str, path)))
-    if len(found.paths) > _MOST_PATHS:
-        print_result(f"… and {len(found.paths) - _MOST_PATHS} more paths (--json lists all)")
+    if len(found.paths) > _MAX_PATHS:
+        print_result(f"… and {len(found.paths) - _MAX_PATHS} more paths (--json lists all)")
 
 
 def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, json: bool) -> None:
-    """Print how one variable of a time series changes after another was raised once."""
+    """Print the impulse response of one variable of a time series to another."""
     from cosmodag.assess.inputs import place_of
 
     names = list(model.window_.names)
@@ -192,7 +198,7 @@ def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, 
 def _intervals(
     folder: Path, model: "StructureLearner", u: int, v: int
 ) -> tuple[list[float], list[float]] | None:
-    """Read the intervals that the fit computed from its table; None where there are none."""
+    """Read the intervals of an impulse response, which the fit computed; None without any."""
     from cosmodag.report.saved import saved_answers
 
     curves = saved_answers(folder, model).effect_curves
@@ -204,13 +210,12 @@ def _intervals(
 
 
 def _named(names: list[object], given: str) -> object:
-    """Take a number for a column of a table without names."""
+    """Convert a number to the name of a column, for a table without names."""
     is_number = given.isdigit() and all(isinstance(name, int) for name in names)
     return int(given) if is_number else given
 
 
 def _number_or_label(text: str) -> float | str:
-    """Read a number, or else the label of a level."""
     try:
         return float(text)
     except ValueError:
@@ -221,22 +226,22 @@ def validate(
     folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
     table: TableArgument,
     level: Annotated[
-        float, typer.Option(help="Probability with which a right graph is rejected.")
+        float, typer.Option(help="Probability with which a correct graph is rejected.")
     ] = 0.01,
     subsets: Annotated[
-        int, typer.Option(min=0, help="Subsets of the columns to fit, for comparison.")
+        int, typer.Option(min=0, help="Number of subsets of the columns to fit, for comparison.")
     ] = 5,
     max_time: Annotated[
-        float, typer.Option("--max-time", min=0, help="Seconds for comparisons.")
+        float, typer.Option(min=0, help="Maximum seconds for the comparisons.")
     ] = 60.0,
     interventions: InterventionsOption = None,
-    top: TopOption = 10,
+    top: Annotated[int, typer.Option(min=0, help="Number of failed independences to print.")] = 10,
     json: JsonOption = False,
 ) -> None:
     """Test whether a table has the independences that a graph implies.
 
-    Use rows that the graph was not learnt from; with the table of the fit itself the test is
-    lenient, which is said. The exit code is 0 whatever the verdict.
+    Use rows that the graph was not learnt from: with the table of the fit itself the test is
+    lenient, and the result says so. The exit code is 0 whatever the verdict.
     """
     from dataclasses import replace
 

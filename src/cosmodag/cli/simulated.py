@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cosmodag._version import __version__
-from cosmodag.cli.fit_steps import output_folder, write_results
+from cosmodag.cli.fit_steps import make_folder, output_folder, write_results
 from cosmodag.cli.options.common import JsonOption, OutputOption, QuietOption
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
-from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +37,8 @@ def demo(
 
     Simulates a thousand rows from a random graph, learns a graph with COSMO and order refinement
     (with neural networks if the simulated relations are not linear), compares it with the true
-    graph, and writes the graph, a report and a picture. Needs no data and less than a minute.
+    graph, and writes the graph, a report and a picture. It needs no data and takes less than a
+    minute.
     """
     keep_compiled_programs()
     from cosmodag import Cosmo, CosmoMLP, metrics, simulate
@@ -66,7 +66,7 @@ def demo(
         return
     meaning = {
         "auc": "ranking of arcs by weight: 1 is perfect, 0.5 is chance",
-        "nhd": "wrong arcs per variable (missing, extra; a reversed one counts twice)",
+        "nhd": "wrong arcs per variable (missing or extra; a reversed arc counts twice)",
         "tpr": "share of true arcs found, in the right direction",
         "fdr": "share of found arcs that are wrong",
     }
@@ -97,8 +97,10 @@ def simulate(
     Writes the table (data.csv), the true arcs with their weights (truth.csv), and the name, the
     seed and the versions (dataset.json).
 
-    Mechanisms: gauss, exp, gumbel, uniform, logistic, poisson (linear, by their noise); mlp, mim,
-    gp, gp-add (non-linear).
+    Graphs: ER (Erdős–Rényi), SF (scale-free) or BP (bipartite), with k arcs per node.
+
+    Mechanisms: gauss, exp, gumbel, uniform, logistic, poisson (linear, named after the noise); mlp,
+    mim, gp, gp-add (non-linear).
     """
     from cosmodag.simulate import load
 
@@ -129,10 +131,7 @@ def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path
         "truth": folder / "truth.csv",
         "origin": folder / "dataset.json",
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise DataError(f"The output '{folder}' is not a folder: give another path.") from error
+    make_folder(folder)
     origin = {"name": data.name, "seed": data.seed, "cosmodag": __version__}
     frame = pd.DataFrame(data.X, columns=list(data.names), copy=False)
     if format == "csv":
@@ -149,10 +148,10 @@ def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path
 def _draw_comparison(
     path: "str | os.PathLike[str]", truth: "NDArray[Any]", model: "AnnealedLearner", title: str
 ) -> None:
-    """Draw the true weights, the learnt weights and the training history, as .png, .svg or .pdf.
+    """Draw the true weights, the learnt weights and the training history.
 
-    Variables are in a topological order of the truth, so all its arcs are above the diagonal, and
-    a learnt arc below it points backwards.
+    Variables are in a topological order of the true graph, so all its arcs are above the diagonal,
+    and a learnt arc below the diagonal points backwards.
     """
     import numpy as np
     from matplotlib.figure import Figure

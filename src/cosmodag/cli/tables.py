@@ -1,37 +1,32 @@
-"""Commands on tables, beside ``fit``: ``diagnose`` and ``pag``."""
+"""Commands on tables other than ``fit``: ``diagnose`` and ``pag``."""
 
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cosmodag.cli.fit_steps import fitted, output_folder
 from cosmodag.cli.options import common
-from cosmodag.cli.options.inputs import AskedKinds, read_data
+from cosmodag.cli.options.inputs import KindOptions, ReadingOptions, read_data
 from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
+from cosmodag.graph.texts import counted
 
 _SEARCH = Method("order-search")
 
 
 def diagnose(
     table: common.TableArgument,
+    *,
     graph: Annotated[
         Path | None,
         typer.Option(help="True or learnt graph: also test whether scale reveals its order."),
     ] = None,
-    columns: common.ColumnsOption = None,
-    drop: common.DropOption = None,
-    header: common.HeaderOption = True,
-    decimal: common.DecimalOption = "auto",
-    transpose: common.TransposeOption = False,
-    kinds: common.KindsOption = None,
-    categorical: common.CategoricalOption = None,
-    ordinal: common.OrdinalOption = None,
-    count: common.CountOption = None,
+    reading: ReadingOptions,
+    kinds: KindOptions,
     json: common.JsonOption = False,
 ) -> None:
     """Report properties of a table that affect a graph learnt from it.
@@ -40,28 +35,18 @@ def diagnose(
     few rows; rows that depend on one another or form clusters; columns with few values, counts and
     running numbers; outliers. In the best-fitting graph, or in --graph, it checks for curved
     relations, noise that depends on a cause and signs of hidden common causes; with --graph also
-    for sortability by variance and R². Columns that are not continuous are listed with what they
-    were taken for, and why.
+    for sortability by variance and R². Columns that are not continuous are listed with the kind
+    that was inferred or declared, and the reason.
     """
     from cosmodag.data.diagnose import diagnose as find
     from cosmodag.data.kinds import with_kinds
     from cosmodag.io import read_graph, read_table
 
-    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
-    data = read_table(
-        table,
-        header=header,
-        missing="keep",
-        columns=columns,
-        drop=drop,
-        decimal=decimal,
-        transpose=transpose,
-        declared=asked.declared,
-    )
-    data = with_kinds(data, asked.among(data.names))
+    data = read_table(table, missing="keep", declared=kinds.declared, **vars(reading))
+    data = with_kinds(data, kinds.among(data.names))
     findings = find(data, graph=None if graph is None else read_graph(graph))
     rows, variables = data.X.shape
-    held = {
+    shown = {
         name: kind
         for name, kind in zip(data.names, data.kinds or (), strict=True)
         if kind.kind != "continuous"
@@ -71,16 +56,16 @@ def diagnose(
             {
                 "rows": rows,
                 "columns": variables,
-                "kinds": {name: kind.facts() for name, kind in held.items()},
+                "kinds": {name: kind.facts() for name, kind in shown.items()},
                 "findings": [asdict(finding) for finding in findings],
             }
         )
         return
-    if held:
+    if shown:
         print_table(
-            ["column", "kind", "because of"],
-            [(name, kind.kind, kind.reason) for name, kind in held.items()],
-            title=f"{len(held)} of {variables} columns are not continuous",
+            ["column", "kind", "reason"],
+            [(name, kind.kind, kind.reason) for name, kind in shown.items()],
+            title=f"{len(shown)} of {variables} columns are not continuous",
         )
     source = "standard input" if str(table) == "-" else table.name
     print_table(
@@ -88,51 +73,46 @@ def diagnose(
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
         title=f"{source}: {rows} rows, {variables} columns",
     )
-    counts = Counter(finding.severity for finding in findings)
-    print_result(
-        ", ".join(f"{counts[kind]} {kind}(s)" for kind in ("error", "warning", "notice")) + "."
-    )
+    numbers = Counter(finding.severity for finding in findings)
+    shown_numbers = [counted(numbers[kind], kind) for kind in ("error", "warning", "notice")]
+    print_result(f"{', '.join(shown_numbers)}.")
 
 
 def pag(
     table: common.TableArgument,
+    *,
     output: common.OutputOption = Path("cosmodag-out"),
     method: common.MethodOption = _SEARCH,
-    columns: common.ColumnsOption = None,
-    drop: common.DropOption = None,
-    header: common.HeaderOption = True,
-    decimal: common.DecimalOption = "auto",
-    transpose: common.TransposeOption = False,
-    missing: common.FillingOption = "error",
-    kinds: common.KindsOption = None,
-    categorical: common.CategoricalOption = None,
-    ordinal: common.OrdinalOption = None,
-    count: common.CountOption = None,
+    reading: ReadingOptions,
+    missing: common.MissingOption = "error",
+    kinds: KindOptions,
     knowledge: common.KnowledgeOption = None,
     interventions: common.InterventionsOption = None,
     seed: common.SeedOption = None,
     json: common.JsonOption = False,
     quiet: common.QuietOption = False,
 ) -> None:
-    """Learn a partial ancestral graph: what a table shows where causes may be hidden.
+    """Learn a partial ancestral graph, which allows for hidden causes.
 
     Edges are u --> v (a cause), u <-> v (a hidden common cause), u o-> v (one or both of these) and
-    u o-o v (open). Writes pag.txt (the graph text of Tetrad), pag.dot and pag.graphml to a folder,
-    and prints the edges.
+    u o-o v (undecided). Writes pag.txt (the graph text of Tetrad), pag.dot and pag.graphml to a
+    folder, and prints the edges.
     """
     keep_compiled_programs()
     from cosmodag.data.diagnose.arcs import of_pag
     from cosmodag.data.knowledge import as_knowledge
     from cosmodag.io.graphs import write_graph
 
-    gaps = "keep" if missing == "impute" else missing
-    reading: dict[str, Any] = {"header": header, "missing": gaps, "columns": columns, "drop": drop}
-    asked = AskedKinds(kinds, categorical=categorical, ordinal=ordinal, count=count)
-    reading |= {"decimal": decimal, "transpose": transpose, "declared": asked.declared}
-    data, targets = read_data(table, interventions, **reading)
+    data, targets = read_data(
+        table,
+        interventions,
+        missing="keep" if missing == "impute" else missing,
+        declared=kinds.declared,
+        **vars(reading),
+    )
     options = {
         "knowledge": as_knowledge(knowledge),
-        "kinds": asked.among(data.names),
+        "kinds": kinds.among(data.names),
         "missing": "impute" if missing == "impute" else None,
         "random_state": seed,
     }
@@ -152,6 +132,6 @@ def pag(
         return
     if not quiet:
         print_result(graph.text())
-        print_result(f"By the {graph.basis}; files in {output}/")
+        print_result(f"Basis: {graph.basis}; files in {output}/")
         for finding in findings:
             say(f"{finding.severity}: {finding.sentence}")

@@ -1,4 +1,4 @@
-"""Refinement of tables with categories, counts or curves: a search among blocks of columns."""
+"""Refinement of tables with categories, counts or curves: variables are blocks of columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,8 +14,8 @@ from cosmodag.fit.steps import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records
 from cosmodag.order.mixed.curves import HeldOutGain, curve_gain, entropy_gain, joint_gain
-from cosmodag.order.mixed.finalists import improved
 from cosmodag.order.mixed.joint import JointRecords
+from cosmodag.order.mixed.multinomial_search import turn_and_drop
 from cosmodag.order.mixed.search import best_blocks, turned_losses
 from cosmodag.order.mixed.table import BlockTable
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.solve.watch import Watch
 
-_REQUESTED = {True: "Curves were asked for.", False: "Lines were asked for."}
+_REQUESTED = {True: "Curves were requested.", False: "Lines were requested."}
 
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A graph that was found, how it was scored, and the starts of its search."""
+    """A graph that was found, the scores of its search, and a report of its starts."""
 
     table: BlockTable
     problem: BlockProblem
@@ -38,7 +38,7 @@ class _Candidate:
 
 
 class _Search:
-    """A table, what is known of it, and how its graphs are searched for."""
+    """Searches for graphs of one table, with common settings and random numbers."""
 
     def __init__(
         self, model: "StructureLearner", given: "Prepared", watch: "Watch", restarts: int | None
@@ -58,7 +58,7 @@ class _Search:
     def best(
         self, table: BlockTable, orders: Mapping[str, NDArray[Any]], *, jointly: bool = False
     ) -> _Candidate:
-        """Search for a graph of effects that add up, or of categories that act jointly."""
+        """Search for the best graph of additive effects, or of categories that act jointly."""
 
         def should_stop() -> bool:
             return self.watch.stop is not None
@@ -68,7 +68,7 @@ class _Search:
         problem = table.problem(known.support, known.required, known.before)
         added = Records(problem)
         records = JointRecords(table, problem) if jointly else added
-        # One column for each variable is searched by a faster program with records of its own.
+        # Variables of one column each have a faster search, with records of its own.
         is_plain = problem.are_columns and not jointly
         found, report = best_blocks(
             problem,
@@ -80,11 +80,11 @@ class _Search:
             records=None if is_plain else records,
         )
         if self.method == "order" and not jointly:
-            found = improved(table, problem, found, should_stop, added)
+            found = turn_and_drop(table, problem, found, should_stop, added)
         return _Candidate(table, problem, records, found, report)
 
     def fit(self, chosen: _Candidate, reason: str, *others: _Candidate) -> RefinedFit:
-        """Fit the equations of the graph that was chosen; the starts of others are reported."""
+        """Fit the equations of the chosen graph; the starts of the others are reported too."""
         table, found = chosen.table, chosen.found
         equations = BlockEquations.of(table, found, self.given.preparation)
         sizes = equations.sizes(table) / self.given.preparation.factors
@@ -110,12 +110,12 @@ def refine_blocks(
     watch: "Watch",
     *,
     curves: bool | str = "auto",
-    restarts: int | None = None,
+    restarts: int | None,
 ) -> RefinedFit:
-    """Search for the graph of a table with categories or counts, starting from orders by name.
+    """Search for the graph of a table with categories or counts, starting from named orders.
 
-    `curves` says whether effects of numbers may be curves; ``"auto"`` compares the graphs with and
-    without them on held-out rows.
+    With `curves`, effects of numbers may be curves; ``"auto"`` compares the best graphs with and
+    without curves on held-out rows.
     """
     search = _Search(model, given, watch, restarts)
     table = search.table(curves=curves is not False)
@@ -144,12 +144,12 @@ def with_curves(
     lines: RefinedFit | None,
     watch: "Watch",
     *,
-    restarts: int | None = None,
+    restarts: int | None,
 ) -> RefinedFit:
     """Search for the graph of a table of numbers whose effects may be curves.
 
-    A graph of `lines` is kept unless curves are better on held-out rows. Without it, curves are
-    taken in any case.
+    The result of `lines` is kept unless curves are better on held-out rows. If `lines` is None, the
+    result has curves.
     """
     search = _Search(model, given, watch, restarts)
     table = search.table(curves=True)
@@ -174,7 +174,7 @@ def _with_noise(reason: str) -> str:
 
 
 def _with_reason(fit: RefinedFit, reason: str, gain: HeldOutGain | None = None) -> RefinedFit:
-    """Record what was decided about curves, and why."""
-    numbers = {} if gain is None else {"curve_gain": gain.gain, "curve_gain_error": gain.error}
+    """Record the reason for or against curves, and their gain on held-out rows."""
+    gains = {} if gain is None else {"curve_gain": gain.gain, "curve_gain_error": gain.error}
     extra = {**fit.extra, "curves_reason_": reason}
-    return replace(fit, scores={**fit.scores, **numbers}, extra=extra)
+    return replace(fit, scores={**fit.scores, **gains}, extra=extra)

@@ -18,7 +18,7 @@ def check_number(
     low_allowed: bool = False,
     also: Collection[str | None] = (),
 ) -> None:
-    """Refuse a value that is not a finite number above (or at) a lower bound, nor one of `also`."""
+    """Refuse a value unless it is one of `also`, or a finite number above (or at) a bound."""
     if _is_in(value, also):
         return
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
@@ -29,7 +29,7 @@ def check_number(
 
 
 def check_count(name: str, value: Any, *, low: int = 1, also: Collection[str | None] = ()) -> None:
-    """Refuse a value that is not a whole number of at least `low`, nor one of `also`."""
+    """Refuse a value unless it is one of `also`, or a whole number of at least `low`."""
     if _is_in(value, also):
         return
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -39,13 +39,13 @@ def check_count(name: str, value: Any, *, low: int = 1, also: Collection[str | N
 
 
 def refuse_lags(learner: Any, what: str, instead: str) -> None:
-    """Refuse a method that time series do not have, and name the alternative."""
+    """Refuse a method that is not defined for time series, and name the alternative."""
     if getattr(learner, "lags", 0):
         raise DataError(f"{what} is not offered for time series (lags={learner.lags}): {instead}.")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str | None]) -> None:
-    """Refuse a value that is not one of the names allowed, of which None may be one."""
+    """Refuse a value that is not one of the choices: names, or None."""
     choices = tuple(choices)
     if not _is_in(value, choices):
         raise DataError(f"{name} is {value!r}: it must be one of {', '.join(map(repr, choices))}.")
@@ -60,9 +60,9 @@ def _or(choices: Collection[str | None]) -> str:
 
 
 def seeds_from(random_state: Any, count: int) -> list[int]:
-    """Independent 32-bit seeds; the same for the same random state.
+    """Derive a number of independent 32-bit seeds from a random state.
 
-    None gives seeds that differ every time.
+    The same integer gives the same seeds; None gives different seeds at each call.
     """
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))

@@ -17,10 +17,10 @@ from cosmodag.errors import DataError
 from cosmodag.fit.dag import rows
 from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of, pag_of_fit
 from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
+from cosmodag.fit.dag.known import NOTHING, Known
+from cosmodag.fit.dag.preparation import Preparation
 from cosmodag.fit.dag.read_only import read_only
-from cosmodag.fit.known import NOTHING, Known
-from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes import FittedRegimes
+from cosmodag.fit.dag.regimes import FittedRegimes
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 class FittedDAG:
     """Result of a fit. A learner holds it as ``fitted_``, and reads its attributes from it.
 
-    Its arrays refuse writing; a changed graph is another fit (`dataclasses.replace`).
+    Its arrays are read-only; a changed graph is another `FittedDAG` (`dataclasses.replace`).
     """
 
     order: NDArray[np.intp]  # (d,): column numbers in causal order, causes first
@@ -44,32 +44,33 @@ class FittedDAG:
     # (d, d): weights before the threshold, acyclic; None for very many variables.
     weights: Floats | None
     preparation: Preparation  # how columns are centred and scaled
-    # How variables are predicted from their parents in `adjacency`.
+    # Predictions of variables from their parents in `adjacency`.
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
     # Bounds on the graph, interventions and missing values of the training data.
     known: Known = NOTHING
-    columns: NDArray[Any] | None = None  # names of the columns; None where the table had none
-    knowledge: Knowledge | None = None  # what the user knows of the graph
-    kinds: tuple[ColumnKind, ...] = ()  # what the numbers of each column mean
+    columns: NDArray[Any] | None = None  # names of the columns; None if the table had none
+    knowledge: Knowledge | None = None  # the user's background knowledge
+    kinds: tuple[ColumnKind, ...] = ()  # kind of each column: number, count, or levels
     # (k, d) bool: the distinct sets of variables that were set; None without interventions.
     target_sets: NDArray[np.bool_] | None = None
-    # Targets of regimes, evidence for them, and own equations; None without regimes, or where the
+    # Targets of regimes, evidence for them, and own equations; None without regimes, or if the
     # graph was not examined.
     regimes: FittedRegimes | None = None
-    # What refinement assumed of the noise, and why; None without refinement.
+    # Noise model that refinement assumed, and the reason; None without refinement.
     noise: str | None = None
     noise_reason: str | None = None
-    follows_units: bool = False  # whether the order is one that depends on the units of columns
+    follows_units: bool = False  # whether the order depends on the units of the columns
     # (n, d) float32: residuals of the training data, in prepared units; None if they were not
     # saved.
     residuals: NDArray[np.float32] | None = None
-    # (d,): variances of the residuals, and deviations of the columns, in the table's own units.
+    # (d,): variances of the residuals, and standard deviations of the columns, in the table's own
+    # units.
     noise_variances: Floats | None = None
     deviations: Floats | None = None
     # (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None if
     # another score decides, or it was not computed.
     turning_losses: Floats | None = None
-    # Variables and lags where the columns are those of a window in time; None otherwise.
+    # Variables and lags if the columns are those of a window in time; None otherwise.
     window: Window | None = None
     learner: str = "the model"  # class of the learner, for messages
 
@@ -92,19 +93,19 @@ class FittedDAG:
 
     @property
     def names(self) -> list[Any]:
-        """Column names, or column numbers where the data had no names."""
+        """Column names, or column numbers if the data had no names."""
         return list(range(self.d)) if self.columns is None else list(self.columns)
 
     @property
     def texts(self) -> list[str]:
-        """Names for messages, made up where the data had none."""
+        """Column names as text; ``x0``, ``x1``, … if the data had no names."""
         if self.columns is None:
             return [f"x{place}" for place in range(self.d)]
         return [str(name) for name in self.columns]
 
     @property
     def is_linear(self) -> bool:
-        """Whether all equations are lines, whose coefficients are the weights."""
+        """Whether all equations are linear, with the weights as coefficients."""
         return isinstance(self.equations, LinearEquations)
 
     @cached_property
@@ -119,19 +120,19 @@ class FittedDAG:
 
     @cached_property
     def arcs(self) -> sparse.csr_array:
-        """Arcs as a Boolean matrix; their weights do not matter."""
+        """Arcs as a sparse Boolean matrix, without their weights."""
         edges = self.edges
         return mask_of(edges.row, edges.col, self.d)
 
     @cached_property
     def bounds(self) -> Bounds | None:
-        """Bounds that knowledge alone sets on the columns."""
+        """Bounds on the graph that follow from knowledge alone, without interventions."""
         known = self.knowledge if self.window is None else self.window.knowledge(self.knowledge)
         return bounds_of(known, self.texts)
 
     @cached_property
     def arrow_basis(self) -> list[str]:
-        """What the direction of each arc of ``edges`` rests on; see `cosmodag.fit.dag.basis`."""
+        """Basis of the direction of each arc of ``edges``; see `cosmodag.fit.dag.basis`."""
         return basis_of_fit(self)
 
     @cached_property
@@ -140,7 +141,7 @@ class FittedDAG:
         return self.known.moments(self.training_data() * self.preparation.scales)
 
     def examined(self, regimes: FittedRegimes | None, losses: Any) -> "FittedDAG":
-        """Add the evidence about arrows and regimes; edges that were computed stay."""
+        """Add the evidence about arrows and regimes; cached edges are kept."""
         found = replace(self, regimes=regimes, turning_losses=losses)
         for name in vars(self).keys() & {"edges", "arcs"}:
             vars(found)[name] = vars(self)[name]
@@ -156,24 +157,24 @@ class FittedDAG:
 
     @cached_property
     def pag(self) -> PartialAncestralGraph:
-        """What the graph shows where causes may be hidden; see `cosmodag.fit.dag.basis`."""
+        """Partial ancestral graph, which allows hidden causes; see `cosmodag.fit.dag.basis`."""
         return pag_of_fit(self)
 
     def settled(self, data: NDArray[np.float32], *, recentre: bool) -> "FittedDAG":
-        """Fit constants, residuals and variances to the training data, prepared.
+        """Fit constants, residuals and variances to the prepared training data.
 
-        With `recentre`, means may be moved if variables were set: those that satisfy all equations
-        are the means of observations without interventions, even if the table has none.
+        With `recentre` and interventions, the means are moved to those that satisfy all equations:
+        these are the means of observations without interventions, even if the table has none.
         """
         return rows.with_constants(self, data, recentre)
 
     def prepared(self, X: Any) -> Floats:
-        """Check the columns of new data, and prepare it like the training data."""
+        """Check the columns of new data, and prepare the data like the training data."""
         return rows.prepared_rows(self, X)
 
     @property
     def has_noise(self) -> NDArray[np.bool_]:
-        """(d,): columns that are not constant, and have an equation."""
+        """(d,): whether each column varies and has an equation."""
         varying = ~self.preparation.constant
         return varying if self.known.given is None else varying & ~self.known.given
 
@@ -184,7 +185,7 @@ class FittedDAG:
         return fitted
 
     def predict_column(self, data: NDArray[Any], v: int) -> NDArray[Any]:
-        """One column of :meth:`predict_prepared`."""
+        """Predict variable v: one column of :meth:`predict_prepared`."""
         if self.preparation.constant[v]:
             return np.zeros(len(data))
         return self.equations.predict_column(data, self.adjacency, v)
@@ -194,14 +195,14 @@ class FittedDAG:
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
     def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
-        """Mean Gaussian log-likelihood, per row and variable, of entries that were not set."""
+        """Compute the mean Gaussian log-likelihood of the entries that were not set."""
         return rows.score_of(self, X, interventions, regimes)
 
     def log_likelihoods(self, X: Any, regimes: Any = None) -> Floats:
-        """Log-likelihood of every entry of the columns that have noise.
+        """Compute the log-likelihood of every entry of the columns that have noise.
 
-        Gaussian, unless the equations have another one, such as that of categories. If `regimes`
-        gives the regime of each row, targets have their own equations.
+        It is Gaussian unless the equations define another one, such as that of categories. If
+        `regimes` gives the regime of each row, targets have their own equations.
         """
         return rows.likelihoods_of(self, self.prepared(X), regimes)
 
@@ -211,21 +212,22 @@ class FittedDAG:
         random_state: int | None = None,
         held: Mapping[int, NDArray[Any]] = MappingProxyType({}),
     ) -> Floats:
-        """Draw n new rows: noise from the residuals, or normal noise where these were not saved.
+        """Draw n new rows, with noise from the residuals, or normal noise if these were not saved.
 
-        `held` gives the values, in the table's own units, of columns that are set from outside.
+        `held` has the values (n,), in the table's own units, of columns that are set by an
+        intervention.
         """
         noise = self.drawn_noise(n, np.random.default_rng(random_state))
         drawn = self.preparation.undo(self.propagated(noise, self.prepared_values(held)))
         for v, values in held.items():
-            drawn[:, v] = values  # to the last digit
+            drawn[:, v] = values  # exactly, without the rounding of the preparation
         return drawn
 
     def drawn_noise(self, n: int, random: np.random.Generator, *, normal: bool = False) -> Floats:
         """Draw n rows of noise, independent between variables, in prepared units.
 
-        It comes from the residuals of the training data, or from normal distributions: if these
-        were not saved, or if `normal` is true.
+        The noise is drawn from the residuals of the training data; from normal distributions if
+        these were not saved, or if `normal` is true.
         """
         return rows.drawn_noise(self, n, random, normal=normal)
 
@@ -239,7 +241,7 @@ class FittedDAG:
     ) -> Floats:
         """Compute rows from their noise, causes first, all in prepared units.
 
-        Columns that are `held` have the values given, and no noise.
+        The columns of `held` have the values given there, and no noise.
         """
         values = noise.copy()
         for v in self.order:
@@ -250,11 +252,11 @@ class FittedDAG:
         return values
 
     def training_data(self) -> Floats:
-        """Recover the training data from residuals: parents first, each x_v = f_v + r_v."""
+        """Recover the prepared training data from the residuals: x_v = f_v + r_v, causes first."""
         if self.residuals is None:
             raise DataError(
-                "The model was saved without the residuals of its training data, which this needs: "
-                "save it with residuals=True, or fit again."
+                "The model was saved without the residuals from which its training data are "
+                "recovered: save it with residuals=True, or fit again."
             )
         return self.propagated(self.residuals.astype(np.float64))
 
@@ -284,9 +286,9 @@ class FittedDAG:
 
     @classmethod
     def load(cls, path: "str | os.PathLike[str]") -> "FittedDAG":
-        """Read a DAG from a file of :meth:`save`, or that of a saved learner, or from its folder.
+        """Read a DAG from a file of :meth:`save`, or from the file or folder of a saved learner.
 
-        Nothing that is read can run code. The example is that of :meth:`save`.
+        Nothing in the file is run as code. See :meth:`save` for an example.
         """
         from cosmodag.fit.files.dag import load_dag
 

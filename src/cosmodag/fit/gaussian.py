@@ -1,4 +1,4 @@
-"""Tables with missing values: a normal distribution fitted by EM, and draws from equations."""
+"""Normal distributions of tables with missing values: EM, moments, and conditional draws."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from cosmodag.order.moments import Moments
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# Smallest variance of the noise, as a share of the variable's variance.
+# Smallest noise variance, as a fraction of the variable's variance.
 _LEAST_NOISE = 1e-6
-# EM ends when no covariance of standardised columns changes by more than this, or after this
-# number of rounds.
+# EM ends when no covariance of standardised columns changes by more than the first number, or
+# after the second number of rounds.
 _SETTLED, _ROUNDS = 1e-4, 100
-# Share of the pairs of variables that may have fewer common rows than are counted.
+# Fraction of the pairs of variables that may share fewer rows than the effective number assumes.
 _SCARCE = 0.1
-# Largest number of matrix entries that are held for rows handled together.
+# Largest number of matrix entries in memory for one batch of rows.
 _AT_ONCE = 4_000_000
 
 
@@ -43,7 +43,8 @@ class Normal:
         given the rest of the row. With few rows, the correlations in these expectations are
         shrunk.
 
-        `absent` (n, d) marks missing values, whose entries in `X` are ignored; no column lacks all.
+        `absent` (n, d) marks missing values, whose entries in `X` are ignored. Every column has a
+        value.
 
         Examples
         --------
@@ -51,19 +52,19 @@ class Normal:
         >>> Normal.of(X, np.isnan(X)).means.round(1).tolist()
         [2.5, 4.8]
         """
-        there = ~absent
+        observed = ~absent
         n, d = X.shape
-        centres = np.mean(X, axis=0, where=there, dtype=np.float64)
-        units = np.std(X, axis=0, where=there, dtype=np.float64)
+        centres = np.mean(X, axis=0, where=observed, dtype=np.float64)
+        units = np.std(X, axis=0, where=observed, dtype=np.float64)
         units = np.where(units > 0, units, 1.0)
-        table = np.where(there, (X - centres) / units, 0.0)
+        table = np.where(observed, (X - centres) / units, 0.0)
         means = np.zeros(d)
         covariance = table.T @ table / n + np.diag(absent.mean(axis=0))
         for _ in range(_ROUNDS):
             before = covariance
-            filled, lacking = _expected(table, absent, means, _precision(covariance, n))
+            filled, missing_covariance = _expected(table, absent, means, _precision(covariance, n))
             means = filled.mean(axis=0)
-            covariance = (filled - means).T @ (filled - means) / n + lacking / n
+            covariance = (filled - means).T @ (filled - means) / n + missing_covariance / n
             if np.max(np.abs(covariance - before)) <= _SETTLED:
                 break
         scales = np.sqrt(np.diag(covariance))
@@ -72,10 +73,10 @@ class Normal:
 
 
 def moments_of_gaps(X: NDArray[Any], absent: Bools) -> Moments:
-    """Second moments of a table with missing values, with an effective number of rows.
+    """Compute second moments of a table with missing values.
 
-    The covariance is that of `Normal`; the number of rows is that of `effective_rows`, since
-    imputed values are not measurements.
+    The covariance is that of `Normal`, the number of rows that of `effective_rows`, since imputed
+    values are not measurements.
     """
     found = Normal.of(X, absent)
     scales = np.where(np.diag(found.correlations) > 0, found.scales, 0.0)
@@ -89,19 +90,20 @@ def moments_of_gaps(X: NDArray[Any], absent: Bools) -> Moments:
 
 
 def effective_rows(absent: Bools) -> float:
-    """Rows in which three variables are measured, for variables that are often missing.
+    """Estimate the number of rows in which three variables that are often missing are measured.
 
-    One number for all variables keeps the score the same for all graphs of one equivalence class.
-    With n rows of two values or more, of which a tenth of the pairs of variables share at most p,
-    it is n (p / n)^1.5: an arc is tested given other parents, so that two values are too few. On 24
-    tables of 300 rows and 20 variables that lack a fifth, p itself left 1.2 false arcs a table (.75
-    without gaps), and this number .75, with .8 fewer of 25 true arcs.
+    One number for all variables keeps the score equal for all graphs of an equivalence class. If n
+    rows have at least two values, and p is the 10 % quantile of the number of rows that a pair of
+    variables shares, it is n (p / n)^1.5: an arc is tested given other parents, for which two
+    values are not enough. On 24 tables of 300 rows and 20 variables with a fifth of the values
+    missing, p itself gave 1.2 false arcs per table (.75 without missing values), and this number
+    .75, with .8 fewer of the 25 true arcs.
     """
-    there = (~absent).astype(np.float64)
-    pairs = (there.T @ there)[np.triu_indices(absent.shape[1], 1)]
+    observed = (~absent).astype(np.float64)
+    pairs = (observed.T @ observed)[np.triu_indices(absent.shape[1], 1)]
     shared = float(np.quantile(pairs, _SCARCE, method="lower"))
-    of_use = max(int(np.count_nonzero(there.sum(axis=1) > 1)), 1)
-    return max(of_use * float((shared / of_use) ** 1.5), 2.0)
+    n = max(int(np.count_nonzero(observed.sum(axis=1) > 1)), 1)
+    return max(n * float((shared / n) ** 1.5), 2.0)
 
 
 def _expected(
@@ -109,18 +111,18 @@ def _expected(
 ) -> tuple[Floats, Floats]:
     """Fill in conditional means; sum the conditional covariances over the rows."""
     filled = np.where(absent, means, table)
-    lacking = np.zeros(precision.shape)
+    missing_covariance = np.zeros(precision.shape)
     for rows, places in _by_number(absent):
         pulls = np.take_along_axis((filled[rows] - means) @ precision, places, axis=1)
         square = places[:, :, None], places[:, None, :]
         spread = np.linalg.inv(precision[square])
         filled[rows[:, None], places] = means[places] - np.einsum("ijk,ik->ij", spread, pulls)
-        np.add.at(lacking, square, spread)
-    return filled, lacking
+        np.add.at(missing_covariance, square, spread)
+    return filled, missing_covariance
 
 
 def _by_number(absent: Bools) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows with the same number of missing values, and their places: (r,) and (r, number)."""
+    """Group rows by their number of missing values: rows (r,), missing columns (r, number)."""
     numbers = absent.sum(axis=1)
     for number in np.unique(numbers[numbers > 0]).tolist():
         rows = np.flatnonzero(numbers == number)
@@ -129,7 +131,7 @@ def _by_number(absent: Bools) -> Iterator[tuple[NDArray[np.intp], NDArray[np.int
 
 
 def _correlations(covariance: Floats) -> Floats:
-    """Correlations; zeros for a constant variable."""
+    """Compute correlations; those of a constant variable are zero, also on the diagonal."""
     variances = np.diag(covariance)
     scales = np.where(variances > 0, np.sqrt(np.maximum(variances, 0.0)), np.inf)
     found = covariance / np.outer(scales, scales)
@@ -138,7 +140,7 @@ def _correlations(covariance: Floats) -> Floats:
 
 
 def _precision(covariance: Floats, n: int) -> Floats:
-    """Inverse covariance; correlations are shrunk if rows are few."""
+    """Invert a covariance; with few rows, its correlations are shrunk towards zero."""
     d = len(covariance)
     scales = np.sqrt(np.diag(covariance))
     scales = np.where(scales > 0, scales, 1.0)
@@ -153,8 +155,8 @@ class GaussianEquations:
 
     means: Floats  # (d,)
     variances: Floats  # (d,): of the variables
-    # (d, d): inverse covariance, (I − W) D⁻¹ (I − W)ᵀ for weights W and noise variances D, in which
-    # the row of a variable has entries for its parents, children and their other parents.
+    # (d, d): inverse covariance, (I − W) D⁻¹ (I − W)ᵀ for weights W and noise variances D. The row
+    # of a variable has entries for its Markov blanket: parents, children and their other parents.
     precision: Floats
     # (d, d): column v is (e_v − W e_v) / √D_v, the contribution of the equation of v to the
     # precision; None without a graph.
@@ -164,7 +166,7 @@ class GaussianEquations:
     def on(cls, arcs: Bools, X: Floats, targets: Bools | None) -> "GaussianEquations":
         """Regress every variable on its parents, over the rows in which it was not set.
 
-        Means are those of observations without interventions, as the equations imply them, even if
+        The means are those that the equations imply for observations without interventions, even if
         the table has no such rows. `arcs` is a DAG; `X` has no missing values.
         """
         n, d = X.shape
@@ -178,23 +180,23 @@ class GaussianEquations:
             centres = own.mean(axis=0)
             own = own - centres
             weights = linalg.lstsq(own[:, parents], own[:, v])[0] if len(parents) else np.empty(0)
-            left = own[:, v] - own[:, parents] @ weights
-            noise = max(float(np.mean(left**2)), _LEAST_NOISE * variances[v])
+            residuals = own[:, v] - own[:, parents] @ weights
+            noise = max(float(np.mean(residuals**2)), _LEAST_NOISE * variances[v])
             constants[v] = centres[v] - centres[parents] @ weights
             terms[parents, v] = -weights
             terms[:, v] /= np.sqrt(noise)
-        # Means satisfy the equations.
+        # The means solve the equations without noise.
         means = linalg.solve(terms.T, constants * np.diag(terms))
         return cls(means, variances, terms @ terms.T, terms)
 
     @classmethod
     def of_normal(cls, normal: Normal, n: int) -> "GaussianEquations":
-        """Equations of a normal distribution without a graph, fitted to n rows."""
+        """Take the means and inverse covariance of a normal distribution fitted to n rows."""
         covariance = normal.correlations * np.outer(normal.scales, normal.scales)
         return cls(normal.means, normal.scales**2, _precision(covariance, n))
 
     def precision_where(self, was_set: Bools) -> Floats:
-        """Inverse covariance in rows in which some variables were set."""
+        """Compute the inverse covariance in rows in which some variables (d,) were set."""
         if self.terms is None or not was_set.any():
             return self.precision
         terms = self.terms.copy()
@@ -206,11 +208,11 @@ class GaussianEquations:
 def fill(
     X: Floats, absent: Bools, equations: GaussianEquations, draws: Floats, targets: Bools | None
 ) -> Floats:
-    """Draw missing values given all others of their row.
+    """Draw missing values from their distribution given the rest of the row.
 
-    `absent` marks missing values, whose entries in `X` are ignored; `targets`, values that were
-    set. `draws`, one number for each missing value, are standard normal; zeros give conditional
-    means.
+    `absent` marks missing values, whose entries in `X` are ignored; `targets` marks values that
+    were set. `draws` are standard normal numbers, one for each missing value; zeros give
+    conditional means.
 
     Examples
     --------
@@ -227,7 +229,7 @@ def fill(
         precision = equations.precision_where(was_set)
         own = precision[np.ix_(some, some)]
         pulls = centred[members] @ precision[:, some]
-        # With own = L Lᵀ, Lᵀ⁻¹ times standard numbers has the covariance own⁻¹.
+        # For own = L Lᵀ, Lᵀ⁻¹ times standard normal numbers has the covariance own⁻¹.
         drawn = np.linalg.solve(np.linalg.cholesky(own).T, numbers[np.ix_(members, some)].T)
         means = -np.linalg.solve(own, pulls.T)
         filled[np.ix_(members, some)] = (means + drawn).T + equations.means[some]
@@ -237,11 +239,11 @@ def fill(
 def _patterns(
     absent: Bools, targets: Bools | None
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Bools]]:
-    """Group rows by their missing and set variables: rows, missing, set."""
+    """Group incomplete rows by their missing and set variables: rows, missing columns, set."""
     rows, d = np.flatnonzero(absent.any(axis=1)), absent.shape[1]
     was_set = np.zeros_like(absent) if targets is None else targets
-    kinds = np.hstack([absent[rows], was_set[rows]])
-    patterns, which = np.unique(kinds, axis=0, return_inverse=True)
+    masks = np.hstack([absent[rows], was_set[rows]])
+    patterns, which = np.unique(masks, axis=0, return_inverse=True)
     by_pattern = np.argsort(which.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(which.ravel(), minlength=len(patterns)))
     for pattern, members in zip(patterns, np.split(rows[by_pattern], ends[:-1]), strict=True):

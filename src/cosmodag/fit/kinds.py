@@ -1,4 +1,4 @@
-"""Which kinds of columns a learner can use, and the warnings and errors about the others."""
+"""Kinds of columns that a learner can use; warnings and errors about the others."""
 
 import shlex
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ def is_block(kind: ColumnKind) -> bool:
 def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
     """Whether a table has categories of three levels or more, or counts.
 
-    All other kinds are plain columns already, also the indicator of a binary variable.
+    Every other kind is one plain column; a binary variable is its indicator.
     """
     return any(map(is_block, kinds))
 
 
 def check_levels(learner: "StructureLearner", table: Table) -> None:
-    """Refuse categories of more than two levels for a learner that takes numbers only."""
+    """Refuse unordered categories of three levels or more if the learner takes numbers only."""
     kinds = table.kinds or ()
     unordered = {
         table.names[v]: len(kind.levels) for v, kind in enumerate(kinds) if not kind.is_number
@@ -47,16 +47,16 @@ def check_levels(learner: "StructureLearner", table: Table) -> None:
 
 
 def models_kinds(learner: "StructureLearner", table: Table) -> bool:
-    """Whether levels and counts of a table get equations of their kinds."""
+    """Whether the learner fits the categories and counts of a table by equations of their kind."""
     takes_levels = learner.why_no_levels(len(table.names)) is None
     return takes_levels and needs_blocks(table.kinds or ())
 
 
 def kinds_findings(learner: "StructureLearner", table: Table) -> list[Finding]:
-    """List what was inferred from text, and which levels are used as numbers."""
+    """List the kinds that were inferred from text, and the levels that are used as numbers."""
     kinds = table.kinds or ()
-    said = declared_names(learner.kinds, table)
-    found = list(inferred_kinds(kinds, table.names, said))
+    declared = declared_names(learner.kinds, table)
+    found = list(inferred_kinds(kinds, table.names, declared))
     if learner.why_no_levels(len(table.names)) is not None:
         found += levels_as_numbers(kinds, table.names, type(learner).__name__)
     return found

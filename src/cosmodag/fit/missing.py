@@ -12,8 +12,8 @@ from cosmodag.data.interventions import targets_of
 from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.dag.known import Known
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
-from cosmodag.fit.known import Known
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
@@ -29,33 +29,34 @@ REMEDY = (
     "leave out the rows that hold them with missing='drop' (--missing drop), or have them "
     "estimated from the others with missing='impute' (--missing impute)"
 )
-"""Advice in the message on missing values."""
+"""Advice in the message about missing values."""
 
-# Largest number of searches, even if the graph still changes, and number of draws on each graph:
-# equations are fitted to earlier draws.
+# Largest number of searches for a graph, and number of draws on each graph: the equations of a draw
+# are fitted to the draw before.
 _ROUNDS, _REPEATS = 4, 5
 
 Targets = Bools | None
 
 
 class Completed(NamedTuple):
-    """A table without missing values."""
+    """A table whose missing values were dropped or imputed."""
 
     table: Table
-    targets: Targets  # (n, d) bool: values that were set; None for none
-    report: dict[str, Any] | None = None  # treatment, as plain values; None if nothing was missing
-    absent: Bools | None = None  # (n, d) bool: imputed values; None for none
-    # (rows of the original table,) bool: rows that were not dropped; None for all.
+    targets: Targets  # (n, d) bool: values that were set; None without interventions
+    # Treatment of missing values, as plain values; None if nothing was missing.
+    report: dict[str, Any] | None = None
+    absent: Bools | None = None  # (n, d) bool: imputed values; None if there are none
+    # (rows of the original table,) bool: rows that were not dropped; None if all were kept.
     kept: Bools | None = None
 
 
 @dataclass(frozen=True)
 class LevelColumns:
-    """A table in which a category of k levels is k − 1 columns of zeros and ones.
+    """Indicator columns of a table: k − 1 columns of zeros and ones for a category of k levels.
 
-    Ordered levels stay one column. A drawn value is not yet a level: of a category, the level of
-    the largest indicator is taken, the first having one less the sum of the others; of ordered
-    levels, the nearest.
+    Ordered levels stay one column. Imputed values are turned back into levels: a category has the
+    level of its largest indicator, where that of the first level is one less the sum of the others;
+    an ordered column has the nearest level.
 
     Examples
     --------
@@ -70,11 +71,11 @@ class LevelColumns:
 
     @property
     def are_ordered(self) -> bool:
-        """Whether no column is a category of more than two levels."""
+        """Whether no column is an unordered category of three levels or more."""
         return all(kind.is_number for kind in self.kinds)
 
     def expanded(self, X: Floats) -> Floats:
-        """Replace the numbers of levels by indicators; missing ones stay missing."""
+        """Replace level numbers by indicators; missing values stay missing."""
         columns = []
         for v, kind in enumerate(self.kinds):
             column = X[:, [v]]
@@ -85,7 +86,7 @@ class LevelColumns:
         return np.hstack(columns)
 
     def collapsed(self, filled: Floats) -> Floats:
-        """Turn indicators, and values between ordered levels, into numbers of levels."""
+        """Turn indicators, and values between ordered levels, into level numbers."""
         columns, first = [], 0
         for kind in self.kinds:
             width = 1 if kind.is_number else len(kind.levels) - 1
@@ -101,10 +102,10 @@ class LevelColumns:
 
 
 def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None) -> Completed:
-    """Check a table, and treat missing values as the parameter ``missing`` of a model says.
+    """Check a table, and treat missing values by the parameter ``missing`` of a learner.
 
     `entries` are the interventions of each row, as for ``fit``; `kinds` are the declared kinds of
-    the columns, by default the parameter of the model.
+    the columns, by default those of the learner.
     """
     kinds = model.kinds if kinds is None else kinds
     declared = declared_names(kinds, X)
@@ -119,7 +120,7 @@ def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None)
     empty = absent.all(axis=0)
     if empty.any():
         listed = name_list([table.names[place] for place in np.flatnonzero(empty)])
-        raise DataError(f"{listed} have no value at all: leave such columns out.")
+        raise DataError(f"{listed} have no value at all: leave these columns out.")
     columns = absent.sum(axis=0)
     report = {
         "rows": len(absent),
@@ -133,7 +134,7 @@ def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None)
 
 
 def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]) -> Completed:
-    """Drop rows, and warn with their number."""
+    """Drop the rows of a mask, and warn with their number."""
     dropped, kept = int(gone.sum()), int((~gone).sum())
     listed = name_list(list(report["columns"]))
     if kept < 2:
@@ -148,18 +149,17 @@ def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]
             DataWarning,
             stacklevel=5,
         )
-    rest = table.of_rows(~gone)
-    free = None if targets is None else targets[~gone]
+    kept_targets = None if targets is None else targets[~gone]
     report = {**report, "method": "drop", "dropped": dropped}
-    return Completed(rest, free, report, kept=~gone)
+    return Completed(table.of_rows(~gone), kept_targets, report, kept=~gone)
 
 
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:
-    """Draw missing values given the others of their row.
+    """Impute missing values by draws given the rest of their row.
 
     Draws are conditional means plus noise of the conditional variance; means alone would have too
-    little variance. They are used by training, networks and residuals; refinement of linear
-    relations takes its covariance from the observed values (`Known.moments`).
+    little variance. Training, networks and residuals use these draws; refinement of linear
+    equations estimates the covariance from the observed values (`Known.moments`).
     """
     table, names = np.asarray(given.table.X, np.float64), given.table.names
     levels, targets = LevelColumns(given.table.kinds or ()), given.targets
@@ -169,7 +169,9 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     absent = np.isnan(X)
     (seed,) = seeds_from(model.random_state, 1)
     draws = np.random.default_rng([seed, 0x6D697373]).normal(size=int(absent.sum()))
-    rows = Known(targets=targets).untouched  # without interventions, if there are enough of them
+    # The normal distribution is that of rows without interventions, if there are enough of these
+    # and every column has a value in them.
+    rows = Known(targets=targets).untouched
     some = slice(None) if rows is None or absent[rows].all(axis=0).any() else rows
     equations = GaussianEquations.of_normal(Normal.of(X[some], absent[some]), len(X[some]))
     if targets is None:
@@ -184,7 +186,7 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
 
 
 def _check_ordered(levels: LevelColumns, names: list[str]) -> None:
-    """Refuse categories in tables with interventions, whose gaps are filled by linear equations."""
+    """Refuse categories in tables with interventions, which are imputed by linear equations."""
     if not levels.are_ordered:
         unordered = [
             name for name, kind in zip(names, levels.kinds, strict=True) if not kind.is_number
@@ -204,11 +206,12 @@ def _by_graphs(
     draws: Floats,
     names: list[str],
 ) -> tuple[Floats, int]:
-    """Impute a table with interventions, alternating with searches for a graph.
+    """Impute a table with interventions, in alternation with searches for its graph.
 
-    A value that was set informs about its effects, but not about its causes, which needs a graph.
-    Each search needs the values that were drawn on the graph before, so that searches cannot be one
-    list of tables. Every round uses the same random numbers, so that the rounds can converge.
+    A value that was set carries information about its effects, but not about its causes, and which
+    variables these are depends on the graph. Each search needs the values drawn on the graph before
+    it, so that the searches run one after the other. Every round uses the same random numbers, so
+    that the rounds can converge. Return the table and the number of rounds.
     """
     from cosmodag.fit.pipeline import FitTask, fit_prepared
     from cosmodag.fit.prepare import check_memory, prepare_table
@@ -227,6 +230,7 @@ def _by_graphs(
     rounds = 0
     with ignoring(CosmodagWarning):
         while rounds < _ROUNDS:
+            rounds += 1
             given = prepare_table(learner, Table(filled, names), targets)
             (found,) = fit_prepared([FitTask(learner, given)], examine=False)
             arcs = found.dag.arcs.toarray()
@@ -234,7 +238,6 @@ def _by_graphs(
                 filled = fill(
                     X, absent, GaussianEquations.on(arcs, filled, targets), draws, targets
                 )
-            rounds += 1
             if before is not None and np.array_equal(arcs, before):
                 break
             before = arcs

@@ -1,7 +1,7 @@
-"""The pipeline of a fit: tasks are learnt from, refined and settled, one or many.
+"""The pipeline of a fit: learn, refine and settle one task, or many.
 
 A fit is a list of one task, a bootstrap a list of resamples of one table, and the benchmark a list
-of tables. A learner decides in `learn_many` how it learns from many tasks: learners that train
+of tables. The `learn_many` of a learner decides how many tasks are learnt: learners that train
 solve all problems as one batch.
 """
 
@@ -24,14 +24,14 @@ Take = Callable[[int, FitResult, Learnt], Any]
 class Outcome(NamedTuple):
     """Outcome of one task."""
 
-    place: int  # the place of the task among those given
-    stopped: str | None = None  # why it was cut short ("time", "interrupt"), or None
-    error: DivergenceError | None = None  # why there is no result: training diverged; or None
-    taken: Any = None  # the `FitResult`, or what `take` made of it; None without a result
+    place: int  # index of the task in the list of tasks
+    stopped: str | None = None  # why it ended early ("time", "interrupt"), or None
+    error: DivergenceError | None = None  # set if training diverged, so that there is no result
+    taken: Any = None  # what `take` returned, by default the `FitResult`; None without a result
 
 
 class FitInterrupt(KeyboardInterrupt):
-    """Ctrl-C during a fit; ``results`` holds the results so far, one for each task."""
+    """Ctrl-C during a fit; ``results`` holds one result for each task, finished early."""
 
     def __init__(self, results: list[FitResult]) -> None:
         super().__init__(results)
@@ -48,15 +48,15 @@ def fit_many(
 ) -> Iterator[Outcome]:
     """Fit learners to prepared tables: learn, refine, settle. No learner is changed.
 
-    Tasks have learners of one class, and a table for each: one learner and many tables, many
+    Each task is a learner and a table, all learners of one class: one learner and many tables, many
     settings for one table (`selection.auto`), or a seed for each resample (the bootstrap). Outcomes
-    come as tasks are finished, in any order.
+    are yielded as tasks finish, in any order.
 
     The watch shows progress and may end the run early; it must have been entered. `take` is called
-    with the place of a task, its `FitResult` and what was learnt, in the thread that finished it,
-    and only what it returns is kept. With `finish_stopped`, a task that was cut short is finished
-    with what it has. `threads` tasks are refined and settled at the same time; with one, all is
-    done in the caller's thread.
+    with the index of a task, its `FitResult` and its `Learnt`, in the thread that finished the
+    task; only its return value is kept. With `finish_stopped`, a task whose learning ended early is
+    refined and settled all the same, with the weights so far. `threads` tasks are refined and
+    settled at the same time; with one, everything runs in the caller's thread.
     """
     own = watch if len(tasks) == 1 else QuietWatch(watch)
     learnings = type(tasks[0].learner).learn_many(tasks, watch)
@@ -67,7 +67,7 @@ def fit_many(
 def _finish(
     tasks: Sequence[FitTask], watch: Watch, take: Take, finish_stopped: bool, learning: Learning
 ) -> Outcome:
-    """Refine and settle what was learnt."""
+    """Refine and settle one task after learning."""
     place = learning.place
     if learning.stopped is not None and not finish_stopped:
         return Outcome(place, learning.stopped)
@@ -88,9 +88,9 @@ def _finish(
 def fit_prepared(tasks: Sequence[FitTask], *, examine: bool = True) -> list[FitResult]:
     """Fit learners of one class as ``fit`` does: with progress, a time limit, and Ctrl-C.
 
-    The time limit of the first learner counts for each of them. If `examine` is true, finished
-    graphs are examined, which warns. After Ctrl-C, `FitInterrupt` is raised if all have a graph,
-    and `KeyboardInterrupt` otherwise.
+    The time limit is that of the first learner times the number of tasks. If `examine` is true,
+    finished graphs are examined, and findings are issued as warnings. After Ctrl-C, `FitInterrupt`
+    is raised if all tasks have a graph, and `KeyboardInterrupt` otherwise.
     """
     learner, n, d = tasks[0].learner, *tasks[0].given.data.shape
     results: list[FitResult] = []

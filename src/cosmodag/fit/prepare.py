@@ -15,13 +15,12 @@ from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
 from cosmodag.data.regimes import Regimes, label_texts, regimes_of
 from cosmodag.data.time.window import Window
-from cosmodag.errors import DataError, ScaleWarning
+from cosmodag.errors import DataError, ResourceError, ScaleWarning
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.dag.known import NOTHING, Known
+from cosmodag.fit.dag.preparation import Preparation
 from cosmodag.fit.kinds import check_levels, kinds_findings, models_kinds
-from cosmodag.fit.known import NOTHING, Known
 from cosmodag.fit.missing import REMEDY, Completed, complete
-from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes import targets_found
 from cosmodag.fit.time.unroll import InTime, unroll
 from cosmodag.io.tables.frames import Table
 from cosmodag.solve.machine.memory import check_fits, main_memory
@@ -32,8 +31,10 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 
-# Bytes that every machine has: below, the check of memory is omitted.
-_NO_MATTER = 2**27
+# Memory in bytes that every machine has: a fit that needs less is not checked.
+_ALWAYS_FREE = 2**27
+# Limit on the moments of all regimes together, in bytes.
+_MOST_BYTES = 2**33
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,20 +42,20 @@ class Prepared:
     """A table as learners use it, with knowledge, interventions and findings."""
 
     X: NDArray[np.float64]  # (n, d) float64: centred or standardised, in the units of the weights
-    data: NDArray[np.float32]  # the same in the table's common unit, float32
+    data: NDArray[np.float32]  # (n, d) float32: `X` divided by the common unit of the table
     preparation: Preparation  # the map from the original table
     names: list[str]  # column names; generated if the table has none
     known: Known = NOTHING  # bounds on the graph, interventions, missing values
     is_named: bool = False  # whether the names are the table's own
-    knowledge: Knowledge | None = None  # what the user knows of the graph
+    knowledge: Knowledge | None = None  # the user's background knowledge
     # (k, d) bool: the distinct sets of variables that were set; None without interventions.
     target_sets: Bools | None = None
-    # What the diagnosis found before the fit.
+    # Findings of the diagnosis before the fit.
     findings: "list[Finding]" = field(default_factory=list)
     # Treatment of missing values; None if nothing was missing.
     missing_report: dict[str, Any] | None = None
-    kinds: tuple[ColumnKind, ...] = ()  # what the numbers of each column of the original table mean
-    # Variables and lags where the rows are windows of a time series; None otherwise.
+    kinds: tuple[ColumnKind, ...] = ()  # kind of each column of the original table
+    # Variables and lags if the rows are windows of a time series; None otherwise.
     window: Window | None = None
     # The regime of each row; None if all rows follow the same equations.
     regimes: Regimes | None = None
@@ -66,19 +67,19 @@ class Prepared:
 
     @property
     def columns(self) -> NDArray[Any] | None:
-        """Names of the columns; None where the table had none."""
+        """Names of the columns; None if the table has none."""
         return np.array(self.names, dtype=object) if self.is_named else None
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What a fitted learner shows of its table, by name."""
+        """Fitted attributes of a learner that describe the table, by name."""
         found = {"feature_names_in_": self.columns, "missing_report_": self.missing_report}
         known = {name: value for name, value in found.items() if value is not None}
         return {"n_features_in_": len(self.names), **known}
 
     @property
     def in_own_units(self) -> NDArray[np.float64]:
-        """(n, d): the table in its own units; categories as numbers of levels."""
+        """(n, d): the table in its own units; categories are level numbers."""
         return self.X * self.preparation.factors + self.preparation.means
 
     @property
@@ -90,7 +91,7 @@ class Prepared:
         return counts.astype(np.float32)[:, None]
 
     def drawn(self) -> "Prepared":
-        """Take the rows of the resample; they are not prepared again."""
+        """Select the rows of the resample, without preparing them again."""
         if self.draw is None:
             return self
         rows = self.draw()
@@ -110,8 +111,9 @@ def prepare(
 ) -> Prepared:
     """Check the parameters of a learner and a table, and prepare the table for it.
 
-    The learner is not changed. Findings of the diagnosis are warnings at the caller of ``fit``.
-    Rows in time become windows first: an ordinary table for the rest of the fit, with knowledge.
+    The learner is not changed. Findings of the diagnosis are issued as warnings at the caller of
+    ``fit``. Rows in time become windows first: for the rest of the fit these are an ordinary table,
+    with knowledge about the order of its columns.
     """
     learner.check_settings()
     learner.refuse_idle()
@@ -126,29 +128,30 @@ def prepare(
         )
         values, entries, window = found.table, found.targets, found.window
         is_named, findings = True, found.findings
+        # Imputation beside interventions searches for a graph, which it cannot do for windows.
         if learner.missing == "impute" and entries is not None and np.isnan(values.X).any():
-            raise DataError(  # their graph would have to be known
+            raise DataError(
                 "Missing values of a time series with interventions cannot be imputed: drop their "
                 "windows with missing='drop' (--missing drop)."
             )
     elif in_time is not None and in_time.is_given:
-        raise DataError("series and time have an effect only with lags (--lags): set it as well.")
-    whole = complete(learner, values, entries, _asked_kinds(learner, window))
+        raise DataError("series and time have an effect only with lags (--lags): set lags as well.")
+    whole = complete(learner, values, entries, _declared_kinds(learner, window))
     table, grouped = whole.table, _grouped(whole, labels, find_targets)
-    # Of a window, only the columns at time t: lagged copies repeat them.
-    shown = table if window is None else table.of_columns(range(window.d))
-    check_levels(learner, shown)
-    learner.refuse_idle(shown)
+    # Only the columns at time t are diagnosed, since lagged copies repeat them.
+    present = table if window is None else table.of_columns(range(window.d))
+    check_levels(learner, present)
+    learner.refuse_idle(present)
     findings = [
         *findings,
-        *kinds_findings(learner, shown),
+        *kinds_findings(learner, present),
         *before_fit(
-            shown.X,
-            shown.names,
+            present.X,
+            present.names,
             Known(None, whole.targets).untouched if grouped is None else grouped.reference,
-            shown.kinds,
+            present.kinds,
             in_time=window is not None,
-            by_kind=models_kinds(learner, shown),
+            by_kind=models_kinds(learner, present),
         ),
     ]
     warn_about(findings, stacklevel=4)
@@ -157,13 +160,13 @@ def prepare(
     return replace(prepared, is_named=is_named, findings=findings, missing_report=whole.report)
 
 
-def _asked_kinds(learner: "StructureLearner", window: Window | None) -> Any:
-    """Kinds that the user declared; those of a window were decided before it was made."""
+def _declared_kinds(learner: "StructureLearner", window: Window | None) -> Any:
+    """Kinds that the user declared; a table of windows already has kinds."""
     return learner.kinds if window is None else "auto"
 
 
 def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
-    """Refuse regimes together with what is not defined across them."""
+    """Refuse regimes together with imputation or lags, which are not defined across regimes."""
     if regimes is None:
         return
     if learner.missing == "impute":
@@ -179,7 +182,7 @@ def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
 
 
 def _grouped(whole: Completed, labels: Any, find_targets: bool) -> Regimes | None:
-    """Group the rows that were kept by their labels; None without labels."""
+    """Group the rows that were kept by their regime labels; None without labels."""
     if labels is None:
         return None
     rows = len(whole.table.X) if whole.kept is None else len(whole.kept)
@@ -198,15 +201,15 @@ def prepare_table(
 ) -> Prepared:
     """Prepare a complete table, and compile knowledge; contradictions raise `KnowledgeError`.
 
-    With regimes, their targets are found first; all learners then take them as interventions.
+    With regimes, their targets are found first, and become the interventions of the fit.
     """
-    table = with_kinds(table, _asked_kinds(learner, window))
+    table = with_kinds(table, _declared_kinds(learner, window))
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
     target_sets, of_regimes = None, None
     if regimes is not None:
         (seed,) = seeds_from(learner.random_state, 1)
-        of_regimes = targets_found(np.asarray(table.X, np.float64), regimes, Known(bounds), seed)
+        of_regimes = _targets_found(np.asarray(table.X, np.float64), regimes, Known(bounds), seed)
         targets = of_regimes[regimes.labels]
     if targets is not None:
         target_sets = np.unique(targets, axis=0)
@@ -219,7 +222,7 @@ def prepare_table(
     if learner.scale == "standardize" and learner.order_follows_units(None):
         text = f"The columns are standardised, and {ABOUT_SCALE}."
         warnings.warn(text, ScaleWarning, stacklevel=4)
-    # The last bits of sums depend on the layout of a table in memory.
+    # One memory layout for every table, since the rounding of sums depends on it.
     X = np.ascontiguousarray(table.X)
     labels = np.array([not kind.is_number for kind in table.kinds or ()])
     preparation = Preparation.of(X, learner.scale, known.centred_on, labels)
@@ -238,13 +241,37 @@ def prepare_table(
     )
 
 
+def _targets_found(X: NDArray[np.float64], regimes: Regimes, known: Known, seed: int) -> Bools:
+    """Find the targets (k, d) of the regimes of a table, including the stated targets."""
+    k, d = regimes.stated.shape
+    if k * d**2 * 8 > _MOST_BYTES:
+        raise ResourceError(
+            f"{k} regimes of {d} variables need one matrix of {d} × {d} each, "
+            f"{k * d**2 * 8 / 2**30:.0f} GiB: join regimes, or leave out variables."
+        )
+    if not regimes.may_change.any():
+        return regimes.stated
+    from cosmodag.refinement.regimes.finding import find_targets
+
+    return find_targets(
+        X,
+        regimes.labels,
+        regimes.stated,
+        regimes.may_change,
+        support=known.support,
+        required=known.required,
+        before=known.before,
+        seed=seed,
+    ).targets
+
+
 def check_memory(learner: "StructureLearner", n: int, d: int) -> None:
     """Refuse a table whose fit would need too much memory; training is checked separately.
 
-    Copies of the table and d × d arrays in double precision are counted.
+    The estimate counts copies of the table and d × d arrays, in double precision.
     """
     needed = 8 * (4 * n * d + round(learner.square_arrays(d) * d * d))
-    if needed > _NO_MATTER:
+    if needed > _ALWAYS_FREE:
         what = f"{type(learner).__name__} on {d:,} columns"
         if learner.refinement_for(d) == "order":
             remedy = "use fewer columns, or refine='prune' (--refine prune), which needs less"

@@ -1,26 +1,27 @@
-"""Refinement of what a learner found: from an order to a graph, by evidence."""
+"""Refinement of a learnt order: a graph chosen by evidence."""
 
-from collections.abc import Mapping
-from dataclasses import astuple
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.block_refining import refine_blocks
 from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.dag.regimes import slopes
 from cosmodag.fit.kinds import needs_blocks
-from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
-from cosmodag.graph.dags import respecting
+from cosmodag.graph.dags import respecting, topological_order
 from cosmodag.refinement.decision import NoiseInputs, decide_noise
 from cosmodag.solve.machine.devices import device_named
 
 if TYPE_CHECKING:
-    from cosmodag.fit.known import Known
+    from cosmodag.fit.dag.known import Known
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.learners.refined import SearchedLearner
+    from cosmodag.refinement.jobs import Doubt
     from cosmodag.solve.watch import Watch
 
 
@@ -30,13 +31,13 @@ def refine_table(
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
     *,
-    restarts: int | None = None,
+    restarts: int | None,
 ) -> RefinedFit:
-    """Prune the orders of a linear learner, or search near them and elsewhere.
+    """Prune the orders of a linear learner, or search near them and from other starts.
 
-    `decide_noise` decides what is assumed of the noise; the result has a doubt if the table
-    contradicts every noise model that directs more arrows than the class. Tables of categories or
-    counts are searched as blocks of columns.
+    `orders` are the learnt orders, by name. `decide_noise` chooses the noise model; the result has
+    a ``doubt`` if the table contradicts every noise model that directs more arrows than the
+    equivalence class. Tables with categories or counts are searched as blocks of columns.
     """
     # A search whose score does not depend on units does not start from orders that do.
     method = model.refinement_for(len(given.names))
@@ -76,14 +77,9 @@ def refine_table(
         arcs = weights.toarray() != 0
         order, weights = graph_over_regimes(given, arcs, seed, lambda: watch.stop is not None)
     elif known.bounds is not None:
-        # Where the support implies the order of arcs, the search enforced only the support; no arc
-        # changes.
+        # The search did not enforce order constraints that the support implies for all arcs: the
+        # order is corrected here, and no arc changes.
         order = respecting(order, known.bounds.before | (weights.toarray() != 0))
-    doubt = None
-    if found.doubt is not None:
-        kind, places, share, sentence = astuple(found.doubt)
-        columns = tuple(names[place] for place in places)
-        doubt = Finding(kind, columns, share, "warning", sentence)
     return RefinedFit(
         order,
         weights,
@@ -92,12 +88,56 @@ def refine_table(
         found.report,
         watch.stop if found.ended_early else None,
         found.scores,
-        doubt=doubt,
+        doubt=None if found.doubt is None else _finding(found.doubt, names),
     )
 
 
+def _finding(doubt: "Doubt", names: list[str]) -> Finding:
+    """Name the columns of a doubt about the noise."""
+    columns = tuple(names[place] for place in doubt.columns)
+    return Finding(doubt.kind, columns, doubt.share, "warning", doubt.sentence)
+
+
+def graph_over_regimes(
+    given: "Prepared", arcs: NDArray[np.bool_], seed: int, should_stop: Callable[[], bool]
+) -> tuple[NDArray[np.intp], sparse.csr_array]:
+    """Find the graph of best score over all regimes: its order, and weights of shared equations.
+
+    The search starts from `arcs`, which were found without the likelihood of targets in their
+    regimes; `given` has regimes and their targets.
+    """
+    from cosmodag.refinement.regimes.finding import find_targets
+
+    assert given.regimes is not None
+    assert given.targets is not None
+    known, labels = given.known, given.regimes.labels
+    found = find_targets(
+        given.X,
+        labels,
+        given.targets,
+        np.zeros_like(given.targets),
+        support=known.support,
+        required=known.required,
+        before=known.before,
+        starts=[arcs],
+        seed=seed,
+        should_stop=should_stop,
+    )
+    before = np.zeros_like(arcs) if known.before is None else known.before
+    weights = np.zeros(arcs.shape)
+    tails, heads = np.nonzero(found.arcs)
+    for v in np.unique(heads):
+        parents = np.flatnonzero(found.arcs[:, v])
+        weights[parents, v] = slopes(given.X[~given.targets[labels, v]], parents, int(v))
+    kept = sparse.csr_array((weights[tails, heads], (tails, heads)), shape=arcs.shape)
+    return topological_order(found.arcs | before), kept
+
+
 def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
-    """Order constraints that the support does not imply; columns without equations come first."""
+    """Order constraints (d, d) that the support does not imply; None for none.
+
+    Columns without equations come before all others.
+    """
     if known.bounds is None:
         return None
     beyond = known.bounds.beyond_support
@@ -127,22 +167,22 @@ def refine(
     X : table
         With the columns that the learner was fitted on, or that the order names.
     method : {"prune", "order"}
-        Keep the order and choose arcs, or search for a better order near it and elsewhere.
+        Keep the order and choose arcs, or search for a better order near it and from other starts.
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
         What is assumed of the noise; see :class:`cosmodag.Cosmo`.
     knowledge : Knowledge, mapping or path, optional
-        What is known of the graph, by default what the model was given; an order that contradicts
+        What is known of the graph, by default the knowledge of `model`; an order that contradicts
         it is changed.
     interventions : optional
         What was set in each row, as for ``fit``.
     random_state : int, Generator, RandomState or None
     max_time : float, optional
-        Seconds after which the search stops with the result so far.
+        Seconds after which the search stops with the best graph so far.
 
     Returns
     -------
     fitted OrderSearch
-        With the refined graph; the model given is not changed.
+        With the refined graph; `model` is not changed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From what was learnt to a graph: arcs are chosen, and the finished graph is examined."""
+"""The graph of a fit: choose its arcs after learning or refinement, and examine it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,11 +13,11 @@ from cosmodag.data.diagnose.checks import MOST_TESTED
 from cosmodag.data.diagnose.findings import stopped_early
 from cosmodag.data.diagnose.series import residuals_follow
 from cosmodag.fit.dag.basis import FIRM
+from cosmodag.fit.dag.known import Known
+from cosmodag.fit.dag.preparation import Preparation
+from cosmodag.fit.dag.regimes import fitted_regimes
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.known import Known
-from cosmodag.fit.preparation import Preparation
 from cosmodag.fit.prepare import Prepared
-from cosmodag.fit.regimes import fitted_regimes
 from cosmodag.fit.steps import FitResult, Learnt, RefinedFit
 from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_dag, topological_order
 from cosmodag.solve.watch import Ending, Watch
@@ -25,14 +25,15 @@ from cosmodag.solve.watch import Ending, Watch
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-# Variables up to which arrows are turned one by one: milliseconds at 50, a second or so at 200.
+# Largest number of variables with which arrows are turned one by one: it takes milliseconds for 50
+# variables, and about a second for 200.
 _MOST_TURNED = 200
 
 
 def settled(
     learner: "StructureLearner", given: Prepared, learnt: Learnt, watch: Watch
 ) -> FitResult:
-    """Turn what was learnt into a DAG, with or without refinement, and fit its constants."""
+    """Turn the result of learning into a DAG, refine it if asked for, and fit its constants."""
     found = aligned(learnt, given.preparation, given.known, learner.raw_threshold)
     attributes = {**given.attributes, **learnt.extra, **found.attributes}
     stopped, doubt, refined = learnt.stopped, None, None
@@ -45,7 +46,7 @@ def settled(
         attributes |= refined.extra
         stopped, doubt = stopped or refined.stopped, refined.doubt
         graph = _refined_graph(refined, given.known, learner.refined_threshold)
-    if watch.stop == "interrupt":  # also where refinement had ended already
+    if watch.stop == "interrupt":  # also after the end of refinement
         stopped = "interrupt"
     dag = FittedDAG(
         preparation=given.preparation,
@@ -70,9 +71,9 @@ def settled(
 def examined(
     learner: "StructureLearner", given: Prepared, fit: FitResult, watch: Watch
 ) -> FitResult:
-    """Record how firm arrows are, and warn of what the equations leave unexplained.
+    """Compute the evidence for each arrow, and warn of what the equations leave unexplained.
 
-    A stop ends it within about two seconds, and is warned of.
+    If the watch stops, the examination ends within about two seconds, with a warning.
     """
     dag, ending = fit.dag, Ending(watch)
     regimes = fitted_regimes(given, dag)
@@ -94,7 +95,7 @@ def examined(
 
 
 class Aligned(NamedTuple):
-    """What was learnt: constant columns are isolated, and the order agrees with knowledge.
+    """Learnt weights without arcs of constant columns, and an order that agrees with knowledge.
 
     ``was_cyclic`` and ``dropped_arcs`` concern the weights above the threshold: whether they have
     a cycle, and how many of their arcs are against the order.
@@ -106,21 +107,22 @@ class Aligned(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What a fitted learner shows of it, by name; sparse weights are not kept."""
+        """Fitted attributes of a learner, by name; sparse weights are not kept."""
         found = {"was_cyclic_": self.was_cyclic, "dropped_arcs_": self.dropped_arcs}
         raw = self.learnt.raw_weights
         return found if raw is None or sparse.issparse(raw) else {**found, "raw_weights_": raw}
 
 
 def aligned(learnt: Learnt, preparation: Preparation, known: Known, threshold: float) -> Aligned:
-    """Isolate constant columns, and take an order that agrees with what is known."""
+    """Isolate constant columns, and choose an order that agrees with knowledge."""
     raw, order = learnt.raw_weights, learnt.order
     if raw is None:
         order = None if order is None else known.ordered(order)
         return Aligned(replace(learnt, order=order))
     raw = isolated(raw, preparation.constant)
     if order is None:
-        # Infinitely strong arcs are inserted first; arcs that then close a cycle are dropped.
+        # Arcs are inserted by falling strength, and arcs that would close a cycle are dropped:
+        # infinite strengths enforce the partial order.
         before = known.before
         bound = raw if before is None else np.where(before, np.inf, raw)
         order = topological_order(drop_cycles(bound)[0])
@@ -132,7 +134,7 @@ def aligned(learnt: Learnt, preparation: Preparation, known: Known, threshold: f
 
 
 def unrefined_graph(learnt: Learnt, known: Known, threshold: float) -> dict[str, Any]:
-    """Fields of a `FittedDAG` from optimised weights; arcs against the order are dropped."""
+    """Fields of a `FittedDAG` without refinement; arcs against the order are dropped."""
     assert learnt.order is not None
     weights = agreeing(learnt.raw_weights, learnt.order)
     return {
@@ -161,27 +163,27 @@ def _refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[
 def _turning_losses(
     dag: FittedDAG, given: Prepared, should_stop: Callable[[], bool]
 ) -> NDArray[np.float64] | None:
-    """Compute the loss of score from turning each arrow, (d, d).
+    """Compute the loss of score when each arrow is turned: (d, d).
 
-    NaN where there is no arrow, or it was not turned in time; None if another score than the
-    Gaussian one decided, or there are too many variables.
+    NaN where there is no arrow, or the time was over before it was turned; None if the score was
+    not the Gaussian one, or there are too many variables.
     """
     if dag.noise != "gaussian" or dag.d > _MOST_TURNED or not dag.is_linear:
         return None
-    if given.regimes is not None:  # another score decided
+    if given.regimes is not None:  # the graph was chosen by a score over all regimes
         return None
     from cosmodag.order.turning import turning_losses
 
     edges, known = dag.edges, given.known
     # Arcs out of columns without equations cannot be turned.
-    free = np.ones(edges.nnz, np.bool_) if known.given is None else ~known.given[edges.row]
+    can_turn = np.ones(edges.nnz, np.bool_) if known.given is None else ~known.given[edges.row]
     losses = np.full((dag.d, dag.d), np.nan)
-    losses[edges.row[free], edges.col[free]] = turning_losses(
+    losses[edges.row[can_turn], edges.col[can_turn]] = turning_losses(
         known.moments(given.X),
         dag.order,
         edges.row,
         edges.col,
-        asked=free,
+        asked=can_turn,
         support=known.support,
         required=known.required,
         search_from=FIRM,
@@ -197,13 +199,13 @@ def _findings_after(
     doubt: Finding | None,
     should_stop: Callable[[], bool],
 ) -> list[Finding]:
-    """Examine what linear equations on the learnt graph leave unexplained in its training data.
+    """Find what linear equations on the learnt graph leave unexplained in its training data.
 
-    `known` was found before the fit, and `doubt` by the noise decision.
+    `known` are the findings before the fit; `doubt` is that of the noise decision.
     """
     rows = given.known.untouched
-    is_observed = given.known.targets is None or rows is not None
-    if dag.d > MOST_TESTED or not is_observed:
+    has_observations = given.known.targets is None or rows is not None
+    if dag.d > MOST_TESTED or not has_observations:
         return []
     X = given.X if rows is None else given.X[rows]
     found = after_fit(
@@ -220,7 +222,7 @@ def _findings_after(
 
 
 def _about_lags(dag: FittedDAG) -> list[Finding]:
-    """Say where the residuals of a time series follow one another: lags are too few."""
+    """Report residuals of a time series that depend on earlier ones: there are too few lags."""
     if dag.window is None or dag.residuals is None:
         return []
     numbers = np.array([kind.is_number for kind in dag.kinds] or [True] * dag.d)
@@ -229,10 +231,9 @@ def _about_lags(dag: FittedDAG) -> list[Finding]:
 
 
 def chosen_arcs(weights: Any, threshold: float, required: NDArray[np.bool_] | None) -> Any:
-    """Keep the arcs above a threshold, and those that are required for any weight.
+    """Keep the arcs above a threshold, and required arcs whatever their weights.
 
-    A sparse matrix stores a required arc of weight zero; a dense one cannot distinguish it from no
-    arc.
+    A sparse matrix stores a required arc of weight zero; a dense one cannot.
     """
     strong = above(weights, threshold)
     if required is None:
@@ -248,7 +249,7 @@ def chosen_arcs(weights: Any, threshold: float, required: NDArray[np.bool_] | No
 
 
 def isolated(weights: Any, constant: NDArray[np.bool_]) -> Any:
-    """Drop all arcs of constant columns; float64, dense or sparse as given."""
+    """Drop all arcs of constant columns: float64, dense or sparse like `weights`."""
     keep = (~constant).astype(np.float64)
     if sparse.issparse(weights):
         diagonal = sparse.diags_array(keep)

@@ -1,4 +1,4 @@
-"""What the steps of a fit pass on: a task is learnt from, refined and settled."""
+"""Results that the steps of a fit pass on: task, learning, learnt weights, refinement, fit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,17 +29,17 @@ class FitTask(NamedTuple):
 class Learnt:
     """Result of learning, before it becomes a DAG."""
 
-    # (d, d) strengths as optimised; for very many variables a sparse matrix of those above the
-    # threshold; None if a learner gives orders only.
+    # (d, d): optimised strengths of the arcs; for very many variables a sparse matrix of the
+    # strengths above the threshold; None if the learner gives orders only.
     raw_weights: Any
-    # Causal order, causes first; None to take it from the weights.
+    # Causal order, causes first; None if it follows from the weights.
     order: NDArray[np.intp] | None = None
     stopped: str | None = None  # why learning ended early ("time", "interrupt"), or None
     # Further fitted attributes of the learner, by name.
     extra: dict[str, Any] = field(default_factory=dict)
     # Further orders that refinement starts from, by name.
     orders: dict[str, NDArray[np.intp]] = field(default_factory=dict)
-    # The optimised equations, without threshold.
+    # The optimised equations, before the threshold.
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
 
     def predict(self, data: NDArray[Any]) -> NDArray[np.float64]:
@@ -48,13 +48,13 @@ class Learnt:
 
 
 class Learning(NamedTuple):
-    """One of many tasks whose learning has ended."""
+    """A task whose learning has ended, one of many."""
 
-    place: int  # the place of the task among those given
-    learner: "StructureLearner"  # that of the task, with what was decided while learning
-    stopped: str | None  # why it was cut short ("time", "interrupt"), or None
-    # Function that returns what was learnt, given the prepared table (the rows of a resample). May
-    # be called from another thread; raises `DivergenceError` if training diverged.
+    place: int  # index of the task in the list of tasks
+    learner: "StructureLearner"  # the task's, with the choices that were made while learning
+    stopped: str | None  # why learning ended early ("time", "interrupt"), or None
+    # Reads out the result of learning, given the prepared table (the rows of a resample). It may be
+    # called from another thread, and raises `DivergenceError` if training diverged.
     read: "Callable[[Prepared], Learnt]"
     # Saved states of training, to delete when the fit has ended.
     checkpoints: "tuple[Checkpoint, ...]" = ()
@@ -66,19 +66,19 @@ class RefinedFit:
 
     order: NDArray[np.intp]  # causal order, causes first
     weights: sparse.csr_array  # (d, d) sparse: the chosen arcs and their refitted weights
-    # What was assumed of the noise, and why, in a sentence.
-    noise: str
-    reason: str
-    # One record for each start: start, before and after, the scores, moves, seconds.
+    noise: str  # noise model that was assumed
+    reason: str  # why, in a sentence
+    # One record for each start: its name, the scores before and after, moves, seconds.
     report: list[dict[str, Any]]
     stopped: str | None = None  # why it ended early, or None
-    # Numbers that decided about the noise, by name.
+    # Scores that decided about the noise, by name.
     scores: dict[str, float] = field(default_factory=dict)
-    # The equations of variables on the chosen arcs.
+    # The equations of the variables on the chosen arcs.
     equations: FittedEquations = LinearEquations()  # noqa: RUF009  (frozen, and without fields)
     # Finding that contradicts every noise model beyond the Gaussian one, or None.
     doubt: Finding | None = None
-    # (d, d): loss of score where an arc is turned; None to compute it from lines.
+    # (d, d): loss of score when an arc is turned; None if it is to be computed for linear
+    # equations.
     turning_losses: NDArray[np.float64] | None = None
     # Further fitted attributes of the learner, by name.
     extra: dict[str, Any] = field(default_factory=dict)
@@ -86,12 +86,12 @@ class RefinedFit:
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """Result of a fit; `StructureLearner.take` makes it the fit of a learner."""
+    """Result of a fit, which `StructureLearner.take` gives to a learner."""
 
     dag: FittedDAG
     attributes: dict[str, Any]  # further fitted attributes of the learner, by name
     stopped: str | None = None  # why the fit ended early ("time", "interrupt"), or None
-    # What the diagnosis found before the fit, and in the graph once that has been examined.
+    # Findings of the diagnosis before the fit and, once the graph was examined, those after it.
     findings: list[Finding] = field(default_factory=list)
     # Finding that contradicts every noise model beyond the Gaussian one, or None.
     doubt: Finding | None = None

@@ -1,1 +1,1 @@
-"""Graphs: acyclic matrices, orders, equivalence classes, and acyclicity as a number."""
+"""Graphs: acyclic matrices, orders, equivalence classes, and measures of acyclicity."""

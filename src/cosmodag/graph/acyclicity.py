@@ -1,6 +1,6 @@
-"""Acyclicity as a number: four functions h(W) that are zero on DAGs and grow with cycles.
+"""Measures of acyclicity: four functions h(W) that are zero on DAGs and grow with cycles.
 
-COSMO needs none of them; the methods it is compared with minimise a score subject to h(W) = 0.
+COSMO needs none of them. The methods it is compared with minimise a score subject to h(W) = 0.
 
 ================== ======================= ============== ===================================
 function           method                  cost           zero on a DAG
@@ -12,9 +12,9 @@ spectral_radius    NOBEARS                 O(d²)          no: an offset keeps i
 ================== ======================= ============== ===================================
 
 Each is a JAX function of one W, with a closed-form gradient, for use with `jax.jit` and `jax.vmap`.
-Functions whose names end in ``_of`` take the non-negative matrix A in place of A = W ∘ W, for
-models with several weights per arc (A = Σ w²). `cosmodag.graph.closed_forms` has the same in NumPy
-float64, as pairs of value and gradient for SciPy's optimisers.
+Functions whose names end in ``_of`` take the non-negative matrix A itself instead of computing
+A = W ∘ W, for models with several weights per arc (A = Σ w²). `cosmodag.graph.closed_forms` has the
+same functions in NumPy float64, as pairs of value and gradient for SciPy's optimisers.
 """
 
 from functools import partial
@@ -26,11 +26,11 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from cosmodag.graph.closed_forms import (
-    EXPM1_REACH,
+    EXPM1_MAX_NORM,
     Doubling,
     double,
     expm1_near_zero,
-    power_rounds,
+    power_iteration,
     square_expm1,
 )
 
@@ -38,7 +38,7 @@ from cosmodag.graph.closed_forms import (
 def exponential(weights: ArrayLike) -> jax.Array:
     """NOTEARS: h(W) = tr e^{W∘W} − d, with ∇h = (e^{W∘W})ᵀ ∘ 2W.
 
-    Every closed walk of k arcs counts 1/k! times the product of its squared weights.
+    A closed walk of k arcs contributes 1/k! times the product of its squared weights.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def log_determinant(weights: ArrayLike, s: ArrayLike = 1.0) -> jax.Array:
     """DAGMA: h(W) = −log det(sI − W∘W) + d log s, with ∇h = 2W ∘ (sI − W∘W)^{−T}.
 
     It is meaningful only where `in_domain` holds, that is, where the spectral radius of W ∘ W is
-    below s; there h ≥ 0, h is unbounded towards the border, and it is zero only on DAGs.
+    below s. There, h ≥ 0 is zero only on DAGs, and unbounded towards the boundary.
 
     Examples
     --------
@@ -67,8 +67,8 @@ def log_determinant(weights: ArrayLike, s: ArrayLike = 1.0) -> jax.Array:
 def truncated_powers(weights: ArrayLike, tolerance: float = 1e-6) -> jax.Array:
     """TMPI: h(W) = tr Σ_{i=1..k} (W∘W)ⁱ, with k found by doubling.
 
-    The sum stops at the first k = 1, 2, 4, 8 … where no entry of (W∘W)ᵏ reaches the tolerance, or
-    k ≥ d. Longer cycles are not detected; their weight is then below the tolerance.
+    The sum stops at the first k = 1, 2, 4, 8 … for which all entries of (W∘W)ᵏ are below the
+    tolerance, or k ≥ d. It does not detect longer cycles, whose weight is then below the tolerance.
 
     Examples
     --------
@@ -79,14 +79,14 @@ def truncated_powers(weights: ArrayLike, tolerance: float = 1e-6) -> jax.Array:
 
 
 class PowerState(NamedTuple):
-    """State of NOBEARS between steps: estimates of the leading eigenvectors."""
+    """State that NOBEARS keeps between steps: estimates of the leading eigenvectors."""
 
     left: jax.Array
     right: jax.Array
 
 
 def power_start(d: int, dtype: Any = jnp.float32) -> PowerState:
-    """Return the first state of `spectral_radius`, never orthogonal to the leading vectors."""
+    """Return the initial state: uniform vectors, never orthogonal to the leading eigenvectors."""
     uniform = jnp.full(d, d**-0.5, dtype)
     return PowerState(uniform, uniform)
 
@@ -94,16 +94,16 @@ def power_start(d: int, dtype: Any = jnp.float32) -> PowerState:
 def spectral_radius(
     weights: ArrayLike, state: PowerState, *, rounds: int = 5, offset: float = 1e-6
 ) -> tuple[jax.Array, PowerState]:
-    """NOBEARS: h(W), the spectral radius of B = W∘W + offset, by persistent power rounds.
+    """NOBEARS: h(W), the spectral radius of B = W∘W + offset, by warm-started power iteration.
 
-    After `rounds` rounds of v ← Bᵀv and u ← Bu (normalised), h = vᵀBu / vᵀu; the gradient takes u
-    and v as constants, ∇h = 2W ∘ (vuᵀ) / vᵀu. Five rounds are enough while W changes slowly,
-    because the state is passed from step to step.
+    After `rounds` iterations of v ← Bᵀv and u ← Bu (normalised), h = vᵀBu / vᵀu. The gradient
+    treats u and v as constants, ∇h = 2W ∘ (vuᵀ) / vᵀu. Five iterations are enough while W changes
+    slowly, because the state is passed from step to step.
 
-    The offset makes B positive, so that the rounds converge on a DAG too, and keeps h above zero
-    there: by at least d·offset, and by far more when paths are long (a chain of d arcs of weight 1
-    closed by the offset alone has a radius near offset^{1/d}). The result is h, and the state for
-    the next call.
+    The offset makes B positive, so that the iteration converges on a DAG too. It also keeps h above
+    zero there: by at least d·offset, and by far more if paths are long (a chain of d arcs of weight
+    1, closed by the offset alone, has a spectral radius near offset^{1/d}). Returns h, and the
+    state for the next call.
 
     Examples
     --------
@@ -117,9 +117,9 @@ def spectral_radius(
 def in_domain(weights: Any, s: Any = 1.0, slack: float = 0.0) -> Any:
     """Whether sI − W∘W is an M-matrix: no entry of its inverse is negative.
 
-    Negative means below −slack and below the rounding error: in an inverse with large entries,
-    zeros of a DAG may be computed as slightly negative. A singular or non-finite matrix is outside.
-    For a NumPy array, NumPy computes in its precision.
+    An entry is negative if it is below −slack and below the rounding error: if the inverse of a DAG
+    has large entries, its zeros may be computed as slightly negative. The result is false for a
+    singular or non-finite matrix. NumPy arrays are processed by NumPy, in their own precision.
 
     Examples
     --------
@@ -135,9 +135,9 @@ def in_domain(weights: Any, s: Any = 1.0, slack: float = 0.0) -> Any:
 
 
 def resolvent(weights: Any, s: Any = 1.0) -> Any:
-    """(sI − W∘W)^{−1}, which gives both the gradient and the domain of DAGMA's h.
+    """(sI − W∘W)^{−1}, from which the gradient and the domain of DAGMA's h follow.
 
-    For a NumPy array, NumPy computes in its precision; a singular matrix gives NaN.
+    NumPy arrays are processed by NumPy, in their own precision; a singular matrix gives NaN.
     """
     if not isinstance(weights, np.ndarray):
         return jnp.linalg.inv(_shifted(jnp.square(weights), s))
@@ -166,10 +166,10 @@ def truncated_powers_of(matrix: ArrayLike, tolerance: float = 1e-6) -> jax.Array
 def spectral_radius_of(
     matrix: ArrayLike, state: PowerState, *, rounds: int = 5, offset: float = 1e-6
 ) -> tuple[jax.Array, PowerState]:
-    """h(A), the spectral radius of A + offset for A ≥ 0; see `spectral_radius`."""
+    """h(A), the spectral radius of A + offset, for A ≥ 0; see `spectral_radius`."""
     with jax.default_matmul_precision("highest"):
         positive = _floating(matrix) + offset
-        state = PowerState(*power_rounds(jax.lax.stop_gradient(positive), *state, rounds))
+        state = PowerState(*power_iteration(jax.lax.stop_gradient(positive), *state, rounds))
         left, right = state = jax.lax.stop_gradient(state)
         return left @ positive @ right / (left @ right), state
 
@@ -183,7 +183,7 @@ def _exponential(matrix: jax.Array) -> jax.Array:
 def _exponential_forward(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     with jax.default_matmul_precision("highest"):
         norm = jnp.minimum(matrix.sum(axis=0).max(), matrix.sum(axis=1).max())
-        halvings = jnp.maximum(jnp.frexp(norm / EXPM1_REACH)[1], 0)
+        halvings = jnp.maximum(jnp.frexp(norm / EXPM1_MAX_NORM)[1], 0)
         small = expm1_near_zero(matrix * 0.5**halvings)
         expm1 = jax.lax.fori_loop(0, halvings, lambda _, half: square_expm1(half), small)
         return jnp.trace(expm1), expm1

@@ -1,12 +1,12 @@
 """The acyclicity functions of `cosmodag.graph.acyclicity` in NumPy float64, each with its gradient.
 
-SciPy's optimisers need a value and a gradient at once, one problem at a time, in double precision;
-a closed form on the host needs no compiled program.
+SciPy's optimisers need value and gradient together, for one problem at a time, in double precision.
+These closed forms need no compiled program.
 
-The series of powers use only operators, so that JAX programs share them. Entry [u, v] of Aᵏ sums
-the weights of all walks of k arcs from u to v, so closed walks, and with them cycles, show on the
-diagonal. For A ≥ 0 there is no subtraction and hence no cancellation: a diagonal that should be
-zero is exactly zero, and a tiny one is accurate.
+The power series at the end of the file use only operators, so the JAX functions call them too.
+Entry [u, v] of Aᵏ is the sum of the weights of all walks of k arcs from u to v, so cycles show on
+the diagonal. For A ≥ 0 nothing is subtracted, hence nothing cancels: the diagonal of a DAG is
+exactly zero, and a tiny diagonal is accurate.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def exponential_value_and_gradient(weights: ArrayLike) -> tuple[float, Float64]:
     >>> round(value, 3), gradient.round(3).tolist()
     (0.255, [[0.0, 0.521], [1.042, 0.0]])
 
-    On every DAG the gradient is zero as well as the value.
+    On every DAG, both the value and the gradient are zero.
 
     >>> exponential_value_and_gradient([[0.0, 3.0], [0.0, 0.0]])[1].tolist()
     [[0.0, 0.0], [0.0, 0.0]]
     """
     weights, squares = _squares(weights)
     norm = min(squares.sum(axis=0).max(), squares.sum(axis=1).max())
-    halvings = max(int(np.frexp(norm / EXPM1_REACH)[1]), 0)
+    halvings = max(int(np.frexp(norm / EXPM1_MAX_NORM)[1]), 0)
     expm1 = expm1_near_zero(squares * 0.5**halvings)
     for _ in range(halvings):
         expm1 = square_expm1(expm1)
@@ -45,7 +45,7 @@ def exponential_value_and_gradient(weights: ArrayLike) -> tuple[float, Float64]:
 def log_determinant_value_and_gradient(weights: ArrayLike, s: float = 1.0) -> tuple[float, Float64]:
     """DAGMA: h(W) = −log det(sI − W∘W) + d log s and ∇h = 2W ∘ (sI − W∘W)^{−T}.
 
-    One factorisation gives both. A singular matrix gives an infinite value and a gradient of NaN;
+    One factorisation gives both. For a singular matrix the value is infinite and the gradient NaN.
     `cosmodag.graph.acyclicity.in_domain` tests whether W is in the domain.
 
     >>> value, gradient = log_determinant_value_and_gradient([[0.0, 0.5], [1.0, 0.0]])
@@ -81,7 +81,9 @@ def truncated_powers_value_and_gradient(
 def spectral_radius_value_and_gradient(
     weights: ArrayLike, state: tuple[Any, Any], *, rounds: int = 5, offset: float = 1e-6
 ) -> tuple[float, Float64, tuple[Float64, Float64]]:
-    """NOBEARS: h(W) = vᵀBu / vᵀu with B = W∘W + offset, ∇h = 2W ∘ (vuᵀ) / vᵀu, and the new (v, u).
+    """NOBEARS: h(W) = vᵀBu / vᵀu with B = W∘W + offset, ∇h = 2W ∘ (vuᵀ) / vᵀu, and (v, u).
+
+    The state (v, u) is updated by `rounds` power iterations, and returned for the next call.
 
     >>> start = (np.ones(2), np.ones(2))
     >>> value, gradient, state = spectral_radius_value_and_gradient([[0, 1], [1, 0]], start)
@@ -90,7 +92,7 @@ def spectral_radius_value_and_gradient(
     """
     weights, squares = _squares(weights)
     positive = squares + offset
-    left, right = power_rounds(positive, *state, rounds)
+    left, right = power_iteration(positive, *state, rounds)
     overlap = left @ right
     gradient = 2 * weights * np.outer(left, right) / overlap
     return float(left @ positive @ right / overlap), gradient, (left, right)
@@ -104,15 +106,15 @@ def _squares(weights: ArrayLike) -> tuple[Float64, Float64]:
 Array: TypeAlias = Any
 """A NumPy or a JAX array."""
 
-EXPM1_REACH = 0.8
-"""Norm up to which `expm1_near_zero` is exact to rounding."""
+EXPM1_MAX_NORM = 0.8
+"""Largest norm for which `expm1_near_zero` is accurate to rounding error."""
 
 
 def expm1_near_zero(matrix: Array) -> Array:
-    """Sum e^A − I by its Taylor series, for A of norm at most `EXPM1_REACH`.
+    """Compute e^A − I by its Taylor series, for A of norm at most `EXPM1_MAX_NORM`.
 
-    Degrees 9 in single and 16 in double precision have relative errors of 3e-8 and 6e-17. The
-    polynomial is grouped into blocks of powers (Paterson and Stockmeyer), which takes 4 and 6
+    The degree is 9 in single and 16 in double precision, with relative errors of 3e-8 and 6e-17.
+    The polynomial is evaluated in blocks of powers (Paterson and Stockmeyer), which takes 4 and 6
     matrix products.
     """
     block = 3 if matrix.dtype.itemsize <= 4 else 4
@@ -147,7 +149,7 @@ class Doubling(NamedTuple):
 def double(sums: Doubling) -> Doubling:
     """Extend sums of the first j powers to the first 2j, in three matrix products (TMPI).
 
-    The published update has f' − f + P − P' in place of one of the products: the same powers, j to
+    The published update replaces one of the products by f' − f + P − P': the same powers, j to
     2j − 1, but with a subtraction.
     """
     power, total, gradient, count = sums
@@ -160,8 +162,8 @@ def double(sums: Doubling) -> Doubling:
     )
 
 
-def power_rounds(matrix: Array, left: Array, right: Array, rounds: int) -> tuple[Array, Array]:
-    """Power iteration towards the leading left and right eigenvectors, O(d²) per round."""
+def power_iteration(matrix: Array, left: Array, right: Array, rounds: int) -> tuple[Array, Array]:
+    """Iterate towards the leading left and right eigenvectors, in O(d²) per round."""
     for _ in range(rounds):
         left, right = _unit(left @ matrix), _unit(matrix @ right)
     return left, right

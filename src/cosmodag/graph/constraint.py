@@ -1,4 +1,4 @@
-"""Constraints h(W) = 0 for solvers, each for JAX programs and for NumPy."""
+"""Acyclicity constraints h(W) = 0 for solvers, each in JAX and in NumPy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,27 +32,27 @@ __all__ = [
 
 Float64 = NDArray[np.float64]
 Acyclicity = Callable[[jax.Array], jax.Array]
-"""h(A) of a non-negative matrix A: zero if it is a DAG, positive otherwise."""
+"""h(A) of a non-negative matrix A: zero if A is a DAG, positive otherwise."""
 
 ValueAndGradient = Callable[[Float64], tuple[float, Float64]]
 
-# Rounds of NOBEARS, which its authors found sufficient if vectors are kept between steps, and
-# rounds of a separate evaluation.
+# Power iterations of NOBEARS: per step, which its authors found sufficient if the vectors are kept
+# between steps, and for a single evaluation.
 _ROUNDS, _ROUNDS_ALONE = 5, 50
-# NOBEARS' own offset, 1e-6, keeps h above 0.1 on a DAG with paths of a few arcs.
+# With NOBEARS' own offset, 1e-6, h is above 0.1 even on DAGs with paths of a few arcs.
 _OFFSET = 1e-12
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """One function h that is zero only on DAGs."""
+    """A function h that is zero only on DAGs."""
 
-    of: Acyclicity  # h(A) for JAX, A = W ∘ W
-    # Returns a function W ↦ (h(W), ∇h(W)) in NumPy, float64, for one sequence of evaluations.
+    of: Acyclicity  # h(A) in JAX, with A = W ∘ W
+    # Makes a function W ↦ (h(W), ∇h(W)) in NumPy float64, which may keep state between calls.
     evaluator: Callable[[], ValueAndGradient]
 
     def value(self, weights: NDArray[np.floating]) -> float:
-        """h(W) of one matrix, float64."""
+        """h(W) of one matrix, in float64."""
         return self.evaluator()(np.asarray(weights, np.float64))[0]
 
 
@@ -72,14 +72,14 @@ def _polynomial(weights: Float64) -> tuple[float, Float64]:
 
 
 def _polynomial_of(matrix: jax.Array) -> jax.Array:
-    """NOCURL's h for JAX: tr (I + A/d)^d − d."""
+    """NOCURL's h in JAX: tr (I + A/d)^d − d."""
     d = len(matrix)
     power = jnp.linalg.matrix_power(jnp.eye(d, dtype=matrix.dtype) + matrix / d, d)
     return jnp.trace(power) - d
 
 
-class _PowerRounds:
-    """NOBEARS' spectral radius; vectors are kept between evaluations."""
+class _SpectralRadius:
+    """NOBEARS' h and ∇h in NumPy; the eigenvectors are kept between evaluations."""
 
     def __init__(self) -> None:
         self._vectors: Any = None
@@ -96,7 +96,7 @@ class _PowerRounds:
 
 
 def _spectral_radius_of(matrix: jax.Array) -> jax.Array:
-    """NOBEARS' h without state between steps, hence with more rounds."""
+    """NOBEARS' h in JAX, without state between steps and hence with more iterations."""
     start = power_start(len(matrix), matrix.dtype)
     return spectral_radius_of(matrix, start, rounds=_ROUNDS_ALONE, offset=_OFFSET)[0]
 
@@ -107,6 +107,6 @@ POLYNOMIAL = Constraint(_polynomial_of, lambda: _polynomial)
 CONSTRAINTS = {
     "expm": EXPONENTIAL,
     "truncated": Constraint(truncated_powers_of, lambda: truncated_powers_value_and_gradient),
-    "spectral": Constraint(_spectral_radius_of, _PowerRounds),
+    "spectral": Constraint(_spectral_radius_of, _SpectralRadius),
 }
 """Constraints of `Notears` by name."""

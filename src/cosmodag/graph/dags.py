@@ -1,8 +1,8 @@
-"""Directed acyclic graphs as matrices: test, orders, and two read-outs.
+"""Directed acyclic graphs as matrices: acyclicity test, orders, thresholding, removal of cycles.
 
 An arc u → v is a non-zero entry ``matrix[u, v]``. Matrices are dense (anything NumPy can read) or
-sparse (any SciPy format); results are dense for dense and CSR for sparse input. Arguments are never
-changed.
+sparse (any SciPy format); results are dense for dense and CSR for sparse input. Arguments are not
+modified.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Matrix: TypeAlias = Any
 """A (d, d) array or SciPy sparse matrix."""
 
 DENSE_LIMIT = 5_000
-"""Up to this many variables, graphs are dense matrices; above it, sparse ones."""
+"""Largest number of variables for which graphs are dense matrices; larger ones are sparse."""
 
-WORD = 64
-CHUNK = 1024
+# Bits per word in the table of reachable vertices, and arcs that are tested at a time.
+_WORD, _CHUNK = 64, 1024
 
 
 class _Arcs(NamedTuple):
@@ -39,8 +39,8 @@ class _Arcs(NamedTuple):
 def is_dag(adjacency: Matrix) -> bool:
     """Whether a directed graph has no cycle; a loop u → u is a cycle.
 
-    A graph is a DAG if every strongly connected component is a single vertex without a loop;
-    finding the components takes time linear in vertices and arcs.
+    A graph is a DAG if every strongly connected component is a single vertex without a loop. The
+    components are found in time linear in the numbers of vertices and arcs.
 
     >>> is_dag([[0, 1], [0, 0]])
     True
@@ -57,7 +57,7 @@ def topological_order(adjacency: Matrix) -> NDArray[np.intp]:
     """Order the vertices of a DAG so that every arc points forward.
 
     Kahn's algorithm, with ties broken by the lowest index, so that the order depends only on the
-    graph. A graph with a cycle is refused by a `DataError`.
+    graph. A `DataError` is raised if the graph has a cycle.
 
     >>> topological_order([[0, 0, 0], [1, 0, 0], [1, 1, 0]]).tolist()
     [2, 1, 0]
@@ -77,7 +77,8 @@ def topological_order(adjacency: Matrix) -> NDArray[np.intp]:
     if len(order) < arcs.d:
         raise DataError(
             f"The graph has no topological order, because {arcs.d - len(order)} of its {arcs.d} "
-            "vertices lie on or behind a cycle: drop arcs first, for instance with drop_cycles."
+            "vertices lie on a cycle or downstream of one: drop arcs first, for instance with "
+            "drop_cycles."
         )
     return np.asarray(order, dtype=np.intp)
 
@@ -94,7 +95,7 @@ def order_of(priorities: ArrayLike) -> NDArray[np.intp]:
 
 
 def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
-    """Keep only the arcs that point forward in an order (causes first): always a DAG.
+    """Keep only the arcs that point forward in an order (causes first); the result is a DAG.
 
     >>> agreeing([[5, 1], [2, 5]], order=[1, 0]).tolist()
     [[0, 0], [2, 0]]
@@ -108,7 +109,7 @@ def agreeing(weights: Matrix, order: ArrayLike) -> Matrix:
 
 
 def above(weights: Matrix, threshold: float) -> Matrix:
-    """Keep only the arcs whose weight exceeds a threshold in magnitude.
+    """Keep only the arcs whose absolute weight exceeds a threshold.
 
     >>> above([[0, -0.5], [0.3, 0]], threshold=0.3).tolist()
     [[0.0, -0.5], [0.0, 0.0]]
@@ -121,14 +122,14 @@ def above(weights: Matrix, threshold: float) -> Matrix:
 
 
 def drop_cycles(weights: Matrix) -> tuple[Matrix, int]:
-    """Repair a cyclic graph: insert arcs by decreasing weight, and skip those that close a cycle.
+    """Make a graph acyclic: insert arcs by decreasing weight, skipping those that close a cycle.
 
-    Arcs are sorted by absolute weight; ties are broken by index, row by row. An arc between two
-    strongly connected components lies on no cycle and is always kept. Within a component, one row
-    of bits per vertex stores the vertices that it reaches, so each arc needs a test of one bit.
+    Arcs are sorted by absolute weight, with ties broken by index, row by row. An arc between two
+    strongly connected components lies on no cycle and is always kept. Within a component, a row of
+    bits per vertex stores the vertices that it reaches, so that one bit decides about an arc.
 
-    The result is the weights of the arcs that were kept, and the number of skipped ones, including
-    loops u → u.
+    Returns the weights of the arcs that were kept, and the number of dropped arcs, including loops
+    u → u.
 
     >>> acyclic, n_dropped = drop_cycles([[0, 3, 0], [0, 0, -2], [1, 0, 0]])
     >>> acyclic.tolist(), n_dropped
@@ -145,21 +146,21 @@ def drop_cycles(weights: Matrix) -> tuple[Matrix, int]:
 
 
 def _insert(tails: NDArray[np.intp], heads: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Insert arcs one after another; mark those that closed no cycle."""
+    """Insert arcs one after another unless they close a cycle; mark the inserted ones."""
     vertices, renamed = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     tails, heads = np.split(renamed, 2)
     # Without arcs, a vertex reaches only itself: row u has bit u set.
-    reaches = np.zeros((len(vertices), -(-len(vertices) // WORD)), dtype=np.uint64)
+    reaches = np.zeros((len(vertices), -(-len(vertices) // _WORD)), dtype=np.uint64)
     rows = np.arange(len(vertices))
-    reaches[rows, rows // WORD] = np.uint64(1) << (rows % WORD).astype(np.uint64)
+    reaches[rows, rows // _WORD] = np.uint64(1) << (rows % _WORD).astype(np.uint64)
     inserted = np.ones(len(tails), dtype=bool)
-    for start in range(0, len(tails), CHUNK):
-        chunk = slice(start, start + CHUNK)
-        # Reachability only grows: an arc that closes a cycle, or adds no reachability, at the
-        # start of the chunk does so at its turn too.
+    for start in range(0, len(tails), _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        # Reachability only grows: an arc that at the start of the chunk closes a cycle, or makes no
+        # further vertex reachable, still does so when its turn comes.
         inserted[chunk] = ~_bits(reaches, heads[chunk], tails[chunk])
-        open_question = inserted[chunk] & ~_bits(reaches, tails[chunk], heads[chunk])
-        for index in (start + np.flatnonzero(open_question)).tolist():
+        is_undecided = inserted[chunk] & ~_bits(reaches, tails[chunk], heads[chunk])
+        for index in (start + np.flatnonzero(is_undecided)).tolist():
             inserted[index] = _insert_one(reaches, tails[index], heads[index])
     return inserted
 
@@ -167,15 +168,15 @@ def _insert(tails: NDArray[np.intp], heads: NDArray[np.intp]) -> NDArray[np.bool
 def _insert_one(reaches: NDArray[np.uint64], tail: np.intp, head: np.intp) -> bool:
     if _bits(reaches, head, tail):
         return False
-    everyone = slice(None)
-    grows = _bits(reaches, everyone, tail) & ~_bits(reaches, everyone, head)
+    every = slice(None)
+    grows = _bits(reaches, every, tail) & ~_bits(reaches, every, head)
     reaches[grows] |= reaches[head]
     return True
 
 
 def _bits(words: NDArray[np.uint64], row: Any, position: Any) -> Any:
-    shift = (position % WORD).astype(np.uint64)
-    return (words[row, position // WORD] >> shift & np.uint64(1)).astype(bool)
+    shift = (position % _WORD).astype(np.uint64)
+    return (words[row, position // _WORD] >> shift & np.uint64(1)).astype(bool)
 
 
 def _components(arcs: _Arcs) -> NDArray[np.int32]:
@@ -189,7 +190,7 @@ def _square(matrix: Matrix) -> Matrix:
     if not sparse.issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise DataError(f"A graph is a square matrix, but this one has shape {matrix.shape}.")
+        raise DataError(f"A graph must be a square matrix, but this one has shape {matrix.shape}.")
     return matrix
 
 
@@ -216,7 +217,7 @@ def _keep(matrix: Matrix, arcs: _Arcs, keep: NDArray[np.bool_]) -> Matrix:
 
 
 def _where(keep: NDArray[np.bool_], weights: NDArray[Any]) -> NDArray[Any]:
-    """Keep some entries of a dense matrix; a mask takes a tenth of the time of lists of arcs."""
+    """Keep some entries of a dense matrix: a mask takes a tenth of the time of lists of arcs."""
     kept = np.zeros_like(weights)
     np.copyto(kept, weights, where=keep)
     return kept
@@ -226,16 +227,16 @@ def _positions(order: ArrayLike, d: int) -> NDArray[np.intp]:
     order = np.asarray(order)
     if order.shape != (d,) or not np.array_equal(np.sort(order), np.arange(d)):
         raise DataError(
-            f"An order of {d} vertices lists each of 0 … {d - 1} once, but this one has shape "
-            f"{order.shape} and does not."
+            f"An order of {d} vertices must list each of 0 … {d - 1} exactly once; the given one, "
+            f"of shape {order.shape}, does not."
         )
     return np.argsort(order)
 
 
 def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """Nearest order to a given one in which u comes before v wherever ``before[u, v]``.
+    """Rearrange an order so that u comes before v wherever ``before[u, v]``.
 
-    Of the variables that may come next, the first in the given order is taken.
+    The next variable is always the first in the given order of those that may come next.
 
     >>> before = np.zeros((3, 3), bool)
     >>> before[2, 0] = True

@@ -1,14 +1,14 @@
 """Markov equivalence: which arrows of a DAG the distribution determines.
 
-DAGs that imply the same conditional independences form a class. Without interventions and
-assumptions about the mechanisms, data can distinguish classes but not the DAGs within one. Arrows
-known from other sources (background knowledge or interventions) narrow the class and may direct
-further arrows. Matrices are dense or SciPy sparse; results are dense for dense and CSR for sparse
-input.
+DAGs that imply the same conditional independences form a Markov equivalence class. Without
+interventions or assumptions about the mechanisms, data can distinguish classes but not the DAGs
+within one. Arrows known from other sources (background knowledge or interventions) narrow the class
+and may direct further arrows. Matrices are dense or SciPy sparse; results are dense for dense and
+CSR for sparse input.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,21 @@ from cosmodag.graph.texts import counted, dot_text, tetrad_text
 if TYPE_CHECKING:
     import networkx as nx
 
+BoolMatrix: TypeAlias = NDArray[np.bool_] | sparse.csr_array
+
 
 @dataclass(frozen=True)
 class EquivalenceClass:
-    """DAGs that a table cannot distinguish, as one graph of arrows and lines.
+    """The DAGs that a table cannot distinguish, as one graph of arrows and lines.
 
     Attributes
     ----------
     names : tuple
         Names of the variables.
     directed : tuple of (cause, effect)
-        Arrows that all graphs of the class have.
+        Arrows that all DAGs of the class have.
     undirected : tuple of (name, name)
-        Edges that all of them have, but not in the same direction.
+        Edges that all DAGs of the class have, but not all in the same direction.
 
     Examples
     --------
@@ -74,12 +76,12 @@ class EquivalenceClass:
         return graph
 
     def text(self) -> str:
-        """Write the class as Tetrad's graph text: ``a --> b`` and ``a --- b``, one edge a line."""
+        """Write the class as Tetrad's graph text, one edge per line: ``a --> b`` or ``a --- b``."""
         arrows = [(u, "-->", v) for u, v in self.directed]
         return tetrad_text(self.names, [*arrows, *((u, "---", v) for u, v in self.undirected)])
 
     def to_dot(self) -> str:
-        """Write the class for Graphviz, undirected edges as lines."""
+        """Write the class for Graphviz, with lines for undirected edges."""
         lines = [(u, v, "dir=none") for u, v in self.undirected]
         return dot_text(self.names, [*((u, v, "") for u, v in self.directed), *lines])
 
@@ -91,17 +93,15 @@ class EquivalenceClass:
         )
 
 
-def essential_graph(
-    adjacency: Matrix, fixed: Matrix | None = None
-) -> "NDArray[np.bool_] | sparse.csr_array":
-    """Essential graph (CPDAG) of a DAG: the class with the same conditional independences.
+def essential_graph(adjacency: Matrix, fixed: Matrix | None = None) -> BoolMatrix:
+    """Essential graph (CPDAG) of a DAG, which represents its Markov equivalence class.
 
-    An arc of the DAG is *compelled* when every equivalent DAG has it, and *reversible* otherwise.
-    The (d, d) result is true only at [u, v] for a compelled arc u → v, at [u, v] and [v, u] for a
-    reversible one. Only equivalent DAGs that have the `fixed` arcs, whose direction is known, are
-    in the class; fixed arcs that the DAG does not have are ignored.
+    An arc of the DAG is *compelled* if every equivalent DAG has it, and *reversible* otherwise. The
+    (d, d) result is true at [u, v] only for a compelled arc u → v, and at both [u, v] and [v, u]
+    for a reversible one. The class contains only equivalent DAGs with all `fixed` arcs, whose
+    directions are known; fixed arcs that the DAG does not have are ignored.
 
-    A collider is compelled, a chain is not, unless its first arrow is known:
+    A collider is compelled; a chain is compelled only if its first arrow is known:
 
     >>> essential_graph(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
@@ -117,10 +117,8 @@ def essential_graph(
     return _like(adjacency, _pattern(arcs, np.ones(arcs.nnz, np.bool_)) + reversible.T)
 
 
-def compelled(
-    adjacency: Matrix, fixed: Matrix | None = None
-) -> "NDArray[np.bool_] | sparse.csr_array":
-    """Mark the arcs of a DAG that every equivalent DAG has; `fixed` as for `essential_graph`.
+def compelled(adjacency: Matrix, fixed: Matrix | None = None) -> BoolMatrix:
+    """Mark the arcs that every equivalent DAG has; `fixed` is as for `essential_graph`.
 
     The collider 0 → 2 ← 1 compels its own arcs and the next one, 2 → 3.
 
@@ -136,11 +134,11 @@ def compelled(
 def separated(
     tails: NDArray[Any], heads: NDArray[Any], target_sets: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Mark arcs with exactly one end in some set of targets, a row of `target_sets`, (k, d).
+    """Mark arcs with exactly one end in at least one target set, a row of `target_sets` (k, d).
 
-    Perfect interventions on the set cut the arc if its head was set, and keep it if its tail was,
-    which identifies the direction (Hauser and Bühlmann 2012). With these arcs as ``fixed``,
-    :func:`essential_graph` returns the interventional essential graph.
+    A perfect intervention on such a set cuts the arc if the set contains its head, and keeps it if
+    the set contains its tail, which identifies the direction (Hauser and Bühlmann 2012). With these
+    arcs as ``fixed``, :func:`essential_graph` returns the interventional essential graph.
 
     >>> sets = np.array([[False, False, False], [True, True, False]])
     >>> separated(np.array([0, 1]), np.array([1, 2]), sets).tolist()
@@ -152,8 +150,8 @@ def separated(
 def class_distance(first: Matrix, second: Matrix) -> int:
     """Structural Hamming distance between the essential graphs of two DAGs.
 
-    It counts the pairs of nodes whose mark differs: not joined, joined by a reversible arc, or by a
-    compelled arc in one or the other direction. It is zero exactly if the DAGs are equivalent.
+    It counts the pairs of nodes between which the graphs differ: no arc, a reversible arc, or a
+    compelled arc in one or the other direction. It is zero if and only if the DAGs are equivalent.
 
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     >>> class_distance(chain, chain.T)
@@ -181,7 +179,7 @@ def _by_head(adjacency: Matrix) -> sparse.csc_array:
 
 
 def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]:
-    """Mark the stored arcs that the class directs, given the fixed arcs."""
+    """Mark the arcs that all DAGs of the class have, given the fixed arcs."""
     labels = _label(arcs)
     if fixed is None:
         return labels
@@ -194,12 +192,13 @@ def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]
 
 
 def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
-    """Mark the compelled arcs, in time linear in vertices and arcs.
+    """Mark the compelled arcs without fixed ones, in time linear in vertices and arcs.
 
     Chickering (1995) labels arcs head by head in topological order, and for one head from the
-    latest tail to the earliest. The arc from the latest parent x into v determines all arcs into v:
-    all are compelled if x has a compelled parent that is not a parent of v, or if v has another
-    parent that is not a parent of x; otherwise exactly those whose tail has a compelled arc into x.
+    latest tail to the earliest. The latest parent x of v decides about all arcs into v: they are
+    all compelled if x has a compelled parent that is not a parent of v, or if v has another parent
+    that is not a parent of x. Otherwise, the compelled ones are those whose tail has a compelled
+    arc into x.
     """
     order = topological_order(arcs)
     place = np.argsort(order)  # of a permutation, the inverse
@@ -226,7 +225,7 @@ def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
 def _members(
     marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """Mark vertices of `part` that are in `whole`; ``marked`` is an all-False work array."""
+    """Mark the vertices of `part` that are in `whole`; `marked` is an all-False work array."""
     marked[whole] = True
     found: NDArray[np.bool_] = marked[part]
     marked[whole] = False
@@ -234,12 +233,12 @@ def _members(
 
 
 def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_array:
-    """Return the arcs to keep as a Boolean matrix."""
+    """Convert the arcs to keep to a Boolean matrix."""
     heads = _heads_of(arcs)
     return sparse.csr_array((keep[keep], (arcs.indices[keep], heads[keep])), shape=arcs.shape)
 
 
-def _like(adjacency: Matrix, found: sparse.csr_array) -> "NDArray[np.bool_] | sparse.csr_array":
+def _like(adjacency: Matrix, found: sparse.csr_array) -> BoolMatrix:
     return found if sparse.issparse(adjacency) else found.toarray()
 
 
@@ -247,7 +246,7 @@ def _propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[
     """Direct further arcs by Meek's rules (1995) until no rule applies.
 
     The DAG itself is in the class, so a directed arc has the DAG's direction: the rules only decide
-    whether it is directed. Arcs are processed from causes to effects, so a chain takes one sweep.
+    whether an arc is directed. Arcs are visited from causes to effects: a chain takes one sweep.
     """
     order = topological_order(arcs)
     place = np.argsort(order)
@@ -261,8 +260,9 @@ def _propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[
         if is_directed:
             into[head].add(tail)
     found = directed.copy()
-    left = np.flatnonzero(~directed)
-    waiting = left[np.lexsort((place[arcs.indices[left]], place[heads[left]]))].tolist()
+    undirected = np.flatnonzero(~directed)
+    by_head = np.lexsort((place[arcs.indices[undirected]], place[heads[undirected]]))
+    waiting = undirected[by_head].tolist()
     before = -1
     while len(waiting) != before:
         before = len(waiting)
@@ -279,7 +279,7 @@ def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bo
     """Whether u → v follows by one of Meek's rules.
 
     ====  ==================================  ===============================================
-    rule  there are                           the reverse would make
+    rule  premise                             v → u would create
     ====  ==================================  ===============================================
     R1    w → u; w, v not joined              a new collider w → u ← v
     R2    u → w → v                           a cycle
@@ -287,8 +287,8 @@ def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bo
           e, v not joined
     ====  ==================================  ===============================================
 
-    R3 is not needed: it starts from a collider of variables that are not joined, and the class of
-    the DAG already includes its consequences.
+    R3 is not needed: its premise contains a collider of variables that are not joined, and the
+    class without fixed arcs already includes the consequences of colliders.
     """
     if not into[u] <= joined[v]:
         return True

@@ -1,4 +1,4 @@
-"""Text of graphs: names of file formats, Tetrad's text, Graphviz' text, counts in words."""
+"""Text about graphs: names of file formats, Tetrad and Graphviz text, numbers with nouns."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -20,11 +20,11 @@ GraphFormat = Literal[
     "svg",
     "png",
 ]
-"""File formats of graphs; those after ``tetrad`` cannot be read as a directed graph."""
+"""File formats of graphs; those after ``tetrad`` cannot be read as directed graphs."""
 
 
 def tetrad_text(names: Sequence[Any], edges: Iterable[tuple[Any, str, Any]]) -> str:
-    """Write a graph as Tetrad does; edges are (name, ``-->``, name), or another pair of marks.
+    """Write a graph as Tetrad does; edges are (name, marks, name), with marks such as ``-->``.
 
     >>> print(tetrad_text(["a", "b"], [("a", "-->", "b")]))
     Graph Nodes:

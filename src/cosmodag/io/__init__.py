@@ -1,4 +1,4 @@
-"""Reading and writing of tables and graphs, and conversion to other libraries' graphs."""
+"""Reading and writing of tables and graphs, and conversion to graphs of other libraries."""
 
 from cosmodag.io.datasets import Dataset, read_dataset
 from cosmodag.io.graphs import Graph, as_graph, dump_graph, graph_suffix, read_graph, write_graph

@@ -1,4 +1,4 @@
-"""The record of a simulated or real data set, and its reader."""
+"""Data sets: a table with its graph, simulated or read from files."""
 
 import os
 import warnings
@@ -18,7 +18,7 @@ from cosmodag.io.tables.read import read_table
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table and the graph it is known, or believed, to come from.
+    """A table and the graph that it is known, or believed, to come from.
 
     Attributes
     ----------
@@ -31,7 +31,8 @@ class Dataset:
     names : tuple of str
         The d column names.
     weights : ndarray or scipy.sparse.csr_array of float64, shape (d, d), or None
-        ``weights[u, v]`` is the linear effect of u on v; None if there is none.
+        ``weights[u, v]`` is the linear effect of u on v; None if the effects are not known or not
+        linear.
     graph : ndarray or scipy.sparse.csr_array of bool, shape (d, d)
         ``graph[u, v]`` is the arc u → v.
 
@@ -50,7 +51,7 @@ class Dataset:
 
 
 def dense_if_small(matrix: Any) -> Any:
-    """Return a sparse matrix as an array when it has at most ``DENSE_LIMIT`` columns."""
+    """Convert a sparse matrix of at most ``DENSE_LIMIT`` columns to an array."""
     return matrix.toarray() if matrix.shape[1] <= DENSE_LIMIT else matrix
 
 
@@ -66,20 +67,20 @@ def read_dataset(
     Parameters
     ----------
     table : path-like
-        The samples, in any format `cosmodag.io.read_table` reads.
+        The samples, in any format that `cosmodag.io.read_table` reads.
     graph : path-like
-        The graph, in any format `cosmodag.io.read_graph` reads. Its nodes are matched to the
-        columns of the table by name; columns it does not mention have no arcs.
+        The graph, in any format that `cosmodag.io.read_graph` reads. Its nodes are matched to the
+        columns of the table by name; columns that it does not mention have no arcs.
     format : str, optional
         The format of the graph, if the file extension does not determine it.
     missing : {"error", "drop"}
-        Refuse missing values in the table, or drop the rows that hold one.
+        Refuse missing values in the table, or drop the rows that have one.
 
     Returns
     -------
     Dataset
-        Named after the table's file; the seed is None, and so are the weights unless the graph's
-        file gives some other than 1.
+        Named after the table's file. Its seed is None, and so are its weights if all arcs of the
+        file weigh 1.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def read_dataset(
     Warns
     -----
     DataWarning
-        If the graph has a cycle: no DAG can then match it.
+        If the graph has a cycle, so that no DAG can match it.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def read_dataset(
     except DataError as error:
         raise DataError(f"'{graph}' does not go with '{table}': {error}") from error
     pattern = arcs.astype(bool)
-    pattern.data[:] = True  # an arc may weigh zero
+    pattern.data[:] = True  # arcs of weight zero too
     if not is_dag(pattern):
         warnings.warn(
             f"The graph in '{graph}' has a cycle, so no acyclic graph can match all of it.",

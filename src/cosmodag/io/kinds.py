@@ -1,4 +1,4 @@
-"""Kinds of columns: numbers on a scale, categories, ordered levels and counts."""
+"""Kinds of columns: continuous, binary, categorical, ordinal and count."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,18 +9,18 @@ KINDS: tuple[Kind, ...] = ("continuous", "binary", "categorical", "ordinal", "co
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """What the numbers of one column mean.
+    """The kind of one column: what its numbers mean.
 
     Attributes
     ----------
     kind
-        Categories hold the numbers 0, 1, … of their levels, and so do binary and ordinal columns
-        of text. Columns of numbers hold their own values, unless they are said to be categories.
+        Columns of text are encoded: they hold the numbers 0, 1, … of their levels, and are binary,
+        categorical or ordinal. So do columns of numbers that are declared to be categories; other
+        columns of numbers keep their values.
     levels
-        Labels of the levels, in the order of their numbers; empty where the column holds its own
-        values.
+        Labels of the levels, in the order of their numbers; empty if the column keeps its values.
     reason
-        What the decision rests on, in a few words: "text, 3 levels". Empty for a column of numbers
+        The reason for the kind, in a few words: "text, 3 levels". Empty for a column of numbers
         that was not examined (`cosmodag.data.kinds.with_kinds`).
     """
 
@@ -35,27 +35,27 @@ class ColumnKind:
 
     @property
     def is_number(self) -> bool:
-        """Whether the column may stand in an equation as it is: its numbers are ordered."""
+        """Whether the numbers are ordered, so that the column can enter an equation unchanged."""
         return self.kind != "categorical" or len(self.levels) <= 2
 
     def facts(self) -> dict[str, Any]:
-        """Give the kind as plain values, for JSON."""
+        """Return the kind as a dictionary of plain values, for JSON."""
         return {"kind": self.kind, "levels": list(self.levels), "reason": self.reason}
 
 
 NOT_EXAMINED = ColumnKind("continuous")
-"""A column of numbers before its values are examined."""
+"""The kind of a column of numbers whose values were not examined."""
 
 
 def kind_of_levels(levels: int, ordered: bool = False) -> Kind:
-    """Choose the kind of a column of labels: two are binary, more are ordinal or categorical."""
+    """Return the kind of a column of labels: binary for two levels, else ordinal or categorical."""
     if levels == 2:
         return "binary"
     return "ordinal" if ordered and levels > 2 else "categorical"
 
 
 def label_of(value: Any) -> Any:
-    """Make a label that files can hold: text, a number or a Boolean; anything else as text.
+    """Convert a label to text, a number or a Boolean, which files can hold.
 
     >>> import datetime
     >>> label_of("north"), label_of(2.0), label_of(datetime.date(2024, 1, 2))

@@ -1,4 +1,4 @@
-"""Learners: scikit-learn estimators that turn a table into a DAG, imported when first used."""
+"""Scikit-learn estimators that learn a DAG from a table, each imported on first use."""
 
 from typing import TYPE_CHECKING
 

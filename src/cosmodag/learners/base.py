@@ -1,4 +1,4 @@
-"""The base class of learners: parameters, ``fit``, and what a learner defines of a fit."""
+"""The base class of all learners."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -25,33 +25,35 @@ __all__ = ["Learnt", "Prepared", "RefinedFit", "Setting", "StructureLearner"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructureLearner(SharedParameters):
-    r"""Base of all learners: validates, prepares, learns, refines, and reads out a DAG.
+    r"""Base class of all learners.
 
-    A subclass adds parameters as fields, and implements :meth:`_learn`.
+    :meth:`fit` prepares a table, learns from it, refines the result and returns a DAG. A subclass
+    adds parameters as dataclass fields and implements :meth:`_learn`.
 
     Attributes
     ----------
     raw_weights_ : (d, d) array
-        Weights as optimised.
+        Weights as optimised, before refinement and thresholding; they may contain cycles.
     weights_ : (d, d) array
-        Acyclic weights: `raw_weights_` without the arcs against `causal_order_`, or weights from
-        refinement.
+        Acyclic weights: those of refinement or, without it, `raw_weights_` without the arcs that
+        contradict `causal_order_`.
     adjacency_ : (d, d) array
-        `weights_` above the threshold; ``adjacency_[u, v]`` is the arc u → v.
+        `weights_` above the threshold, and zero elsewhere; always a DAG. A non-zero entry
+        ``adjacency_[u, v]`` is the arc u → v.
     was_cyclic_ : bool
-        Whether `raw_weights_` above the threshold have a cycle.
+        Whether the arcs of `raw_weights_` above the threshold contain a cycle.
     dropped_arcs_ : int
-        Number of arcs above the threshold in `raw_weights_` that are against `causal_order_`.
+        Number of arcs of `raw_weights_` above the threshold that contradict `causal_order_`.
     graph_ : networkx.DiGraph
-        The graph, with column names as nodes.
+        The learnt graph, with column names as nodes.
     causal_order_ : list
         Names or numbers of the variables, causes first.
     stopped_ : str or None
-        ``"time"`` or ``"interrupt"`` if the fit ended early.
+        ``"time"`` or ``"interrupt"`` if the fit ended early, otherwise None.
     kinds_ : tuple of ColumnKind
-        What each column was taken for, and why.
+        The kind of each column, declared or inferred, and the reason.
     n_features_in_, feature_names_in_
-        Number and names of the columns; with lags those of the window, ``x`` and ``x[t-1]``.
+        Number and names of the columns; with `lags`, those of the window: ``x`` and ``x[t-1]``.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -73,34 +75,37 @@ class StructureLearner(SharedParameters):
         regimes: Any = None,
         find_targets: bool = True,
     ) -> Self:
-        """Learn a graph.
+        """Learn a graph from a table.
 
         Parameters
         ----------
         X : DataFrame (pandas, polars), Arrow table or (n, d) array
-            One row per sample, one column per variable; finite numbers.
+            One row per sample, one column per variable. Numbers must be finite; `missing` says
+            what to do with missing values, and `kinds` what columns of text hold.
         y : ignored
             Present for compatibility with scikit-learn.
         interventions : sequence, str, or (n, d) Boolean table, optional
-            Which variables were set from outside, row by row: a list with an entry for each row,
-            nothing (None, ``""``) for plain observations, a column's name, or several; the name
-            of a column of X that holds such entries, and is then not a variable; or a Boolean
-            table. They are taken to be perfect: in its rows the variable does not depend on its
-            causes, and its own equation is not learnt from them.
+            The variables that were set by intervention in each row: a sequence with one entry per
+            row, which is empty (None or ``""``) for an observation, the name of a column, or
+            several names; the name of a column of X with such entries, which is then not a
+            variable; or a Boolean table. Interventions are assumed to be perfect: a variable that
+            was set does not depend on its causes in that row, which is left out when its equation
+            is learnt.
         series : sequence or str, optional
-            With `lags`: the series of each row, as n labels or the name of a column of X, which is
-            then not a variable. No lag crosses from one series into another.
+            With `lags`: the series that each row belongs to, as n labels or the name of a column
+            of X, which is then not a variable. Lags do not cross from one series into another.
         time : sequence or str, optional
-            With `lags`: the time of each row, numbers or dates, as n entries or the name of a
-            column of X, which is then not a variable. Rows are sorted by it, and no lag crosses a
-            gap. By default rows are in order, without gaps.
+            With `lags`: the time of each row, as n numbers or dates or the name of a column of X,
+            which is then not a variable. Rows are sorted by time, and lags do not cross gaps. By
+            default the rows are assumed to be in order, without gaps.
         regimes : sequence or str, optional
-            The regime of each row (a treatment, a batch, an experiment): a label for each row,
-            nothing (None, ``""``) for plain observations, or the name of a column. The variables
-            whose equations differ in a regime are found (``targets_``), beside those that
-            `interventions` names, which may change in any way there. See ``docs/regimes.md``.
+            The regime of each row (a treatment, a batch, an experiment): n labels, empty (None or
+            ``""``) for plain observations, or the name of a column. The fit finds the variables
+            whose equations differ in each regime (``targets_``), in addition to those that
+            `interventions` names, whose equations may change in any way. See ``docs/regimes.md``.
         find_targets : bool
-            With `regimes`: whether variables that `interventions` does not name may change.
+            With `regimes`: whether equations of variables that `interventions` does not name may
+            change.
 
         Returns
         -------
@@ -109,8 +114,8 @@ class StructureLearner(SharedParameters):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C. The model holds the graph learnt so far, with ``stopped_`` set to
-            ``"interrupt"``. A second Ctrl-C does not wait for that: the model is then not fitted.
+            After Ctrl-C. The model holds the graph learnt so far, and ``stopped_`` is
+            ``"interrupt"``. A second Ctrl-C ends the fit at once and leaves the model unfitted.
         """
         given = prepare(self, X, interventions, regimes, find_targets, InTime(series, time))
         self.forget()
@@ -122,7 +127,7 @@ class StructureLearner(SharedParameters):
         return self.take(result)
 
     def take(self, result: FitResult) -> Self:
-        """Make a result the fit of this learner, which has none, or has forgotten it."""
+        """Store the result of a fit in this learner, which must not be fitted already."""
         for name, value in result.attributes.items():
             setattr(self, name, value)
         self.stopped_, self.findings_, self.fitted_ = result.stopped, result.findings, result.dag
@@ -130,7 +135,7 @@ class StructureLearner(SharedParameters):
 
     @classmethod
     def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
-        """Learn from many prepared tables, here one by one; results come in any order."""
+        """Learn from many prepared tables, by default one by one; results come in any order."""
         own = watch if len(tasks) == 1 else QuietWatch(watch)
         watch.begin(len(tasks))
         for place, task in enumerate(tasks):
@@ -139,7 +144,7 @@ class StructureLearner(SharedParameters):
             yield Learning(place, task.learner, watch.stop, read)
 
     def square_arrays(self, d: int) -> float:
-        """Count the d × d float64 arrays that are held at once, without those of training."""
+        """Peak number of d × d float64 arrays that a fit holds, without those of training."""
         from cosmodag.order.moments import WHOLE_BEYOND
 
         searched = 0.0
@@ -148,7 +153,7 @@ class StructureLearner(SharedParameters):
         return searched + (4.0 if d <= DENSE_LIMIT else 0.0)
 
     def watch(self, fits: int = 1) -> Watch:
-        """Make the watch of a number of fits: progress, and a limit on time if there is one."""
+        """Create the watch that shows the progress of some fits and limits their time."""
         limit = None if self.max_time is None else self.max_time * fits
         return Watch(1, type(self).__name__, limit, self.verbose)
 
@@ -158,12 +163,12 @@ class StructureLearner(SharedParameters):
             delattr(self, name)
 
     def _attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
-        """Further fitted attributes, by name, from the graph and its training data, prepared."""
+        """Return further fitted attributes, given the graph and its prepared training data."""
         return {}
 
     def _warn_if_repaired(self, found: Aligned) -> None:
-        """Warn of dropped arcs, if the method should not need it."""
+        """Warn of arcs dropped to break cycles, if the method should leave no cycle."""
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit | None:
-        """Turn the order that was learnt into a graph by evidence; None without refinement."""
+        """Refine the learnt order to a graph that the data support; None without refinement."""
         return None

@@ -1,8 +1,8 @@
-"""Baselines: an order by a simple rule, then regression.
+"""Baselines: sort the variables by a simple rule, then regress each on its predecessors.
 
-On data simulated as in most papers, such rules come close to structure learning, or beat it,
-because the simulation reveals the order (Reisach, Seiler and Weichwald 2021). A learner must beat
-these to show anything.
+On data simulated as in most papers, such rules come close to structure learners, or beat them,
+because the simulation reveals the order (Reisach, Seiler and Weichwald 2021). A learner has to beat
+them before its results mean anything.
 """
 
 import warnings
@@ -28,47 +28,49 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.io.tables.frames import Table
 
-# Logarithms of variances are compared to this many digits, so that columns standardised in single
-# precision are tied, and an order is never read off their rounding errors.
-DIGITS = 5
+# Decimals to which logarithms of variances are compared: columns that were standardised in single
+# precision are then ties, and rounding errors do not order them.
+_DECIMALS = 5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SortLearner(RefinedLearner):
-    """Base of the learners that order the variables by a rule, then regress.
+    """Base class of learners that sort the variables by a rule, then regress.
 
     A subclass implements :meth:`_sort`.
 
     Parameters
     ----------
     criterion : {"bic", "aic", "none"}
-        How the adaptive lasso chooses among the predecessors of a variable
-        (:func:`cosmodag.learners.regression.regress_on_predecessors`, also with fewer rows than
-        columns), without refinement; ``"none"`` is least squares on all of them.
+        Information criterion by which the adaptive lasso chooses among the predecessors of a
+        variable, without refinement; ``"none"`` is least squares on all predecessors. It also works
+        with fewer rows than columns
+        (:func:`cosmodag.learners.regression.regress_on_predecessors`).
     refine : {"auto", "prune", "order", None}
-        Use of the order instead of the regression, as in :class:`cosmodag.Cosmo`.
+        Use of the order: regression on the predecessors (None), or refinement to a graph, as in
+        :class:`cosmodag.Cosmo`.
     scale : {"center", "standardize", "none"}
-        Subtract column means; also divide by standard deviations; or leave the data unchanged, and
-        regress without an intercept.
+        Subtract the column means; also divide by the standard deviations; or leave the data
+        unchanged, and regress without an intercept.
 
     Attributes
     ----------
     raw_weights_, weights_ : (d, d) array
-        Regression coefficients; equal, since they agree with the order by construction.
+        Regression coefficients. The two are equal, since the coefficients agree with the order.
     """
 
     criterion: str = choice("bic", CRITERIA)
     random_state: Any = 0
 
-    # Arrays of d × d that sorting itself takes.
+    # Peak number of d × d arrays that sorting holds.
     _sorting_squares: ClassVar[float] = 0.0
 
     @abstractmethod
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
-        """Order the variables, causes first; the caller enforces what is known of the order."""
+        """Order the variables, causes first; the caller makes the order agree with knowledge."""
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
-        """Reasons why the values of parameters would have no effect, by parameter."""
+        """Find parameters whose values would have no effect, and the reason for each."""
         found = super().idle_settings(table)
         if self.refine is not None and self.criterion != type(self).criterion:
             found["criterion"] = (
@@ -78,13 +80,13 @@ class SortLearner(RefinedLearner):
         return found
 
     def square_arrays(self, d: int) -> float:
-        """Count the d × d float64 arrays that are held at once."""
+        """Peak number of d × d float64 arrays that a fit holds."""
         return super().square_arrays(d) + (0.0 if self.refine else 3.0) + self._sorting_squares
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         known = given.known
         order = known.ordered(self._sort(given))
-        if self.refine is not None:  # which then decides on arcs, at less cost
+        if self.refine is not None:  # refinement chooses the arcs
             return Learnt(None, order)
         moments = known.moments(given.X)
         weights = regress_on_predecessors(
@@ -97,7 +99,8 @@ class SortLearner(RefinedLearner):
         )
         if watch.stop is not None:
             warnings.warn(
-                "The regressions were stopped: variables late in the order may lack their causes.",
+                "The regressions were stopped early: the last variables of the order may lack "
+                "causes in this graph.",
                 InterruptedWarning,
                 stacklevel=4,
             )
@@ -105,12 +108,12 @@ class SortLearner(RefinedLearner):
 
 
 class VarianceSort(SortLearner):
-    r"""Order the variables by variance, smallest first, and regress each on those before it.
+    r"""Order the variables by variance, smallest first, and regress each on its predecessors.
 
-    *sortnregress* of Reisach, Seiler and Weichwald (2021, *Beware of the simulated DAG!*): where
-    every variable has noise of about the same variance, variance accumulates along the arcs and
-    its order is nearly a causal one. The order depends on units, and is that of the columns for
-    variables whose variances agree to five digits, as after standardising.
+    This is *sortnregress* of Reisach, Seiler and Weichwald (2021, *Beware of the simulated DAG!*).
+    If all noise variances are similar, variance accumulates along the arcs, and the order of the
+    variances is nearly causal. The order depends on units. Variables whose log-variances agree to
+    five decimals, as after standardising, stay in the order of the columns.
 
     Examples
     --------
@@ -126,22 +129,22 @@ class VarianceSort(SortLearner):
         means = np.average(data, axis=0, weights=given.known.counted)
         variances = np.average((data - means) ** 2, axis=0, weights=given.known.counted)
         with np.errstate(divide="ignore"):
-            return order_of(np.round(np.log(variances), DIGITS))
+            return order_of(np.round(np.log(variances), _DECIMALS))
 
 
 class R2Sort(SortLearner):
-    r"""Order the variables by R², smallest first, and regress each on those before it.
+    r"""Order the variables by R², smallest first, and regress each on its predecessors.
 
-    R² of a variable is the share of its variance that a linear regression on all the others
-    explains. It does not depend on units, and in common simulations it too grows along the arcs
+    The R² of a variable is the fraction of its variance that a linear regression on all others
+    explains. It does not depend on units, and in common simulations it also grows along the arcs
     (Reisach, Tami, Seiler, Chambaz and Weichwald 2023, *A scale-invariant sorting criterion to
     find a causal order in additive noise models*).
 
-    The order is that of 1/(1 − R²), the diagonal of the inverse of the correlation matrix C. Where
-    C cannot be inverted, since columns are collinear or there are no more rows than columns, the
-    columns that others determine have R² = 1 and come last, in the order that a vanishing ridge,
-    (C + δI)⁻¹ with δ → 0, puts them in. (The pseudo-inverse, also in use, puts duplicates first,
-    and with half as many rows as columns it orders simulated data no better than chance.)
+    The order is that of 1/(1 − R²), the diagonal of the inverse of the correlation matrix C. If C
+    is singular, because columns are collinear or there are no more rows than columns, the columns
+    that others determine have R² = 1 and come last, in the order given by a vanishing ridge,
+    (C + δI)⁻¹ with δ → 0. (The pseudo-inverse, which others use, puts duplicates first; with half
+    as many rows as columns it orders simulated data no better than chance.)
 
     Examples
     --------
@@ -164,9 +167,10 @@ class R2Sort(SortLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomSort(SortLearner):
-    """Put the variables in random order, and regress each on those before it.
+    """Put the variables in random order, and regress each on its predecessors.
 
-    Regression without information on the order: half of the arcs point the wrong way.
+    It shows what regression achieves without information about the order: half of the arcs point
+    the wrong way.
 
     Examples
     --------
@@ -187,19 +191,19 @@ class RandomSort(SortLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EqualVariance(SortLearner):
-    r"""Order the variables from the top down by conditional variance, and regress.
+    r"""Order the variables by conditional variance, from causes to effects, and prune the order.
 
-    The next variable is the one with the smallest variance given those already in order (Chen,
-    Drton and Wang 2019, *On causal discovery with an equal-variance assumption*, top-down). With
-    errors of equal variance in a linear model this is consistent, for any noise: given variables
-    that include all their own ancestors, a variable without a further parent has the conditional
-    variance of its error, and every other has more. It needs no learning and is hard to beat where
-    its assumption holds, as it does in the simulations of most papers; it depends on units.
+    The next variable is the one with the smallest variance given those already ordered (Chen, Drton
+    and Wang 2019, *On causal discovery with an equal-variance assumption*, top-down). In a linear
+    model whose errors have equal variances this is consistent, whatever their distribution: given
+    variables that include all their own ancestors, the conditional variance of a variable is that
+    of its error if it has no further parent, and larger otherwise. The method needs no training and
+    is hard to beat where its assumption holds, as in the simulations of most papers. It depends on
+    units.
 
-    How variances are conditioned, and what happens where rows are few:
-    :func:`cosmodag.order.starts.conditional_variances.equal_variance_order`.
-
-    The order is pruned by default, which takes far less time than the adaptive lasso.
+    :func:`cosmodag.order.starts.conditional_variances.equal_variance_order` describes how the
+    conditional variances are computed, also with few rows. By default the order is pruned, which
+    takes far less time than the adaptive lasso.
 
     Examples
     --------
@@ -224,15 +228,15 @@ class EqualVariance(SortLearner):
 class EmptyGraph(StructureLearner):
     r"""Return a graph without arcs, except those that are required.
 
-    It shows the value of a metric that needs no learning: on sparse graphs the empty graph has most
-    entries right. Its AUC is ½.
+    It shows the value that a metric has without any learning: on sparse graphs, the empty graph has
+    most entries right. Its AUC is ½.
 
     Parameters
     ----------
     threshold : float
-        Present so that learners can be exchanged; there is no arc to leave out.
+        Present so that learners are interchangeable; there is no arc to leave out.
     random_state : int, Generator, RandomState or None
-        Seed of estimated missing values.
+        Random seed for estimates of missing values.
 
     Examples
     --------
@@ -247,7 +251,7 @@ class EmptyGraph(StructureLearner):
     _order_from_units = False
 
     def square_arrays(self, d: int) -> float:
-        """Count the d × d float64 arrays that are held at once."""
+        """Peak number of d × d float64 arrays that a fit holds."""
         return max(3.0, super().square_arrays(d))
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:

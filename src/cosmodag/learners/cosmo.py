@@ -1,6 +1,7 @@
 """COSMO: structure learning without an acyclicity constraint (Massidda et al., ICLR 2024)."""
 
 import os
+import re
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -25,62 +26,63 @@ if TYPE_CHECKING:
     from cosmodag.solve.plan import Solved
     from cosmodag.solve.problems import Problem, Solution
 
-# Number of variables from which, with fewer rows than variables, the order of variances is as good
+# With this many variables or more, and fewer rows than variables, the order of variances is as good
 # as the order that training finds.
 _TOO_LARGE = 1_000
-# Ratio of standard deviations from which divergence is attributed to the units of columns: training
-# converged at ratios up to 1e6 and diverged at 1e12.
-_APART = 1e6
+# Ratio of standard deviations from which divergence is attributed to the units of the columns:
+# training converged at ratios up to 1e6 and diverged at 1e12.
+_UNIT_RATIO = 1e6
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnnealedLearner(TrainedLearner):
-    """Structure learning by annealed priorities, for any mechanism.
+    """Base class of COSMO's learners, which anneal the orientation by priorities.
 
-    A subclass defines the mechanism and the rule for settings that are ``"auto"``.
+    A subclass defines the mechanism and the rule for parameters that are ``"auto"``.
 
     Parameters
     ----------
     learning_rate : float or "auto"
-        Adam's rate for H, and for the other weights of networks.
+        Adam's learning rate for H, and for the other weights of networks.
     priority_learning_rate : float, None or "auto"
-        Adam's rate for p. None: the same as `learning_rate`, as in the paper.
+        Adam's learning rate for p. None: the same as `learning_rate`, as in the paper.
     lambda1, lambda2 : float or "auto"
-        λ₁ and λ₂, on ‖H‖₁ and ‖H‖_F (not squared). The loss is a mean over variables, so the same
-        λ weighs more as d grows.
+        Coefficients λ₁ and λ₂ of the penalties ‖H‖₁ and ‖H‖_F (not squared). The loss is a mean
+        over variables, so the same λ weighs more as d grows.
     lambda_p : float or "auto"
-        λ_p, on ‖p‖₂.
+        Coefficient λ_p of the penalty ‖p‖₂.
     shift : float or "auto"
-        ε, by which the priority of an effect must exceed that of its cause.
+        Shift ε, by which the priority of an effect must exceed that of its cause.
     temperature_start, temperature_end : float or "auto"
-        First and last temperature t (cosine annealing).
+        First and last temperature t of the cosine annealing.
     acyclicity_tolerance : float, optional
-        Take `temperature_end` from Theorem 2 instead: the highest temperature at which
+        Set `temperature_end` by Theorem 2 instead: to the highest temperature at which
         h(S) = tr e^S − d ≤ tolerance is guaranteed for every p.
     loss : {"squared-error", "likelihood"}
-        L: the mean squared error, or the Gaussian likelihood with one variance per variable,
-        (1/d) Σ_v log RSS_v, which does not depend on units.
+        Loss to minimise: the mean squared error; or (1/d) Σ_v log RSS_v, which is the Gaussian
+        likelihood with one noise variance per variable, and does not depend on units.
     epochs : int or "auto"
-        Passes over the data. Automatically as many as make a fixed number of steps, for any number
-        of rows (:func:`cosmodag.learners.trained.settings.default_steps`).
+        Number of passes over the data. ``"auto"`` gives a fixed number of steps, whatever the
+        number of rows (:func:`cosmodag.learners.trained.settings.default_steps`).
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
     trainings : int
-        Number of problems that are solved at once from different starts; the one with the best
-        penalised objective on all data is kept.
+        Number of trainings from different random starting points, run as one batch. The result
+        with the best penalised objective on all rows is kept.
     device : {"auto", "cpu", "gpu"}
         Device of the computation.
     checkpoint : path, optional
-        Folder to which training writes its state, every half minute and when it is stopped. The
-        same fit with the same folder continues from it, bit for bit; a fit that ends deletes it.
+        Folder to which training writes its state, every half minute and when it is stopped. If the
+        fit is repeated with the same folder, it continues from this state, and its result is the
+        same, bit for bit, as without the stop. A fit that ends deletes the state.
 
     Attributes
     ----------
     history_ : list of dict
-        For each hundredth of the run: ``round``, ``epoch``, ``temperature``, ``loss``,
+        For each hundredth of the training: ``round``, ``epoch``, ``temperature``, ``loss``,
         ``log_acyclicity_bound``.
     priorities_ : (d,) array
-        p.
+        Priorities p; causes have lower ones than their effects.
     """
 
     learning_rate: Setting = "auto"
@@ -108,25 +110,24 @@ class AnnealedLearner(TrainedLearner):
 
     @property
     def _loss_used(self) -> str:
-        """Loss of training."""
+        """Name of the loss of training."""
         return self.loss
 
     def _loss_function(self) -> "Loss":
-        """Loss of training, as a function of the rows of a batch and their predictions."""
         from cosmodag.model.objective import LOSSES
 
         return LOSSES[self._loss_used]
 
     @abstractmethod
     def _mechanism(self) -> "Mechanism":
-        """Mechanism that predicts variables from their parents."""
+        """Return the mechanism that predicts variables from their parents."""
 
     @abstractmethod
     def _steps(self, d: int) -> int:
-        """Count the steps if ``epochs`` is ``"auto"``."""
+        """Return the number of steps if ``epochs`` is ``"auto"``."""
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         from cosmodag.model.objective import LOSSES
 
         super().check_settings()
@@ -136,11 +137,11 @@ class AnnealedLearner(TrainedLearner):
     def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
         from cosmodag.solve.training.train import Checkpoint
 
-        kept = None if self.checkpoint is None else Checkpoint(self.checkpoint)
-        return replace(self.solver_for(n, d), checkpoint=kept)
+        checkpoint = None if self.checkpoint is None else Checkpoint(self.checkpoint)
+        return replace(self.solver_for(n, d), checkpoint=checkpoint)
 
     def solver_for(self, n: int, d: int) -> "OneProblem":
-        """One problem, solved with annealed temperature."""
+        """Return the solver: one problem, with annealed temperature."""
         from cosmodag.model.objective import AnnealedObjective
         from cosmodag.model.structure import Priority
         from cosmodag.solve.methods.one_problem import OneProblem
@@ -150,7 +151,7 @@ class AnnealedLearner(TrainedLearner):
         return OneProblem(Recipe(*parts, CosineAnnealing(), self.batch_size))
 
     def settings_for(self, d: int) -> dict[str, float]:
-        """Every hyper-parameter as a number, for d variables."""
+        """Return every hyper-parameter as a number, for d variables."""
         settings = super().settings_for(d)
         if self.acyclicity_tolerance is not None:
             from cosmodag.model.orientation import temperature_for
@@ -195,9 +196,9 @@ class AnnealedLearner(TrainedLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Cosmo(RefinedLearner, AnnealedLearner):
-    r"""Linear COSMO: a DAG as W = H ∘ S_{t,ε}(p), learnt by plain gradient descent.
+    r"""Linear COSMO: a DAG W = H ∘ S_{t,ε}(p), learnt by unconstrained gradient descent.
 
-    Solves, over strengths H and priorities p,
+    Solves, over arc strengths H and priorities p,
 
     .. math::
 
@@ -207,20 +208,22 @@ class Cosmo(RefinedLearner, AnnealedLearner):
         \qquad W_{uv} = H_{uv}\, \sigma\!\left(\frac{p_v - p_u - \varepsilon}{t}\right),
 
     by Adam on mini-batches while the temperature t is annealed (Section 4 of the paper). Each step
-    costs O(d²) for a batch of fixed size; acyclicity is never evaluated.
+    costs O(d²) for a batch of fixed size; acyclicity is never evaluated. By default, the learnt
+    order is then refined to a graph (see `refine`).
 
-    A parameter that is ``"auto"`` follows a rule in the number of variables,
-    :func:`cosmodag.default_settings`, found by search on simulated data. The rule differs from the
-    paper's settings, mainly by a separate learning rate for p; the paper's are
-    ``Cosmo(**paper_settings(d))``, see :func:`cosmodag.paper_settings`.
+    A parameter that is ``"auto"`` follows :func:`cosmodag.default_settings`, a rule in the number
+    of variables that was found by search on simulated data. It differs from the paper's settings
+    mainly by a separate learning rate for p. ``Cosmo(**paper_settings(d))`` uses the paper's, see
+    :func:`cosmodag.paper_settings`.
 
     Attributes
     ----------
     raw_weights_ : (d, d) array
-        H ∘ S at the end temperature; the paper's metrics score these.
+        H ∘ S at the last temperature, which the paper's metrics score.
     priorities_ : (d,) array
-        p; the logarithms of the standard deviations if their order was refined without training
-        (``backend_`` is then ``"none"`` and ``n_iter_`` 0).
+        Priorities p; causes have lower ones than their effects. If training was skipped, because
+        it orders large tables with few rows no better than variances do, the logarithms of the
+        standard deviations (``backend_`` is then ``"none"`` and ``n_iter_`` 0).
 
     Examples
     --------
@@ -262,9 +265,9 @@ class Cosmo(RefinedLearner, AnnealedLearner):
             data = problems[0].data
             deviations = data.std(axis=0, dtype=np.float64)
             ratio = deviations.max() / deviations[deviations > 0].min(initial=np.inf)
-            if ratio < _APART or self.refinement_for(data.shape[1]) != "order":
+            if ratio < _UNIT_RATIO or self.refinement_for(data.shape[1]) != "order":
                 raise
-            reason = str(error).partition(" with ")[0]
+            reason = re.split(" with |: ", str(error))[0]  # without settings and remedy
             warnings.warn(
                 f"{reason}, and the standard deviations of columns differ by a factor of "
                 f"{ratio:.3g}: the graph was searched from orders that do not depend on units.",

@@ -1,4 +1,4 @@
-"""Non-linear COSMO: one perceptron per variable, oriented by priorities."""
+"""Non-linear COSMO: one multilayer perceptron per variable, oriented by priorities."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from cosmodag.solve.watch import Watch
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CosmoMLP(NetworkLearner, AnnealedLearner):
-    r"""Non-linear COSMO: every variable a multilayer perceptron of its parents.
+    r"""Non-linear COSMO: each variable is a multilayer perceptron of its parents.
 
     Solves, over first-layer weights H ∈ R^{d×d×h}, the other layers and priorities p,
 
@@ -32,35 +32,34 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         \qquad f_v(x) = \sum_i w_{vi}\, \sigma\!\left(\sum_u x_u H_{uvi}\,
         S_{t,\varepsilon}(p)_{uv} + b_{vi}\right) + c_v,
 
-    by Adam on mini-batches while the temperature t of the orientation S is annealed (the appendix
-    on non-linear relations). With ``mask="inputs"`` the orientation masks inputs instead: f_v reads
-    x_u G_uv S_uv through one gate per arc, and its first-layer weights have unit length, so that λ₁
-    switches whole arcs off (see :class:`cosmodag.model.mechanism.MaskedMLP`).
+    by Adam on mini-batches while the temperature t of the orientation S is annealed (the paper's
+    appendix on non-linear relations). With ``mask="inputs"`` the orientation masks inputs instead:
+    f_v reads x_u G_uv S_uv through one gate G_uv per arc, and its first-layer weights have unit
+    length, so that λ₁ switches off whole arcs (:class:`cosmodag.model.mechanism.MaskedMLP`).
 
-    Every parameter that is ``"auto"`` follows :func:`cosmodag.default_mlp_settings`; the paper's
-    choice is ``CosmoMLP(**paper_mlp_settings(d))``.
+    A parameter that is ``"auto"`` follows :func:`cosmodag.default_mlp_settings`;
+    ``CosmoMLP(**paper_mlp_settings(d))`` uses the paper's settings.
 
     Parameters
     ----------
     mask : {"weights", "inputs"}
-        Whether the orientation masks first-layer weights, or inputs through one gate per arc.
+        Whether the orientation masks first-layer weights, or inputs, through one gate per arc.
     lambda1, lambda2 : float or "auto"
-        λ₁ and λ₂, on ‖H‖₁ and ‖H‖_F (not squared), over all d²h entries; with masked inputs, over
-        the d² gates.
-
+        Coefficients λ₁ and λ₂ of the penalties ‖H‖₁ and ‖H‖_F (not squared), over all d²h entries
+        or, with masked inputs, over the d² gates.
     loss : {"auto", "squared-error", "likelihood"}
-        L: the mean squared error, which takes the order from sizes of noise, so that units matter;
-        or the Gaussian likelihood with one variance per variable, (1/d) Σ_v log RSS_v, trained on
-        standardised columns, so that units do not. ``"auto"`` takes the squared error if noise
-        variances are alike, the likelihood otherwise; without refinement, the likelihood only if
-        they differ much.
+        Loss to minimise: the mean squared error, which infers the order from the sizes of the
+        noise and therefore depends on units; or (1/d) Σ_v log RSS_v, which is the Gaussian
+        likelihood with one noise variance per variable, and is trained on standardised columns.
+        ``"auto"`` uses the squared error if the noise variances are similar, and the likelihood
+        otherwise; without refinement, the likelihood only if they differ strongly.
 
     Attributes
     ----------
     raw_weights_ : (d, d) array
-        Strength of every arc at the end temperature; the paper's metrics score these.
+        Strength of each arc at the last temperature, which the paper's metrics score.
     loss_, loss_reason_ : str
-        The loss that was used, and why.
+        The loss that was used, and the reason.
 
     Examples
     --------
@@ -81,18 +80,19 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     extra_facts = (*NetworkLearner.extra_facts, "loss_", "loss_reason_")
     _further_losses = (AUTO,)
 
-    # Levels of the variables of the table that is being trained on; empty if all are numbers.
+    # Number of levels of each variable, 0 for numbers and counts, if the training table has
+    # categories or counts and the loss is the likelihood; otherwise empty.
     _levels: tuple[int, ...] = field(default=(), init=False)
 
     extra_arrays = (*AnnealedLearner.extra_arrays, *NetworkLearner.extra_arrays)
 
     def decided(self) -> dict[str, Any]:
-        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        """Return the parameters that fix the decisions of this fit when it is repeated."""
         return {**super().decided(), "loss": self.loss_}
 
     @property
     def _loss_used(self) -> str:
-        """Loss of training; of a fit that is still to be made, the one that is tried first."""
+        """Name of the loss of the last fit; before a fit, of the loss that is tried first."""
         if self.loss != AUTO:
             return self.loss
         first = LIKELIHOOD if self.scale == "standardize" else SQUARED_ERROR
@@ -100,11 +100,11 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
 
     @classmethod
     def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
-        """Learn from many prepared tables, each by the loss that suits it."""
+        """Learn from many prepared tables, with a loss chosen for each."""
         return learn_by_loss(tasks, watch)
 
     def why_no_levels(self, d: int) -> str | None:
-        """Name the setting with which categories cannot be learnt from; None if they can."""
+        """Name the setting that rules out categories; None if they can be used."""
         if self.loss == SQUARED_ERROR:
             return "CosmoMLP with loss='squared-error'"
         return None if self.mask == "weights" else f"CosmoMLP with mask={self.mask!r}"

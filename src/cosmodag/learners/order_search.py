@@ -1,4 +1,4 @@
-"""Order search as a learner: a graph from a score alone, of lines or of blocks of columns."""
+"""Order search as a learner: a graph from a score alone, with linear or curved effects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,37 +18,38 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OrderSearch(SearchedLearner):
-    r"""Search for the order, and on it the graph, of best score.
+    r"""Search for the order and the graph with the best score, without training.
 
-    Maximises, over orders and over DAGs that agree with them,
+    Maximises, over orders and over the DAGs that agree with them,
 
     .. math::
 
         \sum_v \left( -\frac{n}{2} \log \mathrm{RSS}_v(P_v) - c\,|P_v| \right),
 
-    where :math:`\mathrm{RSS}_v(P_v)` is the residual sum of squares of v given its parents
-    :math:`P_v` and c is the price of an arc; or the same with one common variance, or with the
-    entropy of the residuals. Variables move along arcs, over any distance, from several starts and
-    from perturbed copies of the best order (:func:`cosmodag.order.search`). Nothing is trained.
-    With the Gaussian score, multiplying columns by numbers changes no arrow.
+    where :math:`\mathrm{RSS}_v(P_v)` is the residual sum of squares of v regressed on its parents
+    :math:`P_v`, and c is the penalty per arc. Depending on `noise`, the score has one common
+    residual variance instead, or the entropies of the residuals. The search moves variables along
+    arcs, over any distance. It begins from several starting orders and from perturbed copies of
+    the best order (:func:`cosmodag.order.search`). With the Gaussian score, multiplying columns by
+    constants changes no arrow.
 
     It is a strong baseline for learners that train, and often the best choice for linear relations.
 
     Parameters
     ----------
     scale : {"center", "standardize", "none"}
-        Preparation of the columns; standardising only changes the units of weights.
+        Preparation of the columns. Standardising only changes the units of the weights.
 
     Attributes
     ----------
     raw_weights_, weights_ : (d, d) array
-        Regression weights on the chosen arcs.
+        Regression weights of the chosen arcs.
     noise_, noise_reason_ : str
-        What was assumed of the noise, and why.
+        The assumption about the noise, and the reason for it.
     refine_report_ : list of dict
-        For each start: its score before and after the search, moves and seconds.
+        For each starting order: scores before and after the search, moves and seconds.
     arrow_basis_ : list of str
-        What the direction of each arc rests on.
+        The basis of the direction of each arc.
 
     Examples
     --------
@@ -63,26 +64,27 @@ class OrderSearch(SearchedLearner):
     _order_from_units: ClassVar[bool] = False
     _search_by: ClassVar[str] = "use method='order'"
 
-    def refinement_for(self, d: int) -> str:
-        """Choose the method of refinement: ``"prune"`` or ``"order"``."""
-        return self._method
-
     # Set by `fit_from` for one fit.
     _method = "order"
     _start: list[Any] | None = field(default=None, init=False)
 
+    def refinement_for(self, d: int) -> str:
+        """Return the method of refinement: ``"prune"`` or ``"order"``."""
+        return self._method
+
     def fit_from(
         self, X: Any, order: Sequence[Any], method: str = "order", *, interventions: Any = None
     ) -> Self:
-        """Learn a graph as :meth:`fit` does, from a given order beside the usual ones.
+        """Learn a graph like :meth:`fit`, with a given order as a further starting order.
 
         Parameters
         ----------
         X : table
         order : sequence of column names or numbers
-            Causes first; every column once.
+            All columns, causes first.
         method : {"prune", "order"}
-            With ``"prune"`` the given order is kept, and only arcs are chosen.
+            ``"order"`` searches for a better order; ``"prune"`` keeps the given order and only
+            chooses arcs.
         interventions : optional
             As for :meth:`fit`.
         """
@@ -93,7 +95,7 @@ class OrderSearch(SearchedLearner):
             del self._method, self._start
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
-        """Return further orders to search from; nothing is learnt."""
+        """Return the order given to `fit_from`, if any; nothing is learnt."""
         starts = {}
         if self._start is not None:
             starts["given"] = given.known.ordered(_places(self._start, given))
@@ -101,7 +103,7 @@ class OrderSearch(SearchedLearner):
 
 
 def _places(order: list[Any], given: Prepared) -> NDArray[np.intp]:
-    """Column numbers of an order of names or numbers, each of which must be there once."""
+    """Column numbers of an order of names or numbers, which must have each column once."""
     d = len(given.names)
     known: dict[Any, int] = {}
     if given.is_named:
@@ -109,48 +111,48 @@ def _places(order: list[Any], given: Prepared) -> NDArray[np.intp]:
     known |= {place: place for place in range(d) if place not in known}
     for name in order:
         if name not in known:
-            raise DataError(f"The order names {name!r}, which is not a column of the table.")
+            raise DataError(f"order has {name!r}, which is not a column of the table.")
     places = np.array([known[name] for name in order], np.intp)
     if len(np.unique(places)) != d or len(places) != d:
         raise DataError(
-            f"The order has {len(places)} entries, but must name each of the {d} columns once."
+            f"order has {len(places)} entries, but must name each of the {d} columns once."
         )
     return places
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BlockSearch(OrderSearch):
-    r"""Search for the order and graph of best score, where effects may be curves.
+    r"""Search for the order and the graph with the best score, with effects that may be curves.
 
-    Every variable is a block of columns: a number and five polynomials of it, a count as
-    :math:`\log(1 + x)`, a category as the indicators of its levels. With columns :math:`P_v` of the
-    parents and :math:`T_v` of the variable itself, the score
+    Every variable becomes a block of columns: a number, the number itself and five polynomials of
+    it; a count, :math:`\log(1 + x)`; a category, the indicators of its levels. With the columns
+    :math:`P_v` of the parents and :math:`T_v` of the variable itself, the search maximises
 
     .. math::
 
         \sum_v \Big( -\frac{n}{2} \log \det \mathrm{cov}(T_v \mid P_v)
-        - \frac{\log n}{2}\, |T_v|\, |P_v| - a \cdot \text{parents of } v \Big)
+        - \frac{\log n}{2}\, |T_v|\, |P_v| - a \cdot \text{parents of } v \Big),
 
-    is maximised, with a such that an arc of one parameter costs what it costs in `OrderSearch`.
-    Each arc uses as many polynomials as raise the score, so that lines stay lines. Multiplying
-    columns by numbers changes no arc.
+    where a is such that an arc with one parameter has the same penalty as in `OrderSearch`. Each
+    arc uses as many polynomials as raise the score, so that linear effects stay linear. Multiplying
+    columns by constants changes no arc.
 
-    Curves between numbers can decide directions that lines leave open (additive noise); arrows
-    that rest on it have the basis ``"curves"``. Curves are searched with Gaussian noise; `noise` is
-    that of lines. `OrderSearch` and `Cosmo` search in the same way
-    where a table has categories of three levels or more, or counts.
+    Curves between numbers can determine directions that linear effects leave open (additive noise);
+    such arrows have the basis ``"curves"``. The noise of curves is Gaussian; `noise` is that of
+    linear effects. `OrderSearch` and `Cosmo` search in the same way if a table has counts or
+    categories of three or more levels.
 
     Parameters
     ----------
     curves : bool or "auto"
-        Whether effects of numbers may be curves. ``"auto"`` finds a graph with lines and one with
-        curves, and keeps the curves where they raise the likelihood of held-out rows by more than
-        two standard errors; ``curves_reason_`` reports the decision.
+        Whether effects of numbers may be curves. ``"auto"`` finds one graph with linear effects and
+        one with curves, and keeps the curves if they raise the likelihood of held-out rows by more
+        than two standard errors; ``curves_reason_`` reports the decision.
 
     Attributes
     ----------
     curves_reason_ : str
-        Whether curves or lines were kept, and why.
+        Whether curves or linear effects were kept, and the reason.
 
     Examples
     --------
@@ -167,13 +169,13 @@ class BlockSearch(OrderSearch):
     curves: bool | str = "auto"
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         if self.curves not in (True, False, "auto"):
             raise DataError(f"curves is {self.curves!r}: it must be True, False or 'auto'.")
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
-        """Reasons why the values of parameters would have no effect, by parameter."""
+        """Find parameters whose values would have no effect, and the reason for each."""
         found = super().idle_settings(table)
         if self.curves is True and self.noise not in ("auto", "gaussian"):
             found["noise"] = (
@@ -183,7 +185,7 @@ class BlockSearch(OrderSearch):
         return found
 
     def decided(self) -> dict[str, Any]:
-        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        """Return the parameters that fix the decisions of this fit when it is repeated."""
         return {**super().decided(), "curves": self.fitted_.equations.is_curved}
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:

@@ -1,4 +1,4 @@
-"""Parameters that all learners share: their meaning, their values and their checks."""
+"""Parameters that all learners share, and the checks of their values."""
 
 import numbers
 from collections.abc import Collection
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from cosmodag.data.kinds import check_kinds
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import check_choice, check_count, check_number
+from cosmodag.fit.dag.preparation import SCALES
 from cosmodag.fit.missing import CHOICES
-from cosmodag.fit.preparation import SCALES
 from cosmodag.fit.view.fitted import FittedGraph
 
 if TYPE_CHECKING:
@@ -18,55 +18,59 @@ if TYPE_CHECKING:
 __all__ = ["Setting", "SharedParameters", "choice", "count"]
 
 Setting = float | str
-"""A number, or ``"auto"`` for the one that a rule gives."""
+"""A number, or ``"auto"`` for a value chosen by a rule."""
 
 _RAW_CUT = 0.3
 
 
 def choice(default: str, names: Collection[str]) -> Any:
-    """Declare a parameter that is one of some names, checked when a fit begins."""
+    """Declare a parameter whose value is one of `names`, checked when a fit begins."""
     return field(default=default, metadata={"names": names})
 
 
 def count(default: int) -> Any:
-    """Declare a parameter that is a whole number of at least one, checked when a fit begins."""
+    """Declare a parameter that is a positive integer, checked when a fit begins."""
     return field(default=default, metadata={"is_count": True})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SharedParameters(FittedGraph):
-    r"""Parameters that learners share, described once, and what follows from their values.
+    r"""Parameters that all learners share, and the settings that follow from them.
 
-    Parameters are the keyword-only fields of the dataclasses that a learner inherits from, and
-    their descriptions are inherited too.
+    Parameters are keyword-only dataclass fields. A learner inherits the fields of its base classes
+    together with their descriptions.
 
     Parameters
     ----------
     threshold : float or "auto"
-        Arcs with \|W\| at or below it are left out of `adjacency_`. Automatically 0 after
-        refinement, 0.3 without.
+        Arcs with \|W\| at or below the threshold are left out of `adjacency_`. ``"auto"`` is 0
+        after refinement and 0.3 without.
     knowledge : Knowledge, mapping or path, optional
-        What is known of the graph: :class:`cosmodag.Knowledge`, its parts by name, or a file.
+        Background knowledge about the graph: a :class:`cosmodag.Knowledge`, a mapping of its
+        parts, or a file.
     kinds : "auto", mapping or sequence
-        What columns hold, where it is not what their values suggest: a mapping from names to
+        Kinds of columns, if they are not what the values suggest: a mapping from names to
         ``"continuous"``, ``"binary"``, ``"categorical"``, ``"ordinal"``, ``"count"`` or a list of
-        levels from low to high, or one such entry for each column (`docs/kinds.md`; see `kinds_`).
+        levels from low to high; or a sequence of such entries, one per column (`docs/kinds.md`).
+        `kinds_` has the result.
     missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop rows that have one; or estimate them from the other
-        values, without counting them as evidence (`docs/missing.md`; see `missing_report_`).
+        Refuse missing values (NaN); drop the rows that have one; or estimate the values from the
+        others, without counting them as evidence (`docs/missing.md`). `missing_report_` has the
+        details.
     scale : {"center", "standardize", "none"}
-        Subtract column means; also divide by standard deviations (which removes the differences in
-        variance that squared-error learners rely on, and warns); or leave the data unchanged.
+        Subtract the column means; also divide by the standard deviations, which removes the
+        differences in variance that squared-error learners rely on, and gives a warning; or leave
+        the data unchanged.
     lags : int
-        Number k of earlier times that may act on a row, if the rows are those of time series: the
-        graph is then that of a window of the times t, t − 1, …, t − k, with arcs into time t from
-        the same time and from earlier ones (`docs/time.md`). 0 for rows that are independent.
+        For time series, the number k of earlier times that may affect a row. The graph is then
+        that of a window of the times t, t − 1, …, t − k, with arcs into time t from the same and
+        from earlier times (`docs/time.md`). 0 for independent rows.
     max_time : float, optional
-        Seconds after which the fit stops with the result so far and a warning.
+        Time limit in seconds, after which the fit stops with the result so far and a warning.
     random_state : int, Generator, RandomState or None
-        The same number gives the same result, bit for bit, on the same machine.
+        Random seed; an integer gives the same result, bit for bit, in every fit on one machine.
     verbose : bool
-        Show progress on stderr if it is a terminal.
+        Whether to show progress on stderr if it is a terminal.
     """
 
     threshold: Setting = "auto"
@@ -80,7 +84,7 @@ class SharedParameters(FittedGraph):
     verbose: bool = True
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         check_number("threshold", self.threshold, low=0.0, low_allowed=True, also=("auto",))
         check_kinds(self.kinds)
         check_count("lags", self.lags, low=0)
@@ -94,15 +98,15 @@ class SharedParameters(FittedGraph):
             check_count("random_state", self.random_state, low=0)
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
-        """Reasons why the values of parameters would have no effect, by parameter.
+        """Find parameters whose values would have no effect, and the reason for each.
 
-        Each says what to do instead. Defaults and ``"auto"`` are never listed. Some values have no
-        effect only where a table has categories or counts.
+        A reason also says what to do instead. Defaults and ``"auto"`` are never listed. Some values
+        have no effect only if the table has categories or counts.
         """
         return {}
 
     def refuse_idle(self, table: "Table | None" = None) -> None:
-        """Refuse values that would have no effect, in one sentence."""
+        """Raise a `DataError` for a parameter value that would have no effect."""
         for name, reason in self.idle_settings(table).items():
             raise DataError(f"{name} is {getattr(self, name)!r}, but {reason}.")
 
@@ -111,9 +115,9 @@ class SharedParameters(FittedGraph):
         return None
 
     def why_no_levels(self, d: int) -> str | None:
-        """Name the learner, and the setting with which it takes numbers only; None if it does not.
+        """Name the learner, with the setting that rules out categories; None if it can use them.
 
-        In linear learners it is refinement that uses categories, not training.
+        Linear learners use categories in refinement, not in training.
         """
         if self.takes_levels and self.refinement_for(d) is not None:
             return None
@@ -126,10 +130,10 @@ class SharedParameters(FittedGraph):
 
     @property
     def raw_threshold(self) -> float:
-        """Threshold on optimised weights."""
+        """Threshold on weights as optimised."""
         return _RAW_CUT if self.threshold == "auto" else float(self.threshold)
 
     @property
     def refined_threshold(self) -> float:
-        """Threshold on weights that refinement chose by evidence."""
+        """Threshold on the weights of arcs that refinement chose."""
         return 0.0 if self.threshold == "auto" else float(self.threshold)

@@ -1,4 +1,4 @@
-"""Linear learners whose order is refined to a graph by evidence."""
+"""Linear learners whose order is refined to a graph."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,60 +16,63 @@ __all__ = ["NOISES", "RefinedLearner", "SearchedLearner"]
 
 NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
 
-# Variables up to which refine="auto" searches for a better order (times:
+# Largest number of variables for which refine="auto" searches over orders (times:
 # benchmarks/answer_large.md); the correlations then take 10 GB.
-_SEARCHED = 50_000
+_MAX_SEARCHED = 50_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SearchedLearner(StructureLearner):
-    """A learner whose graph may come from a search over orders.
+    """Base class of learners whose graph may come from a search over orders.
 
     Parameters
     ----------
     noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
-        What refinement assumes of the noise: Gaussian with one variance per variable (units do not
-        matter, and only the equivalence class is decided), Gaussian with one common variance, or
-        not Gaussian. ``"auto"`` decides from the data; ``noise_`` and ``noise_reason_`` report the
-        decision. Tables with categories or counts are searched, and orders are pruned, without
-        ``"non-gaussian"``; the former without ``"equal-variance"`` too.
+        Noise that refinement assumes: Gaussian with one variance per variable (the result does not
+        depend on units, and the data determine only the equivalence class); Gaussian with one
+        variance for all variables; or not Gaussian. ``"auto"`` decides from the data; ``noise_``
+        and ``noise_reason_`` report the decision. With counts, or categories of three or more
+        levels, only ``"gaussian"`` is possible; with ``refine="prune"``, ``"non-gaussian"`` is not.
     restarts : int or "auto"
-        Maximal number of searches from perturbed copies of the best order, with
-        ``refine="order"``; 0 for none. They end early if several in a row find nothing. ``"auto"``
-        is :func:`cosmodag.order.default_restarts` of the noise assumed: 40,000 / d, at most 200,
-        with Gaussian noise; 2,000 / d with noise that is not Gaussian; none with equal variances,
-        where they found nothing better. It is 2,000 / d, at most 50, for tables of categories,
-        counts or curves, and none beyond 1,000 variables unless rows are at most a quarter of them.
+        Maximum number of searches from perturbed copies of the best order, with
+        ``refine="order"``; 0 for none. They end early if several in a row find nothing better.
+        ``"auto"`` is :func:`cosmodag.order.default_restarts` for the noise assumed: 40,000 / d, at
+        most 200, for Gaussian noise; 2,000 / d for noise that is not Gaussian; none for equal
+        variances, where restarts found nothing better. Beyond 1,000 variables there are none,
+        unless there are at least four times as many variables as rows. For tables with categories,
+        counts or curves it is 2,000 / d, at most 50.
     """
 
     noise: str = "auto"
     restarts: int | str = "auto"
 
-    # What a user does to have orders searched.
+    # What a user should do for a search over orders, as part of a message.
     _search_by: ClassVar[str] = "set refine='order' (--refine order)"
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         check_choice("noise", self.noise, NOISES)
         check_count("restarts", self.restarts, low=0, also=("auto",))
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
-        """Reasons why the values of parameters would have no effect, by parameter."""
+        """Find parameters whose values would have no effect, and the reason for each."""
         found = super().idle_settings(table)
         method = self.refinement_for(1 if table is None else len(table.names))
         if self._asks_noise:
             reason = self._against_noise(method, table)
             found |= {} if reason is None else {"noise": reason}
         if self.restarts != "auto" and method != "order":
-            trainings = "; the number of trainings is trainings=" * hasattr(self, "trainings")
-            found["restarts"] = f"nothing is searched: {self._to_search('restarts')}{trainings}"
+            remedy = self._to_search("restarts")
+            if hasattr(self, "trainings"):
+                remedy += "; to train from several starting points, set trainings=N"
+            found["restarts"] = f"nothing is searched: {remedy}"
         return found
 
     def _against_noise(self, method: str | None, table: "Table | None") -> str | None:
-        """Reason why refinement does not use the noise that was asked for; None if it does."""
+        """Return the reason why refinement does not use the noise requested; None if it does."""
         if method is None:
-            return f"only refinement assumes a noise, and there is none: {self._to_search('noise')}"
+            return f"only refinement uses it, and nothing is refined: {self._to_search('noise')}"
         if self.noise == "gaussian":
             return None
         if method == "prune" and self.noise == "non-gaussian":
@@ -85,18 +88,18 @@ class SearchedLearner(StructureLearner):
         )
 
     def _to_search(self, name: str) -> str:
-        """Say how a parameter of the search has an effect, or not to set it."""
+        """Describe what gives a parameter of the search an effect, for a message."""
         if self.is_linear:
             return f"{self._search_by}, or leave {name} out"
         return f"leave {name} out, since equations that are not linear are not refined"
 
     @property
     def _asks_noise(self) -> bool:
-        """Whether a noise was asked for that is not the learner's own."""
+        """Whether `noise` is set to a value other than ``"auto"`` and the learner's default."""
         return self.noise not in ("auto", type(self).noise)
 
     def decided(self) -> dict[str, Any]:
-        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        """Return the parameters that fix the decisions of this fit when it is repeated."""
         return {**super().decided(), "noise": self._dag.noise}
 
     @property
@@ -104,7 +107,7 @@ class SearchedLearner(StructureLearner):
         return None if self.restarts == "auto" else int(self.restarts)
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        """Turn the order that was learnt into a graph by evidence."""
+        """Refine the learnt order to a graph that the data support."""
         from cosmodag.fit.refining import refine_table
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
@@ -114,29 +117,31 @@ class SearchedLearner(StructureLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RefinedLearner(SearchedLearner):
-    """A learner of linear equations, whose order can be refined to a graph.
+    """Base class of learners of linear equations whose order can be refined to a graph.
 
     Parameters
     ----------
     refine : {"auto", "prune", "order", None}
-        Use of the learnt order. ``"prune"`` regresses each variable on those before it and keeps
-        the arcs that the evidence supports; ``"order"`` also searches for a better order, from the
-        learnt one and from others; ``"auto"`` is ``"order"`` up to 50,000 variables and ``"prune"``
-        beyond. ``None`` keeps the optimised weights.
+        How the learnt order becomes a graph. ``"prune"`` regresses each variable on its
+        predecessors in the order and keeps the arcs that the data support. ``"order"`` also
+        searches for a better order, from the learnt one and from others. ``"auto"`` is ``"order"``
+        up to 50,000 variables and ``"prune"`` beyond. ``None`` keeps the weights as optimised.
     """
 
     refine: str | None = None
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         check_choice("refine", self.refine, ("auto", "prune", "order", None))
 
     def refinement_for(self, d: int) -> str | None:
-        """Choose the method of refinement; None if the equations are not linear."""
-        if self.refine is None or self.is_linear:
-            is_auto = self.refine == "auto"
-            return ("order" if d <= _SEARCHED else "prune") if is_auto else self.refine
+        """Return the method of refinement for d variables; None if equations are not linear."""
+        if self.refine is None:
+            return None
+        if self.is_linear:
+            automatic = "order" if d <= _MAX_SEARCHED else "prune"
+            return automatic if self.refine == "auto" else self.refine
         if self.refine == "auto":
             return None
         raise DataError(

@@ -1,8 +1,8 @@
-"""Every learner, by name, and how its docstring inherits the descriptions of parameters.
+"""The list of learners, and the inheritance of parameter descriptions in their docstrings.
 
-The list is the one that the package, `load`, the command line and tests use. Learners defined
-elsewhere are not in it; `load` finds them among the classes of the program. A parameter is
-described once, in the class that defines it.
+The package, `load`, the command line and tests use this list. It has no learners that are defined
+elsewhere; `load` finds these among the classes of the program. Each parameter is described once, in
+the class that defines it.
 """
 
 import inspect
@@ -10,21 +10,22 @@ import re
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
 _ROWS = (
-    ("Cosmo", "cosmo", "cosmo", "linear COSMO, its order refined to a graph"),
-    ("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with a network for each variable"),
-    ("OrderSearch", "order_search", "order-search", "search over orders by a score alone"),
+    ("Cosmo", "cosmo", "cosmo", "linear COSMO, whose order is refined to a graph"),
+    ("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with one network per variable"),
+    ("OrderSearch", "order_search", "order-search", "search over orders by a score, no training"),
     (
         "BlockSearch",
         "order_search",
         "block-search",
         "search over orders for categories, counts and curves",
     ),
-    ("Notears", "constrained.notears", "notears", "linear NOTEARS, and its other constraints"),
+    ("Notears", "constrained.notears", "notears", "linear NOTEARS, with a choice of constraints"),
     ("NotearsMLP", "constrained.notears", "notears-mlp", "NOTEARS with networks"),
     ("Dagma", "constrained.dagma", "dagma", "linear DAGMA"),
     ("DagmaMLP", "constrained.dagma", "dagma-mlp", "DAGMA with networks"),
@@ -40,11 +41,13 @@ _ROWS = (
     ("NoCurlU", "constrained.nocurl", "nocurl-u", "NOCURL-U of the COSMO paper"),
     ("EqualVariance", "baselines", "equal-variance", "order by conditional variance"),
     ("VarianceSort", "baselines", "variance-sort", "order by variance"),
-    ("R2Sort", "baselines", "r2-sort", "order by R² on all others"),
+    ("R2Sort", "baselines", "r2-sort", "order by R² on all other variables"),
     ("RandomSort", "baselines", "random-sort", "random order"),
     ("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
 )
 _INHERITED = ("Parameters", "Attributes")
+# Docstrings of classes as they were written, before descriptions were inherited.
+_WRITTEN: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,10 @@ LEARNERS: dict[str, LearnerEntry] = {row[0]: LearnerEntry(*row) for row in _ROWS
 
 
 def learner_named(name: str) -> "type[StructureLearner] | None":
-    """Find a learner of the list, or one that the program has defined; None where there is none.
+    """Find a learner by its class name, in the list or in the program; None if there is none.
 
-    Nothing but the list is imported: a name in a file must not run code. Of several classes of one
-    name, as a notebook leaves them, the one defined last is taken.
+    Only modules of the list are imported, since a name in a file must not run code. If the program
+    has several classes of this name, as a notebook may, the one defined last is returned.
     """
     if name in LEARNERS:
         return LEARNERS[name].load()
@@ -81,24 +84,24 @@ def learner_named(name: str) -> "type[StructureLearner] | None":
 
 
 def subclass_named(base: Any, name: str) -> Any:
-    """Find a class of this name that inherits from `base`, the one defined last; None for none."""
-    waiting, found = [base], None
-    while waiting:
-        known = waiting.pop(0)
-        found = known if known.__name__ == name else found
-        waiting += known.__subclasses__()
+    """Find the subclass of `base` with this name, the one defined last; None if there is none."""
+    queue, found = [base], None
+    while queue:
+        candidate = queue.pop(0)
+        found = candidate if candidate.__name__ == name else found
+        queue += candidate.__subclasses__()
     return found
 
 
 class Described(NamedTuple):
-    """Type and text of one entry of a section, as written in the docstring."""
+    """Type and text of one entry in a section of a docstring."""
 
     type: str
     text: str
 
 
 def described(docstring: str, title: str) -> dict[str, Described]:
-    """Parse a section of a numpydoc docstring: name → type and text."""
+    """Parse a section of a numpydoc docstring into the type and text of each name."""
     section = _section(title).search(docstring)
     found: dict[str, Described] = {}
     if section is None:
@@ -111,21 +114,24 @@ def described(docstring: str, title: str) -> dict[str, Described]:
 
 
 def inherit_descriptions(kind: type) -> None:
-    """Add the parameters and attributes of a class's bases to its docstring.
+    """Add the parameters and attributes of the base classes to the docstring of a class.
 
-    An entry of the class itself replaces that of a base, and parameters that the class does not
-    have are left out. ``{name}`` becomes the value that ``"auto"`` stands for, if ``automatic`` of
-    the class has it. A class without a docstring is not changed.
+    Of several entries with one name, the one of the first class in the method resolution order is
+    used. Parameters that the class does not have are left out. ``{name}`` is replaced by the value
+    that ``"auto"`` stands for, if it is in the ``automatic`` of the class. A class without a
+    docstring is not changed.
     """
     own = kind.__dict__.get("__doc__")
     if not own:
         return
+    _WRITTEN[kind] = own
     fields = {name for base in kind.__mro__ for name in inspect.get_annotations(base)}
     docstring = inspect.cleandoc(own) + "\n"
     for title in _INHERITED:
         entries = described(docstring, title)
         for base in kind.__mro__[1:]:
-            inherited = described(inspect.cleandoc(base.__dict__.get("__doc__") or ""), title)
+            written = _WRITTEN.get(base) or base.__dict__.get("__doc__") or ""
+            inherited = described(inspect.cleandoc(written), title)
             for name, entry in inherited.items():
                 if name in fields or title == "Attributes":
                     entries.setdefault(name, entry)
@@ -135,7 +141,7 @@ def inherit_descriptions(kind: type) -> None:
 
 
 def filled_in(text: str, automatic: dict[str, float]) -> str:
-    """Replace each ``{name}`` of a text by the value that ``"auto"`` stands for."""
+    """Replace each ``{name}`` in a text by the value that ``"auto"`` stands for."""
     for name, value in automatic.items():
         text = text.replace(f"{{{name}}}", f"{value:g}")
     return text

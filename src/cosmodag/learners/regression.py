@@ -1,4 +1,4 @@
-"""Sparse regression of each variable on those before it in a causal order."""
+"""Sparse regression of each variable on its predecessors in a causal order."""
 
 import math
 from collections.abc import Callable
@@ -17,13 +17,13 @@ Floats = NDArray[np.float64]
 
 CRITERIA = ("bic", "aic", "none")
 
-# Share of a variable's variance below which what is left of it is rounding of float32 data.
+# Fraction of a variable's variance below which a residual is rounding error of float32 data.
 NEGLIGIBLE = 1e-10
-# The lasso path ends, and drops regressors, at absolute tolerances of about 1e-7. Multiplied by
-# this factor, the regressors of smallest weight stay above them.
-ENLARGEMENT = 1e6
-# A path coefficient is a share of the least-squares one; this much of it is rounding.
-VANISHED = 1e-9
+# Factor on the regressors of the lasso: its path ends, and drops regressors, at absolute tolerances
+# of about 1e-7, and the factor keeps the regressors of smallest weight above them.
+_ENLARGEMENT = 1e6
+# Coefficients of the path, as fractions of the least-squares ones, that are rounding errors.
+_VANISHED = 1e-9
 
 
 def regress_on_predecessors(
@@ -33,29 +33,27 @@ def regress_on_predecessors(
     *,
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
-    counted: NDArray[Any] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Floats:
-    r"""Regress each variable on all variables before it in an order, and keep the useful ones.
+    r"""Regress each variable on its predecessors in an order, and keep the useful regressors.
 
-    The second half of *sortnregress* (Reisach, Seiler and Weichwald 2021): least squares gives
-    coefficients :math:`b`, and an adaptive lasso, that is the lasso on regressors multiplied by
-    :math:`|b|`, a path of ever more regressors, from which the information criterion
+    This is the second half of *sortnregress* (Reisach, Seiler and Weichwald 2021). Least squares
+    gives coefficients :math:`b`. An adaptive lasso, that is, the lasso on regressors multiplied by
+    :math:`|b|`, gives a path of models with more and more regressors. The model is chosen by the
+    information criterion
 
     .. math:: \mathrm{RSS} / \hat\sigma^2 + c \cdot \text{(number of regressors)},
        \qquad c = \log n \text{ (BIC) or } 2 \text{ (AIC)},
 
-    chooses, :math:`\hat\sigma^2` being the error variance of least squares. The result follows
-    the units: a column in other units has other coefficients, but the same arcs.
+    where :math:`\hat\sigma^2` is the error variance of least squares. If a column is measured in
+    another unit, its coefficients change accordingly, and the arcs stay the same.
 
-    With more than (n − 1)/2 predecessors, least squares has too few rows to estimate
-    :math:`\sigma^2`. Then :math:`b` is the least-squares solution of least norm,
-    :math:`n \log \mathrm{RSS}` takes the place of :math:`\mathrm{RSS} / \hat\sigma^2`, and at most
-    (n − 1)/2 regressors are kept.
+    With more than (n − 1)/2 predecessors, there are too few rows to estimate :math:`\sigma^2`. Then
+    :math:`b` is the least-squares solution of minimum norm, :math:`n \log \mathrm{RSS}` replaces
+    :math:`\mathrm{RSS} / \hat\sigma^2`, and at most (n − 1)/2 regressors are kept.
 
-    All of it is computed from the d×d matrix of second moments, so that only one product depends
-    on n. A table is regressed without an intercept: centre it, or give its
-    moments about their means.
+    Everything is computed from the d×d matrix of second moments, so that only one product depends
+    on n. A table is regressed without an intercept: centre it, or pass its moments about the means.
 
     Parameters
     ----------
@@ -63,13 +61,11 @@ def regress_on_predecessors(
     order : (d,) array of int
         The variables, causes first.
     criterion : {"bic", "aic", "none"}
-        How to choose; ``"none"`` keeps least squares on all predecessors.
+        Criterion for the choice; ``"none"`` keeps least squares on all predecessors.
     support, required : (d, d) bool, optional
-        Arcs that may exist, and arcs that are always in; these agree with the order.
-    counted : (n, d), optional
-        How much row i of a table counts in the regression of v, at [i, v].
+        Arcs that may exist, and arcs that are always kept; required arcs must agree with the order.
     should_stop : callable
-        Called before each regression; after True the variables that are left are not regressed.
+        Called before each regression. Once it returns True, no more variables are regressed.
 
     Returns
     -------
@@ -92,11 +88,11 @@ def regress_on_predecessors(
     if criterion not in CRITERIA:
         raise DataError(f"criterion is {criterion!r}: it must be one of {CRITERIA}.")
     if not isinstance(data, Moments):
-        data = Moments.of(data, counted).about_zero()
+        data = Moments.of(data).about_zero()
     moments, d = data, data.variables
     order = order[moments.own_scales[order] > 0]
     weights = np.zeros((d, d))
-    # It warns of redundant regressors that it leaves out, which is intended.
+    # The lasso warns of redundant regressors that it leaves out, which is intended.
     with ignoring(ConvergenceWarning):
         for k in range(1, len(order)):
             if should_stop():
@@ -121,10 +117,10 @@ def regress_on_predecessors(
 def _regress(
     gram: Floats, target: Floats, n: int, criterion: str, forced: NDArray[np.bool_] | None = None
 ) -> Floats:
-    """Regress a variable of unit size, given the mean products among regressors and with it.
+    """Regress a variable of unit size, given mean products of the regressors and with the variable.
 
-    Required regressors that the criterion leaves out are fitted to the residual of the chosen
-    ones, and change no other weight.
+    Required regressors that the criterion leaves out are fitted to the residual of the regression
+    on the chosen ones, whose coefficients do not change.
     """
     if not len(target):
         return np.zeros(0)
@@ -134,7 +130,7 @@ def _regress(
     penalty = math.log(n) if criterion == "bic" else 2.0
     noise = _noise_variance(target, least_squares, n)
     used = np.flatnonzero(least_squares)
-    factors = ENLARGEMENT * np.abs(least_squares[used])
+    factors = _ENLARGEMENT * np.abs(least_squares[used])
     scaled = gram[np.ix_(used, used)] * np.outer(factors, factors)
     path = _lasso_path(scaled, target[used] * factors, n)
     criteria = _criterion(path, scaled, target[used] * factors, n, penalty, noise)
@@ -148,7 +144,7 @@ def _regress(
 
 
 def _least_squares(gram: Floats, target: Floats) -> Floats:
-    """Coefficients of least squares; zeros among regressors that others determine."""
+    """Coefficients of least squares, of minimum norm if regressors are redundant."""
     if not len(target):
         return np.zeros(0)
     found = linalg.lstsq(gram, target, cond=NEGLIGIBLE, lapack_driver="gelsy")[0]
@@ -156,7 +152,7 @@ def _least_squares(gram: Floats, target: Floats) -> Floats:
 
 
 def _noise_variance(target: Floats, least_squares: Floats, n: int) -> float | None:
-    """Error variance of least squares; None if the rows are too few."""
+    """Error variance of least squares; None if there are too few rows."""
     regressors = len(target)
     if 2 * regressors > n - 1:
         return None
@@ -165,20 +161,20 @@ def _noise_variance(target: Floats, least_squares: Floats, n: int) -> float | No
 
 
 def _lasso_path(gram: Floats, target: Floats, n: int) -> Floats:
-    """Solutions of the lasso, a column for each place where the set of regressors changes."""
+    """Solutions of the lasso, one column for each change in the set of regressors."""
     with preserve_random_state():
         from sklearn.linear_model import lars_path_gram
 
     if not len(target):
         return np.zeros((0, 1))
     path = lars_path_gram(n * target, n * gram, n_samples=n, method="lasso")[2]
-    return np.where(np.abs(path) * ENLARGEMENT > VANISHED, path, 0.0)
+    return np.where(np.abs(path) * _ENLARGEMENT > _VANISHED, path, 0.0)
 
 
 def _criterion(
     path: Floats, gram: Floats, target: Floats, n: int, penalty: float, noise: float | None
 ) -> Floats:
-    """Information criterion of each solution, with the noise variance known or profiled out."""
+    """Information criterion of each solution, with the noise variance given or profiled out."""
     explained = 2 * target @ path - np.sum(path * (gram @ path), axis=0)
     unexplained = np.maximum(1.0 - explained, NEGLIGIBLE)
     regressors = np.count_nonzero(path, axis=0)

@@ -32,30 +32,29 @@ def evaluate(
     names: Names = None,
     sid: bool = False,
 ) -> dict[str, float]:
-    """Score an estimated weight matrix against the true graph, by the paper's metrics and more.
+    """Score an estimated weight matrix against the true graph, by the paper's metrics and others.
 
     Parameters
     ----------
     truth : array, data frame or sparse matrix, shape (d, d), or a graph
-        The true graph: its non-zero entries are the arcs. No self-loops. A graph is a
-        ``networkx.DiGraph``, a `Graph`, a fitted model, or the path of a file or of a folder of
-        ``cosmodag fit``.
+        The true graph, whose arcs are the non-zero entries; it must have no self-loops. A graph is
+        a ``networkx.DiGraph``, a `Graph`, a fitted model, or the path of a file or of an output
+        folder of ``cosmodag fit``.
     weights : array, data frame or sparse matrix, shape (d, d), or a graph
-        The estimate W, of which only |W| matters. Variables are matched by label if both are
-        labelled data frames or one is a graph, and by position otherwise. A model is scored by its
-        graph, ``model.raw_weights_`` by all weights, as the paper does.
+        The estimate W; signs do not matter. Variables are matched by label if both are labelled
+        data frames or one is a graph, and by position otherwise. A model is scored by its graph;
+        pass ``model.raw_weights_`` to score all weights, as the paper does.
     threshold : float, optional
-        Arcs are the entries with |W_uv| strictly above it. By default 0.3 for a matrix, and 0 for
-        a graph, whose arcs have been chosen.
+        Arcs are the entries with |W_uv| strictly above the threshold. By default 0.3 for a matrix,
+        and 0 for a graph, whose arcs have been chosen.
     order : sequence of d names or numbers, optional
-        The learner's causal order (``causal_order_``), causes first, for ``order_divergence``.
-        Without it, the topological order of the thresholded estimate is used (ties by lowest
-        index).
+        The learner's causal order (``causal_order_``), causes first, for ``order_divergence``. By
+        default the topological order of the thresholded estimate (ties by lowest index).
     names : sequence of d names, optional
         Names of the nodes, for an order of names; by default the labels of a data frame.
     sid : bool
-        Also compute the structural intervention distance and related ones, which take time and
-        need both graphs to be acyclic.
+        Whether to compute the structural intervention distance and related distances as well. They
+        take longer, and both graphs must be acyclic.
 
     Returns
     -------
@@ -67,22 +66,23 @@ def evaluate(
         ``nhd``
             Normalised Hamming distance (FP + FN) / d: a reversed arc costs 2, as in the paper.
         ``shd``
-            Structural Hamming distance: pairs of nodes joined differently, plus self-loops; a
-            reversed arc costs 1.
+            Structural Hamming distance: number of pairs of nodes whose edges differ, plus
+            self-loops; a reversed arc costs 1.
         ``shd_double``
             FP + FN, the paper's count, in which a reversed arc costs 2; d times ``nhd``.
         ``tpr``, ``fpr``, ``fdr``, ``precision``, ``f1``
             TP/E, FP/(d² − E), FP/(TP + FP), TP/(TP + FP) and 2TP/(2TP + FP + FN), where E is the
             number of true arcs and a reversed arc is one false positive and one false negative.
         ``skeleton_precision``, ``skeleton_recall``, ``skeleton_f1``
-            The same without directions and self-loops.
+            Precision, recall and F1 of joined pairs of nodes, without directions and self-loops.
         ``reversed``
-            True arcs found only in reverse.
+            Number of true arcs found only in reverse.
         ``shd_class``
-            Structural Hamming distance between the essential graphs (CPDAGs) of the two: pairs of
-            nodes marked differently; ``nan`` if either graph is cyclic.
+            Structural Hamming distance between the essential graphs (CPDAGs) of the two: number of
+            pairs of nodes whose edges differ; ``nan`` if either graph is cyclic.
         ``order_divergence``
-            True arcs that the order contradicts; ``nan`` if a cyclic estimate has no order.
+            Number of true arcs that contradict the order; ``nan`` if the estimate is cyclic and
+            `order` is not given.
         ``edges``, ``true_edges``
             The number of arcs in the thresholded estimate and in the truth.
         ``sid``, ``parent_aid``, ``ancestor_aid``
@@ -91,8 +91,9 @@ def evaluate(
     Raises
     ------
     DataError
-        If the matrices are not square and of one shape, the truth has a self-loop, a weight is not
-        finite, or `sid` is set and a graph has a cycle.
+        If the matrices are not square or differ in shape, the truth has a self-loop, a weight is
+        not finite, the threshold is negative, the order is not a permutation of the nodes, or `sid`
+        is set and a graph has a cycle.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def evaluate(
         raise DataError("The truth has a self-loop, which a DAG cannot have: remove it.")
     tails, heads = arcs_of(truth)
     if not threshold >= 0:
-        raise DataError(f"The threshold {threshold} must be zero or more.")
+        raise DataError(f"threshold is {threshold}: it must be zero or more.")
     graph = abs(weights) > threshold
     counts = count(tails, heads, graph)
     return {
@@ -132,11 +133,11 @@ def evaluate(
 def _scores_of_dags(
     truth: Matrix, graph: Matrix, counts: Counts, order: ArrayLike | None, names: Names
 ) -> dict[str, float]:
-    """Scores that need an order of the estimate, or both graphs to be acyclic."""
-    # Self-loops and two-cycles are cheap to detect, which saves sorting a dense estimate.
+    """Scores that need an order of the estimate, or two acyclic graphs."""
+    # Self-loops and two-cycles are detected from the counts, without sorting a dense estimate.
     acyclic = counts.edges == counts.pairs
     if acyclic:
-        # The following code visits the few arcs, not all d² entries.
+        # With sparse matrices, the following code visits only the arcs, not all d² entries.
         truth, graph = sparse.csr_array(truth), sparse.csr_array(graph)
         acyclic = is_dag(graph)
     if order is None and acyclic:

@@ -1,4 +1,4 @@
-"""Graphs and matrices to be scored: checked, and their variables matched by name or by position."""
+"""Checks of graphs and matrices to be scored, and matching of their variables."""
 
 import os
 from collections.abc import Hashable, Sequence
@@ -18,17 +18,17 @@ Nodes = NDArray[np.int64]
 
 
 class Labelled(NamedTuple):
-    """A checked matrix, dense or CSR, and the names of its variables, if any."""
+    """A checked matrix, dense or CSR, and the names of its variables, or None."""
 
     matrix: Matrix
     names: list[Hashable] | None
 
 
 def labelled(matrix: Matrix, label: str) -> Labelled:
-    """Check a matrix, and take its names from the rows and columns of a data frame.
+    """Check a matrix, and read the names of its variables from the labels of a data frame.
 
-    Columns are reordered to match the rows; rows numbered 0, 1, … take the names of the columns; a
-    frame with numbers on both axes has no names.
+    Columns are reordered to match the rows. If only the rows are numbered 0, 1, …, the names are
+    those of the columns; if both are numbered, there are no names.
     """
     names: list[Hashable] | None = None
     if hasattr(matrix, "columns"):
@@ -45,7 +45,7 @@ def labelled(matrix: Matrix, label: str) -> Labelled:
 
 
 def aligned(truth: Labelled, estimate: Labelled) -> Matrix:
-    """Return the estimate with its variables in the order of the truth's, if both have names."""
+    """Return the estimate with its variables in the order of the truth, if both have names."""
     if truth.matrix.shape != estimate.matrix.shape:
         raise DataError(
             f"The truth has shape {truth.matrix.shape} and the weights {estimate.matrix.shape}: "
@@ -64,33 +64,40 @@ def _places(given: Sequence[Hashable], wanted: Sequence[Hashable], what: str) ->
     if unknown or len(place) < len(given):
         missing = f"{unknown[0]!r} is missing" if unknown else "a name is repeated"
         raise DataError(
-            f"{what} have other labels than the rows they are compared with ({missing}): give "
+            f"{what} do not have the labels of the rows they are compared with ({missing}): give "
             "both the same names, each once."
         )
     return np.array([place[name] for name in wanted], dtype=np.int64)
 
 
 def _square(matrix: Matrix, label: str) -> Matrix:
-    if not sparse.issparse(matrix):
+    is_sparse = sparse.issparse(matrix)
+    if not is_sparse:
         matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise DataError(f"The {label} must be a square matrix, but its shape is {matrix.shape}.")
     if matrix.dtype.kind not in "buif":
-        raise DataError(f"The {label} must hold real numbers, not {matrix.dtype}.")
-    entries = matrix.data if sparse.issparse(matrix) else matrix
+        raise DataError(f"The {label} must be real numbers, not {matrix.dtype}.")
+    entries = matrix.data if is_sparse else matrix
     if matrix.dtype.kind == "f" and not np.all(np.isfinite(entries)):
-        raise DataError(f"The {label} holds values that are not finite: fit again or repair them.")
-    return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
+        raise DataError(f"The {label} has values that are not finite: replace them by numbers.")
+    if not is_sparse:
+        return matrix
+    rows = sparse.csr_array(matrix)
+    if not rows.has_canonical_format:  # an entry may be stored as several that add up
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 
 def arcs_of(graph: Matrix) -> tuple[Nodes, Nodes]:
-    """Tails and heads of the non-zero entries."""
+    """Return the tails and heads of the non-zero entries."""
     tails, heads = graph.nonzero()
     return tails.astype(np.int64), heads.astype(np.int64)
 
 
 def is_graph(thing: Any) -> bool:
-    """Whether something is a graph rather than a matrix: a model, a file, a networkx graph."""
+    """Whether the argument is a graph (a model, a path, a networkx graph), not a matrix."""
     kinds = isinstance(thing, Graph | str | os.PathLike)
     return kinds or is_model(thing) or hasattr(thing, "is_directed")
 
@@ -98,22 +105,22 @@ def is_graph(thing: Any) -> bool:
 def matched(
     truth: Any, estimate: Any, labels: tuple[str, str] = ("the truth", "the estimate")
 ) -> tuple[Graph, Graph, str]:
-    """Give two graphs the same nodes in the same order.
+    """Convert two graphs so that they have the same nodes in the same order.
 
-    A node that only one of them has is isolated in the other. The nodes of a matrix without names
-    are those of the other graph, by position. `labels` name the two graphs in messages.
+    A node that only the larger one has is isolated in the other. The nodes of a matrix without
+    names are those of the other graph, by position. Messages name the graphs by `labels`.
 
     Returns
     -------
     Graph, Graph
-        Sparse, with the same names; every arc of the truth weighs 1.
+        Sparse, with the same names; every arc of the truth has weight 1.
     str
         A note about nodes that one of them does not mention; empty if there are none.
     """
     true_graph, graph = _named_alike(as_graph(truth), as_graph(estimate))
     names, note = _common_names(true_graph, graph, labels)
     true_graph, graph = true_graph.aligned(names), graph.aligned(names)
-    sources, targets, _ = true_graph.arcs()  # a true arc may weigh zero
+    sources, targets, _ = true_graph.arcs()  # the weight of a true arc may be zero
     return Graph.from_arcs(names, sources, targets, np.ones(len(sources))), graph, note
 
 
@@ -129,7 +136,7 @@ def _named_alike(true_graph: Graph, graph: Graph) -> tuple[Graph, Graph]:
 
 
 def _is_nameless(graph: Graph) -> bool:
-    """Whether the names are x0, x1, … in this order, the default for a matrix without names."""
+    """Whether the names are x0, x1, …, the default for a matrix without names."""
     return list(graph.names) == [f"x{index}" for index in range(len(graph.names))]
 
 
@@ -145,7 +152,7 @@ def _common_names(
     if stray and (_is_nameless(narrower[0]) or _is_nameless(wider[0])):
         raise DataError(
             f"{labels[0]} has {len(true_graph.names)} nodes and {labels[1]} {len(graph.names)}, "
-            "and one of them has no names: give both the same nodes, or give both names."
+            "and one of them has no names: use the same nodes in both, or name the nodes of both."
         )
     if stray:
         raise DataError(

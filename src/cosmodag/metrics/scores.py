@@ -1,10 +1,10 @@
 """Scores of a ranking of arcs, of a thresholded graph, and of an order.
 
-Only the scores of the true arcs must be ranked, so the d² entries are sorted tile by tile and never
-merged; an estimate with few large entries needs hardly any sorting.
+A ranking is needed only at the scores of the true arcs, so the d² entries are sorted tile by tile
+and never merged. If few entries reach those scores, hardly any sorting is needed.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,11 +18,11 @@ from cosmodag.metrics.matrices import Matrix, Nodes, aligned, arcs_of, labelled
 
 Numbers = NDArray[np.int64]
 
-TILE = 1 << 18  # entries sorted at a time: about what a core's cache holds
+TILE = 1 << 18  # number of entries sorted at a time: they fit into the cache of a core
 
 
 class _Ranks(NamedTuple):
-    """For each distinct score of true arcs, ascending: number of entries below and equal to it."""
+    """Numbers of entries below and equal to each distinct score of true arcs, ascending."""
 
     below: Numbers
     equal: Numbers
@@ -31,7 +31,7 @@ class _Ranks(NamedTuple):
 def ranking_scores(tails: Numbers, heads: Numbers, weights: Any) -> dict[str, float]:
     """Return the area under the ROC curve, with and without the diagonal, and average precision.
 
-    Entries of a dense or CSR matrix are ranked by absolute value. No true arc is a self-loop.
+    Entries of a dense or CSR matrix are ranked by absolute value. True arcs must not be self-loops.
     Scores are ``nan`` without true arcs, or without other entries.
 
     >>> ranking_scores(np.array([0]), np.array([1]), np.array([[0.1, 0.5], [0.5, 0.0]]))["auc"]
@@ -46,7 +46,7 @@ def ranking_scores(tails: Numbers, heads: Numbers, weights: Any) -> dict[str, fl
     entries = weights.data if sparse.issparse(weights) else weights.reshape(-1)
     tiles = (np.abs(entries[start : start + TILE]) for start in range(0, entries.size, TILE))
     every = _rank(tiles, levels, nodes**2)
-    diagonal = _rank(iter([np.abs(weights.diagonal())]), levels, nodes)
+    diagonal = _rank([np.abs(weights.diagonal())], levels, nodes)
     off_diagonal = _Ranks(every.below - diagonal.below, every.equal - diagonal.equal)
     precision = (scores.size - hits.below) / (nodes**2 - every.below)
     return {
@@ -57,8 +57,8 @@ def ranking_scores(tails: Numbers, heads: Numbers, weights: Any) -> dict[str, fl
 
 
 def entries_at(matrix: Any, rows: Numbers, columns: Numbers) -> NDArray[Any]:
-    """Look up some entries of a dense or sparse matrix."""
-    # SciPy returns a dense or a sparse vector, depending on its version and on their number.
+    """Look up entries of a dense or sparse matrix."""
+    # SciPy returns a dense or a sparse vector, depending on its version and the number of entries.
     found = matrix[rows, columns]
     return np.asarray(found.toarray() if sparse.issparse(found) else found).ravel()
 
@@ -67,22 +67,22 @@ def _auc(hits: _Ranks, every: _Ranks, entries: int) -> float:
     """Probability that a true arc outscores another entry; ties count half (Mann and Whitney)."""
     positives = int(hits.equal.sum())
     below, equal = every.below - hits.below, every.equal - hits.equal
-    contests = positives * (entries - positives)
-    return float(hits.equal @ (below + 0.5 * equal)) / contests if contests else float("nan")
+    comparisons = positives * (entries - positives)
+    return _ratio(float(hits.equal @ (below + 0.5 * equal)), comparisons)
 
 
-def _rank(tiles: Iterator[NDArray[Any]], levels: NDArray[np.float64], entries: int) -> _Ranks:
-    """Rank the levels among all entries; entries in no tile are zero."""
+def _rank(tiles: Iterable[NDArray[Any]], levels: NDArray[np.float64], entries: int) -> _Ranks:
+    """Rank the levels among all entries; entries that are in no tile are zero."""
     below = np.zeros(levels.size, dtype=np.int64)
     up_to = np.zeros(levels.size, dtype=np.int64)
-    mentioned = 0
+    stored = 0
     for tile in tiles:
-        mentioned += tile.size
-        contested = np.sort(tile[tile >= levels[0]])
-        fewer = tile.size - contested.size
-        below += fewer + np.searchsorted(contested, levels, side="left")
-        up_to += fewer + np.searchsorted(contested, levels, side="right")
-    zeros = entries - mentioned
+        stored += tile.size
+        ranked = np.sort(tile[tile >= levels[0]])
+        lower = tile.size - ranked.size
+        below += lower + np.searchsorted(ranked, levels, side="left")
+        up_to += lower + np.searchsorted(ranked, levels, side="right")
+    zeros = entries - stored
     below += np.where(levels > 0, zeros, 0)
     up_to += zeros
     return _Ranks(below, up_to - below)
@@ -90,7 +90,7 @@ def _rank(tiles: Iterator[NDArray[Any]], levels: NDArray[np.float64], entries: i
 
 @dataclass(frozen=True)
 class Counts:
-    """True, estimated and common arcs and pairs of nodes."""
+    """Numbers of true, estimated and common arcs and pairs of nodes."""
 
     nodes: int
     true_edges: int
@@ -100,12 +100,12 @@ class Counts:
     self_loops: int
     hits: int  # true arcs found
     pair_hits: int  # true pairs joined, in any direction
-    exact_pairs: int  # true pairs joined exactly as in the truth
+    exact_pairs: int  # true pairs joined in the same direction or directions
     reversals: int  # true arcs found only in reverse
 
 
 def count(tails: Nodes, heads: Nodes, graph: Matrix) -> Counts:
-    """Count by looking up the true arcs in the estimate, so its density hardly matters."""
+    """Count arcs by looking up the true arcs in the estimate, fast even if that is dense."""
     nodes = graph.shape[0]
     codes = tails * nodes + heads
     is_mutual = np.isin(heads * nodes + tails, codes)
@@ -131,7 +131,7 @@ def count(tails: Nodes, heads: Nodes, graph: Matrix) -> Counts:
 
 
 def hamming_scores(counts: Counts) -> dict[str, float]:
-    """Distances and rates over entries, and the distance over pairs of nodes."""
+    """Compute distances and rates over entries, and the distance over pairs of nodes."""
     false_positives = counts.edges - counts.hits
     wrong_entries = false_positives + counts.true_edges - counts.hits
     joined_in_either = counts.pairs + counts.true_pairs - counts.pair_hits
@@ -149,7 +149,7 @@ def hamming_scores(counts: Counts) -> dict[str, float]:
 
 
 def skeleton_scores(counts: Counts) -> dict[str, float]:
-    """Precision, recall and F1 of joined pairs of nodes, without direction."""
+    """Compute precision, recall and F1 of joined pairs of nodes, whatever the direction."""
     return {
         "skeleton_precision": _ratio(counts.pair_hits, counts.pairs),
         "skeleton_recall": _ratio(counts.pair_hits, counts.true_pairs),
@@ -193,7 +193,7 @@ def order_divergence(
 
 
 def positions_in(order: ArrayLike, nodes: int, names: Sequence[Hashable] | None) -> Nodes:
-    """Position of each of d nodes in an order of their names or numbers."""
+    """Find the position of each node in an order of names or numbers."""
     sequence = np.asarray(order)
     if names is not None and len(names) == nodes and sequence.shape == (nodes,):
         number = {name: index for index, name in enumerate(names)}
@@ -204,7 +204,7 @@ def positions_in(order: ArrayLike, nodes: int, names: Sequence[Hashable] | None)
         named = "" if names is None else ", or each of the names,"
         advice = "; for an order of names, pass names" if sequence.dtype.kind in "OU" else ""
         raise DataError(
-            f"The order must hold each of the numbers 0 to {nodes - 1}{named} once{advice}."
+            f"The order must contain each of the numbers 0 to {nodes - 1}{named} once{advice}."
         )
     position = np.empty(nodes, dtype=np.int64)
     position[sequence.astype(np.int64)] = np.arange(nodes)
@@ -214,8 +214,8 @@ def positions_in(order: ArrayLike, nodes: int, names: Sequence[Hashable] | None)
 def adjustment_distances(truth: Matrix, graph: Matrix) -> dict[str, float]:
     """Count the causal effects that would be computed wrongly from an estimated DAG.
 
-    For each ordered pair of nodes (u, v), the adjustment set of the estimate is tested for validity
-    in the true graph, for the effect of u on v.
+    For each ordered pair of nodes (u, v), the adjustment set that the estimate implies for the
+    effect of u on v is tested for validity in the true graph.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def _for_gadjid(graph: Matrix, label: str) -> Matrix:
     if not is_dag(graph):
         raise DataError(
             f"The {label} has a cycle, but intervention distances need DAGs: "
-            "leave sid out or pass an acyclic graph, such as a model's adjacency_."
+            "omit sid, or pass an acyclic graph such as a model's adjacency_."
         )
     tails, heads = arcs_of(graph)
     # gadjid reads only int8 entries with 32-bit indices.

@@ -1,7 +1,7 @@
-"""Random starting points: the numbers of JAX, also drawn in NumPy for fits without JAX.
+"""Random initial values, drawn by JAX or, for fits without JAX, by NumPy.
 
-JAX's generator is a function of a key (Threefry, Salmon et al. 2011). `HostKey` computes the same
-function in NumPy, so that a problem starts from the same point, up to rounding, on every backend.
+JAX's generator is a pure function of a key (Threefry, Salmon et al. 2011). `HostKey` computes the
+same function in NumPy, so a problem has the same initial values, up to rounding, on every backend.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PARITY = np.uint32(0x1BD11BDA)
 
 @dataclass(frozen=True)
 class HostKey:
-    """A key of JAX's default generator, two words, whose numbers NumPy draws.
+    """A key of JAX's default generator, two 32-bit words, evaluated by NumPy.
 
     >>> uniform(HostKey.of(3), (2,), 1.0).dtype.name
     'float32'
@@ -39,9 +39,9 @@ class HostKey:
         return cls(np.uint32(0), np.uint32(seed))
 
     def words(self, count: int) -> tuple[Words, Words]:
-        """Encrypt the numbers 0 … count − 1."""
-        places = np.arange(count, dtype=np.uint64)
-        high, low = (places >> np.uint64(32)).astype(np.uint32), places.astype(np.uint32)
+        """Encrypt the counters 0 … count − 1, which gives two random words for each."""
+        counters = np.arange(count, dtype=np.uint64)
+        high, low = (counters >> np.uint64(32)).astype(np.uint32), counters.astype(np.uint32)
         keys = (self.first, self.second, self.first ^ self.second ^ _PARITY)
         with np.errstate(over="ignore"):
             a, b = high + keys[0], low + keys[1]
@@ -54,14 +54,14 @@ class HostKey:
         return a, b
 
     def fractions(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        """Draw multiples of 2⁻²³ in [0, 1)."""
+        """Draw uniformly from the multiples of 2⁻²³ in [0, 1)."""
         a, b = self.words(math.prod(shape))
         bits = (a ^ b) >> np.uint32(9) | np.uint32(0x3F800000)
         return (bits.view(np.float32) - np.float32(1)).reshape(shape)
 
 
 def split(key: Any, number: int = 2) -> Any:
-    """Return that many new keys, each for one use."""
+    """Split a key into independent new keys; each key should be used only once."""
     if isinstance(key, HostKey):
         return [HostKey(*pair) for pair in zip(*key.words(number), strict=True)]
     return jax.random.split(key, number)

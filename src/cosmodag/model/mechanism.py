@@ -19,7 +19,7 @@ from cosmodag.model.networks import (
     forward,
     start_functions,
 )
-from cosmodag.model.structure import spread
+from cosmodag.model.structure import with_unit_axes
 
 __all__ = ["MLP", "FittedMechanism", "Linear", "MaskedMLP", "Mechanism", "MixedMLP"]
 
@@ -30,25 +30,25 @@ _FUNCTIONS = "mechanism.functions"
 class Mechanism(Protocol):
     """A family of functions x ↦ x̂ that depend on arcs only through W.
 
-    A subclass defines `start` and `predict`; and `strength` if an arc has several weights, or
-    `first_layer` if the functions do not use W itself.
+    A subclass defines `start` and `predict`. It also defines `strength` if an arc has several
+    weights, and `first_layer` if the functions do not use W itself.
     """
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
-        """Suggest initial strengths of arcs, and draw the parameters of the functions.
+        """Suggest initial strengths H of the arcs, and draw the parameters of the functions.
 
-        The structure owns the strengths and may initialise them otherwise.
+        The structure owns the strengths and may choose other initial values.
         """
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
-        """x̂ for a batch of rows x, given the oriented weights W and the remaining parameters."""
+        """Predict a batch of rows x from the oriented weights W and the other parameters."""
 
     def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """Weights of arcs as the functions use them: (d, d), or (d, d, h) for h hidden units."""
+        """Return the weights that multiply x: (d, d), or (d, d, h) for h hidden units."""
         return weights
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """Strength of every arc: d × d for any shape of W."""
+        """Reduce the weights of each arc to one number: d × d for any shape of W."""
         return weights
 
 
@@ -69,7 +69,7 @@ class Linear(Mechanism):
 
 @dataclass(frozen=True)
 class MLP(Mechanism):
-    """Each variable is a perceptron of its parents; its first layer masks all other inputs.
+    """Each variable is a perceptron of its parents; W masks all other inputs of its first layer.
 
     With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uvi + b_vi) + c_v: the non-linear extension
     in the paper's appendix, where W_uv· = H_uv· S_uv masks the weights from u to the hidden units i
@@ -82,41 +82,41 @@ class MLP(Mechanism):
     takes_numpy: ClassVar[bool] = True
 
     def start(self, key: Any, d: int) -> tuple[Any, Any]:
-        """Suggest H ~ U(−1/√(dh), 1/√(dh)), and all other layers."""
+        """Suggest H ~ U(−1/√(dh), 1/√(dh)), and draw all other layers."""
         arcs_key, functions_key = split(key)
         limit = 1 / math.sqrt(d * self.hidden[0])
         arcs = uniform(arcs_key, (d, d, self.hidden[0]), limit)
         return arcs, start_functions(functions_key, d, self.hidden)
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
-        """x̂_v = f_v(x), the first layer masked by W."""
+        """x̂_v = f_v(x), with the first layer masked by W."""
         layer, activation = self.first_layer(weights, functions), ACTIVATIONS[self.activation][0]
         return forward(x, layer, functions, activation)
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """One number per arc, from its weights to all hidden units."""
+        """Reduce the weights from each input to all hidden units to one number per arc."""
         layer = self.first_layer(weights, functions)
         return ARC_STRENGTHS[self.arc_strength](layer)
 
 
 @dataclass(frozen=True)
 class MaskedMLP(MLP):
-    """Each variable is a perceptron of all others; its inputs are masked, not its weights.
+    """Each variable is a perceptron of all others, with masked inputs instead of masked weights.
 
     f_v reads x_u W_uv, where W = G ∘ S holds one gate per arc (the paper's appendix, after Ng et
-    al., 2022, and Brouillard et al., 2020). A gate alone is not meaningful, because the weights
-    behind it could grow as it shrinks; so the first-layer weights A_uv· of an arc are scaled to
-    unit length, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uv A_uvi / ‖A_uv·‖₂ + b_vi) + c_v, and the gate is the
-    norm of the arc's weights. A one-norm on gates is then a group lasso, which switches off all
-    hidden units of an arc together.
+    al., 2022, and Brouillard et al., 2020). The size of a gate alone is not meaningful, because
+    the weights that it multiplies could grow as it shrinks. Therefore the first-layer weights A_uv·
+    of an arc are scaled to unit length, x̂_v = Σ_i w_vi σ(Σ_u x_u W_uv A_uvi / ‖A_uv·‖₂ + b_vi) +
+    c_v, so that the gate is the norm of the arc's weights. A one-norm on the gates is then a group
+    lasso, which removes the weights of an arc to all hidden units together.
 
     The strength ``"norm"`` of an arc equals the magnitude of its gate.
     """
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
-        """Draw directions, and all other layers; every gate starts at 1/√(3d).
+        """Draw the directions A and all other layers; every gate starts at 1/√(3d).
 
-        That is the length of first-layer weights as `MLP` draws them.
+        That is the root-mean-square length of the first-layer weights that `MLP` draws.
         """
         directions_key, functions_key = jax.random.split(key)
         functions = start_functions(functions_key, d, self.hidden)
@@ -124,7 +124,7 @@ class MaskedMLP(MLP):
         return jnp.full((d, d), 1 / math.sqrt(3 * d)), {**functions, "directions": directions}
 
     def first_layer(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """First-layer weights from the *unmasked* inputs, (d, d, h): W_uv A_uv· / ‖A_uv·‖₂."""
+        """Return W_uv A_uv· / ‖A_uv·‖₂, (d, d, h): the weights of the *unmasked* inputs."""
         directions = functions["directions"]
         squares = jnp.sum(directions**2, axis=-1, keepdims=True)
         return weights[..., None] * directions * jax.lax.rsqrt(squares)
@@ -132,26 +132,27 @@ class MaskedMLP(MLP):
 
 @dataclass(frozen=True)
 class MixedMLP(Mechanism):
-    """Each variable is a perceptron of its parents: blocks of inputs, and several outputs.
+    """Each variable is a perceptron of its parents, with blocks of inputs and several outputs.
 
-    W_uv· = H_uv· S_uv holds the weights from all inputs of u to the hidden units of f_v, so that an
-    arc has one orientation however many levels its ends have. The outputs of f_v are a number, or
-    the utilities of all levels but the first; the loss determines which of them count.
+    W_uv· = H_uv· S_uv holds the weights from all inputs of u to the hidden units of f_v, so an arc
+    has one orientation, however many levels its ends have. Every network has as many outputs as the
+    variable with most levels needs; the loss uses the first output of a numeric variable, and one
+    utility (log-odds) for each level but the first of a category.
     """
 
     hidden: tuple[int, ...]
     activation: str
-    arc_strength: str  # over all inputs of a variable
-    levels: tuple[int, ...]  # of each variable; 0 for numbers
+    arc_strength: str  # a name in `ARC_STRENGTHS`; taken over all inputs of a variable
+    levels: tuple[int, ...]  # number of levels of each variable; 0 for a numeric one
     takes_numpy: ClassVar[bool] = True
 
     @property
     def blocks(self) -> InputBlocks:
-        """How variables become inputs."""
+        """Encoding of the variables as inputs."""
         return InputBlocks(self.levels)
 
     def start(self, key: Any, d: int) -> tuple[Any, Any]:
-        """Suggest H ~ U(±1/√(dh)) as for plain networks, zero where blocks are padded."""
+        """Suggest H ~ U(±1/√(dh)) as for `MLP`, zero where the blocks of inputs are padded."""
         arcs_key, functions_key = split(key)
         width, h = self.blocks.width, self.hidden[0]
         drawn = uniform(arcs_key, (d, d, width * h), 1 / math.sqrt(d * h))
@@ -160,12 +161,12 @@ class MixedMLP(Mechanism):
         return drawn * used.astype(np.float32), functions
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
-        """(B, d, o): outputs of all networks, the first layers masked by W."""
+        """Compute the outputs of all networks, (B, d, o), with first layers masked by W."""
         activation = ACTIVATIONS[self.activation][0]
         return block_outputs(self.blocks.of(x), weights, functions, activation)
 
     def strength(self, weights: jax.Array, functions: Any) -> jax.Array:
-        """One number per arc, from the weights of all inputs to all hidden units."""
+        """Reduce the weights from all inputs of a variable to one number per arc."""
         return ARC_STRENGTHS[self.arc_strength](weights)
 
 
@@ -175,11 +176,11 @@ class FittedMechanism:
 
     mechanism: Mechanism
     weights: NDArray[Any]  # as for `Mechanism.predict`: (d, d), or (d, d, h) for h hidden units
-    functions: Any  # a tree of arrays, as `Mechanism.start` draws it
+    functions: Any  # a tree of arrays with the structure that `Mechanism.start` returns
 
     def predict(self, data: NDArray[Any], arcs: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """x̂ of every variable from its parents in a graph; W is set to zero outside its arcs."""
-        weights = jnp.asarray(np.where(spread(arcs, self.weights), self.weights, 0))
+        """Predict every variable from its parents; W is set to zero outside of `arcs`."""
+        weights = jnp.asarray(np.where(with_unit_axes(arcs, self.weights), self.weights, 0))
         x = jnp.asarray(data, weights.dtype)
         return np.asarray(self.mechanism.predict(x, weights, self.functions), np.float64)
 
@@ -198,7 +199,8 @@ class FittedMechanism:
         Raises
         ------
         ValueError
-            If an array is missing or has another shape than that of `Mechanism.start`.
+            If an array is missing, is not finite, or has another shape than `Mechanism.start`
+            gives it.
         """
         start = jax.eval_shape(lambda: mechanism.start(jax.random.key(0), d))
         places, tree = jax.tree.flatten(start[1])

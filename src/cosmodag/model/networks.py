@@ -1,6 +1,6 @@
-"""Networks as functions of arrays, one perceptron per variable: inputs, layers, initial weights.
+"""Perceptrons, one per variable: blocks of inputs, layers, initial weights.
 
-All of them take JAX and NumPy arrays alike.
+The forward functions accept JAX and NumPy arrays.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def _norms(weights: Any) -> Any:
-    """‖W_uv·‖₂ over hidden units: zero exactly when x_u cannot reach f_v."""
+    """‖W_uv·‖₂ over hidden units: zero exactly when f_v does not depend on x_u."""
     return (weights**2).sum(axis=-1) ** 0.5
 
 
-# The signed sum Σ_i W_uvi is that of the authors' code; hidden units may cancel in it.
+# The authors' code uses the signed sum Σ_i W_uvi, in which hidden units may cancel.
 ARC_STRENGTHS: dict[str, Callable[[Any], Any]] = {
     "norm": _norms,
     "sum": lambda weights: weights.sum(axis=-1),
@@ -39,19 +39,23 @@ ARC_STRENGTHS: dict[str, Callable[[Any], Any]] = {
 
 
 def forward(x: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]) -> Any:
-    """(B, k): x̂ of k networks, as `hidden_units`; ``output`` has weights (k, in), biases (k,)."""
+    """Compute the predictions of k networks with one output each, (B, k), from (B, d) rows x.
+
+    The arguments are those of `hidden_units`; ``functions["output"]`` has weights (k, in) and
+    biases (k,).
+    """
     output = functions["output"]
     units = hidden_units(x, weights, functions, activation)
     return (units * output["weights"]).sum(axis=-1) + output["biases"]
 
 
 def hidden_units(x: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]) -> Any:
-    """(B, k, h): last hidden layers of k networks, from (B, d) rows x.
+    """Compute the last hidden layers of k networks, (B, k, h), from (B, d) rows x.
 
-    `weights`, (d, k, h), lead from each input to the first hidden layer of each network, whose
-    biases (k, h) are those of `functions`; further layers, ``hidden``, have weights (k, in, out)
-    and biases (k, out). All first layers are one matrix product, (B × d)·(d × k·h), because k small
-    products would be dominated by overhead.
+    `weights`, (d, k, h), connect each input to the first hidden layer of each network, whose biases
+    are ``functions["biases"]``, (k, h). Each further layer in ``functions["hidden"]`` has weights
+    (k, in, out) and biases (k, out). All first layers are computed as one matrix product,
+    (B × d)·(d × k·h), because k small products would be dominated by overhead.
     """
     d, k, h = weights.shape
     units = (x @ weights.reshape(d, k * h)).reshape(x.shape[0], k, h) + functions["biases"]
@@ -64,10 +68,11 @@ def hidden_units(x: Any, weights: Any, functions: Any, activation: Callable[[Any
 def start_functions(
     key: Any, d: int, hidden: tuple[int, ...], outputs: int | None = None
 ) -> dict[str, Any]:
-    """Draw all but the first-layer weights, each layer from U(±1/√fan-in).
+    """Draw all parameters except the first-layer weights, each layer from U(±1/√fan-in).
 
-    The first layer's fan-in counts as d·h, as in the authors' code, where H is stored input first.
-    Without a number of `outputs` a network has one, and its weights no axis for them.
+    The fan-in of the first layer is taken as d·h, as in the authors' code, which stores H with the
+    input axis first. If `outputs` is None, a network has one output, and the output weights have no
+    axis for it.
     """
     first, *later = split(key, len(hidden) + 1)
 
@@ -92,34 +97,35 @@ def start_functions(
 
 @dataclass(frozen=True)
 class InputBlocks:
-    """How each column of a table becomes a block of inputs of networks.
+    """Encoding of the columns of a table as blocks of network inputs.
 
-    A number is one input, as it is. A category of k levels is k − 1 indicators, of all levels but
-    the first, times k/√(k − 1): of variance one if levels are equally frequent, so that penalties
-    treat levels as they treat standardised numbers. All blocks are padded by zeros to the longest.
+    A numeric column is one input, unchanged. A category of k levels is k − 1 indicators, one for
+    each level but the first, multiplied by k/√(k − 1): if levels are equally frequent, they have
+    variance one, so that penalties act on them as on standardised numbers. Blocks are padded with
+    zeros to the width of the widest one.
 
     >>> InputBlocks((0, 3)).of(np.array([[0.5, 2.0]])).round(2).tolist()
     [[[0.5, 0.0], [0.0, 2.12]]]
     """
 
-    levels: tuple[int, ...]  # of each variable; 0 for numbers
+    levels: tuple[int, ...]  # number of levels of each variable; 0 for a numeric one
 
     @property
     def width(self) -> int:
-        """Inputs of the variable that has most of them; outputs of a head likewise."""
+        """Number of inputs in the widest block, which is also the number of network outputs."""
         return max(1, max(self.levels, default=0) - 1)
 
     def used(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """(d, width): which inputs of the padded blocks are used."""
+        """Mark the inputs, (d, width), that are not padding."""
         counts = np.array([max(1, k - 1) for k in self.levels])
         return np.asarray(np.arange(self.width) < counts[:, None])
 
-    def of(self, x: Any, some: Any = slice(None)) -> Any:
-        """(B, k, width): blocks of rows of some variables, from JAX or NumPy arrays.
+    def of(self, x: Any, variables: Any = slice(None)) -> Any:
+        """Encode (B, k) rows of the given variables as (B, k, width) blocks.
 
-        Categories are numbers of levels: 0, 1, ….
+        A category holds the numbers of its levels: 0, 1, ….
         """
-        levels = np.array(self.levels)[some][:, None]
+        levels = np.array(self.levels)[variables][:, None]
         sizes, places = np.maximum(levels, 2), np.arange(self.width)
         of_level = np.where(levels > 0, sizes / np.sqrt(sizes - 1.0), 0.0).astype(np.float32)
         of_number = ((levels == 0) & (places == 0)).astype(np.float32)
@@ -130,10 +136,11 @@ class InputBlocks:
 def block_outputs(
     blocks: Any, weights: Any, functions: Any, activation: Callable[[Any], Any]
 ) -> Any:
-    """(B, k, o): outputs of k networks with o outputs each, from (B, m, width) blocks of inputs.
+    """Compute o outputs of each of k networks, (B, k, o), from (B, m, width) blocks of inputs.
 
-    `weights`, (m, k, width · h), lead from all inputs of each variable to the first hidden layers;
-    `functions` are those of `hidden_units`, and ``output`` has weights (k, in, o), biases (k, o).
+    `weights`, (m, k, width · h), connect all inputs of each variable to the first hidden layers.
+    `functions` are those of `hidden_units`; their ``output`` has weights (k, in, o) and biases
+    (k, o).
     """
     rows, m, width = blocks.shape
     k, h = weights.shape[1], weights.shape[2] // width

@@ -1,6 +1,6 @@
 """Objectives: a loss of x̂ against x, and penalties, on one batch of rows of one problem.
 
-To add a loss, write it here and give it a name in `LOSSES`.
+To add a loss, write it in this module and name it in `LOSSES`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from cosmodag.later import jax, jnp
-from cosmodag.model.structure import Parameters, Settings, spread
+from cosmodag.model.structure import Parameters, Settings, with_unit_axes
 
 if TYPE_CHECKING:
     from cosmodag.graph.constraint import Constraint
@@ -38,7 +38,7 @@ __all__ = [
     "one_norm",
 ]
 
-# Smaller than any non-zero number of rows.
+# Smaller than any non-zero sum of weights of rows; used to avoid 0/0.
 _TINY = 1e-30
 
 SMALLEST_VARIANCE = 1e-12
@@ -48,9 +48,9 @@ SMALLEST_VARIANCE = 1e-12
 class Predicted(NamedTuple):
     """One batch of rows and its predictions.
 
-    `counted`, (B, 1) or (B, d), is the weight of each row, or of each entry, in the loss; zero for
-    rows that only pad a batch. `prices` is the factor of λ₁ for each arc: the number 1, or (d, d),
-    zero at required arcs.
+    `counted`, (B, 1) or (B, d), is the weight of each row, or of each entry, in the loss; rows that
+    only pad the batch have weight zero. `prices` is the factor of λ₁ for each arc: the number 1, or
+    a (d, d) array that is zero at required arcs.
     """
 
     x: jax.Array  # (B, d)
@@ -64,42 +64,42 @@ Loss = Callable[[Predicted], "jax.Array"]
 
 
 def mean_squared_error(rows: Predicted) -> jax.Array:
-    """L(W) = Σ c (x̂ − x)² / Σ c, with weights c: the mean over rows *and* variables."""
+    """L(W) = Σ c (x̂ − x)² / Σ c with weights c, the mean over rows *and* variables."""
     total = jnp.sum(rows.counted) * (rows.x.shape[1] / rows.counted.shape[1])
     squares = jnp.sum(rows.counted * (rows.predicted - rows.x) ** 2)
-    # All weights are zero in a batch of rows that were all set by intervention.
+    # All weights of a batch are zero if all its entries were set by intervention.
     return squares / jnp.maximum(total, _TINY)
 
 
 def half_squared_error(rows: Predicted) -> jax.Array:
-    """ℓ(W) = Σ (x̂ − x)² / (2B): summed over variables, d/2 times `mean_squared_error`."""
+    """ℓ(W) = Σ (x̂ − x)² / (2B), summed over variables: d/2 times `mean_squared_error`."""
     return (0.5 * rows.x.shape[1]) * mean_squared_error(rows)
 
 
 def log_squared_error(rows: Predicted) -> jax.Array:
-    """½ d log(Σ (x̂ − x)² / B): the likelihood of Gaussian noise of one unknown variance."""
+    """½ d log(Σ (x̂ − x)² / B): minus the log-likelihood, with one unknown noise variance."""
     d = rows.x.shape[1]
     return 0.5 * d * jnp.log(d * mean_squared_error(rows))
 
 
 def log_residual_variances(rows: Predicted) -> jax.Array:
-    """(1/d) Σ_v log RSS_v, RSS_v the mean squared residual of v: unequal Gaussian noise.
+    """(1/d) Σ_v log RSS_v, with RSS_v the mean squared residual of v: unequal noise variances.
 
-    This is 2/d times the negative log-likelihood of noise with one variance per variable, profiled
-    out; multiplying a column by a number adds a constant. Its scale is that of `mean_squared_error`
-    at unit noise, so λ's have the same meaning.
+    Up to a constant, this is 2/d times the negative log-likelihood per row of Gaussian noise with
+    one variance per variable, profiled out. Multiplying a column by a number adds a constant. At
+    unit noise variances it has the scale of `mean_squared_error`, so the λ's keep their meaning.
     """
     return jnp.mean(jnp.log(mean_squared_residuals(rows)))
 
 
 def mean_squared_residuals(rows: Predicted) -> jax.Array:
-    """(d,): RSS_v, at least `SMALLEST_VARIANCE`."""
-    variances = mean_of_each((rows.predicted - rows.x) ** 2, rows.counted)
+    """RSS_v of every variable, (d,), at least `SMALLEST_VARIANCE`."""
+    variances = _column_means((rows.predicted - rows.x) ** 2, rows.counted)
     return jnp.maximum(variances, SMALLEST_VARIANCE)
 
 
-def mean_of_each(values: jax.Array, counted: jax.Array) -> jax.Array:
-    """(d,): weighted mean over rows of the (B, d) values; zero if no row counts."""
+def _column_means(values: jax.Array, counted: jax.Array) -> jax.Array:
+    """Average (B, d) values over rows with weights; zero where all weights are zero."""
     counted = jnp.broadcast_to(counted, values.shape)
     total = jnp.sum(counted * values, axis=0)
     return total / jnp.maximum(jnp.sum(counted, axis=0), _TINY)
@@ -107,39 +107,40 @@ def mean_of_each(values: jax.Array, counted: jax.Array) -> jax.Array:
 
 @dataclass(frozen=True)
 class MixedLikelihood:
-    """2/d times the negative log-likelihood per row, one head for each variable.
+    """2/d times the negative log-likelihood per row, for numeric and categorical variables.
 
-    A number adds log RSS_v, as in `log_residual_variances`; a category of k levels
-    −2 mean log softmax(0, utilities 1, …, k − 1) of its level, so that two levels are a logistic
-    regression. Both are on one scale, that of nats per row.
+    A numeric variable contributes log RSS_v, as in `log_residual_variances`. A category of k levels
+    contributes −2 mean log p, where p is the probability of the observed level under
+    softmax(0, utility 1, …, utility k − 1): logistic regression if k = 2. Both terms are twice a
+    number of nats per row.
     """
 
-    levels: tuple[int, ...]  # of each variable; 0 for numbers
+    levels: tuple[int, ...]  # number of levels of each variable; 0 for a numeric one
 
     def __call__(self, rows: Predicted) -> jax.Array:
-        """Value on a batch whose predictions are (B, d, o), as `MixedMLP` makes them."""
-        is_levels = np.array(self.levels) > 0
+        """Evaluate a batch whose predictions are (B, d, o), as those of `MixedMLP`."""
+        is_category = np.array(self.levels) > 0
         variances = mean_squared_residuals(rows._replace(predicted=rows.predicted[..., 0]))
-        surprises = mean_of_each(self._surprise(rows), rows.counted)
-        return jnp.mean(jnp.where(is_levels, 2.0 * surprises, jnp.log(variances)))
+        surprisals = _column_means(self._surprisals(rows), rows.counted)
+        return jnp.mean(jnp.where(is_category, 2.0 * surprisals, jnp.log(variances)))
 
-    def _surprise(self, rows: Predicted) -> jax.Array:
-        """(B, d): minus the log-probability of each level; meaningless for numbers."""
+    def _surprisals(self, rows: Predicted) -> jax.Array:
+        """−log p of each observed level, (B, d); values at numeric variables are meaningless."""
         outputs = rows.predicted.shape[-1]
         exists = np.arange(outputs) < np.array(self.levels)[:, None] - 1
         utilities = jnp.where(exists, rows.predicted, -1e9)
         first = jnp.zeros((*rows.x.shape, 1), utilities.dtype)
         total = jax.nn.logsumexp(jnp.concatenate([first, utilities], axis=-1), axis=-1)
-        is_own = rows.x[..., None] == np.arange(1, outputs + 1)
-        own = jnp.sum(jnp.where(is_own & exists, rows.predicted, 0.0), axis=-1)
-        return total - own
+        is_observed = rows.x[..., None] == np.arange(1, outputs + 1)
+        observed = jnp.sum(jnp.where(is_observed & exists, rows.predicted, 0.0), axis=-1)
+        return total - observed
 
 
 LOSSES: dict[str, Loss] = {
     "squared-error": mean_squared_error,
     "likelihood": log_residual_variances,
 }
-"""Losses of COSMO by name; for tables with categories it is `MixedLikelihood`."""
+"""Losses of COSMO by name; tables with categories use `MixedLikelihood` instead."""
 
 
 class Objective(Protocol):
@@ -152,34 +153,34 @@ class Objective(Protocol):
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on a batch, with the oriented weights W and x̂ already formed."""
+        """Evaluate a batch, given the oriented weights W and the predictions x̂."""
 
 
 def one_norm(values: jax.Array) -> jax.Array:
-    """‖·‖₁: the sum of magnitudes over all entries."""
-    # Not jnp.abs: its gradient at zero is one, but the smallest subgradient is zero.
+    """‖·‖₁, the sum of absolute values over all entries, with gradient zero at zero."""
+    # The gradient of jnp.abs at zero is one; the smallest subgradient is zero.
     return jnp.sum(values * jax.lax.stop_gradient(jnp.sign(values)))
 
 
 def euclidean_norm(values: jax.Array) -> jax.Array:
-    """‖·‖_F or ‖·‖₂, not squared; its gradient at zero is zero instead of undefined."""
+    """‖·‖_F or ‖·‖₂, not squared, with gradient zero (instead of undefined) at zero."""
     squares = jnp.sum(values**2)
     positive = squares > 0
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, squares, 1.0)), 0.0)
 
 
 def _priced(arcs: jax.Array, prices: Any) -> jax.Array:
-    """Arcs multiplied by their prices, for the λ₁ penalty."""
+    """Multiply the weights of arcs by their prices, for the λ₁ penalty."""
     per_arc = jnp.asarray(prices, arcs.dtype)
-    return arcs * (spread(per_arc, arcs) if per_arc.ndim else 1)
+    return arcs * (with_unit_axes(per_arc, arcs) if per_arc.ndim else 1)
 
 
 @dataclass(frozen=True)
 class AnnealedObjective:
     """COSMO's objective: L(W) + λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2).
 
-    The penalties apply to H, not to W = H ∘ S, so an arc that the order suppresses has the same
-    penalty; neither norm is squared.
+    The penalties apply to H, not to W = H ∘ S, so an arc that the order suppresses is penalised
+    like any other. Neither of the two-norms is squared.
     """
 
     loss: Loss = mean_squared_error
@@ -188,7 +189,7 @@ class AnnealedObjective:
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on one batch."""
+        """Evaluate one batch."""
         arcs = parameters["arcs"]
         return (
             self.loss(rows)
@@ -199,7 +200,7 @@ class AnnealedObjective:
 
 
 def arc_squares(weights: jax.Array) -> jax.Array:
-    """A_uv = Σ_i W_uvi², d × d: zero exactly where there is no arc, however many hidden units."""
+    """A_uv = Σ_i W_uvi² over hidden units i, d × d: zero exactly where there is no arc."""
     return jnp.sum(weights**2, axis=tuple(range(2, weights.ndim)))
 
 
@@ -207,8 +208,8 @@ def arc_squares(weights: jax.Array) -> jax.Array:
 class Penalised:
     """The augmented Lagrangian of NOTEARS: loss + λ₁‖W‖₁ + α h(A) + ½ρ h(A)², A = W ∘ W.
 
-    With ρ = 0 it is NOCURL's penalised problem; without h it is for W that is acyclic by
-    construction. α and ρ are the settings ``multiplier`` and ``penalty``.
+    α and ρ are the settings ``multiplier`` and ``penalty``. With ρ = 0 it is NOCURL's penalised
+    problem. Without h, W must be acyclic by construction.
     """
 
     loss: Loss
@@ -216,14 +217,14 @@ class Penalised:
 
     @property
     def needs(self) -> frozenset[str]:
-        """λ₁, and the multipliers of the constraint if there is one."""
+        """λ₁, and α and ρ if there is a constraint."""
         of_constraint = set() if self.constraint is None else {"multiplier", "penalty"}
         return frozenset({"lambda1", *of_constraint})
 
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on one batch."""
+        """Evaluate one batch."""
         priced = one_norm(_priced(weights, rows.prices))
         value: jax.Array = self.loss(rows) + settings["lambda1"] * priced
         if self.constraint is not None:
@@ -245,7 +246,7 @@ class Barrier:
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on one batch."""
+        """Evaluate one batch."""
         from cosmodag.graph.acyclicity import log_determinant_of
 
         score = self.loss(rows) + settings["lambda1"] * one_norm(_priced(weights, rows.prices))
@@ -255,7 +256,7 @@ class Barrier:
 
 @dataclass(frozen=True)
 class Decayed:
-    """An objective plus ½λ₂ times the squares of all weights.
+    """An objective plus ½λ₂ times the sum of squares of all weights.
 
     A constraint on the first layer alone could be evaded by small weights there and large ones in
     later layers, so the weights of later layers are penalised too. The penalty is multiplied by μ
@@ -263,17 +264,18 @@ class Decayed:
     """
 
     objective: Objective
-    biases: bool = False  # whether biases are counted (DAGMA, by Adam's weight decay; not NOTEARS)
+    # Whether biases are penalised too: in DAGMA, by Adam's weight decay; not in NOTEARS.
+    biases: bool = False
 
     @property
     def needs(self) -> frozenset[str]:
-        """λ₂ and the settings of the objective."""
+        """λ₂, and the settings of the objective."""
         return self.objective.needs | {"lambda2"}
 
     def __call__(
         self, parameters: Parameters, weights: jax.Array, rows: Predicted, settings: Settings
     ) -> jax.Array:
-        """Value on one batch."""
+        """Evaluate one batch."""
         value = self.objective(parameters, weights, rows, settings)
         squares = jnp.sum(weights**2)
         for path, leaf in jax.tree_util.tree_leaves_with_path(parameters["functions"]):

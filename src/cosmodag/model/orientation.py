@@ -1,12 +1,12 @@
 """Orientations: a vector of priorities determines the direction of every arc.
 
 Each vertex u has a priority p_u, and a shift ε > 0 defines a strict partial order (Equation 2 of
-the paper): u ≺ v if p_v − p_u ≥ ε. This file has the order as a matrix (hard), its smooth
-relaxation (Definition 1), the construction of priorities for any DAG (Lemma 1), and the bound on
-the distance of the relaxation from acyclicity at a given temperature (Theorem 2).
+the paper): u ≺ v if p_v − p_u ≥ ε. This module has the matrix of that order (hard orientation), its
+smooth relaxation (Definition 1), the construction of priorities for any DAG (Lemma 1), and the
+bound on how far the relaxation is from acyclic at a given temperature (Theorem 2).
 
-The matrices are JAX functions of one problem: differentiable, and batched by `jax.vmap`. They
-compute in the precision of the priorities.
+The matrices are differentiable JAX functions of one problem, which `jax.vmap` batches. They are
+computed in the precision of the priorities.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def smooth_orientation(
     """Smooth orientation matrix S_{t,ε}(p), Definition 1, with its diagonal set to zero.
 
     S[u, v] = σ((p_v − p_u − ε) / t): near 1 when u comes well before v, near 0 when it does not.
-    The paper leaves σ(−ε / t) on the diagonal; here it is zero, as in the authors' code, because a
-    variable that may explain itself learns nothing from the others. The logistic saturates without
-    overflow, and its gradient stays finite, at any temperature.
+    The paper leaves σ(−ε / t) on the diagonal. Here it is zero, as in the authors' code, because a
+    variable that could predict itself would learn nothing from the others. At any temperature, the
+    logistic function saturates without overflow and its gradient is finite.
 
     >>> print(smooth_orientation(np.array([0.0, 1.0]), temperature=0.1, shift=0.4).round(4))
     [[0.     0.9975]
@@ -47,7 +47,7 @@ def smooth_orientation(
 def smooth_orientation_rows(
     priorities: ArrayLike, temperature: ArrayLike, shift: ArrayLike, first: ArrayLike, height: int
 ) -> jax.Array:
-    """Rows first … first + height − 1 of S_{t,ε}(p), for matrices too large to be formed whole.
+    """Rows first … first + height − 1 of S_{t,ε}(p), for matrices too large to store as a whole.
 
     >>> p = np.array([0.0, 1.0])
     >>> smooth_orientation_rows(p, temperature=1.0, shift=0.4, first=1, height=1).shape
@@ -78,7 +78,7 @@ def host_orientation_rows(
 
 
 def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:
-    """Orientation matrix T of the order ≺_{p,ε}, Lemma 1: true at [u, v] when p_v − p_u ≥ ε.
+    """Orientation matrix T of the order ≺_{p,ε}, Lemma 1: true at [u, v] if p_v − p_u ≥ ε.
 
     For ε > 0 it is the adjacency matrix of a DAG.
 
@@ -94,9 +94,9 @@ def priorities_of(weights: NDArray[Any], shift: float) -> tuple[NDArray[Any], ND
     """Priorities p and strengths H with W = H ∘ T_{≺p,ε}: the constructive half of Lemma 1.
 
     The paper puts p = ε·π for a topological order π. In floating point ε·π(v) − ε·π(u) may fall
-    just below ε and lose the arc, so the step here is the power of two next above ε: its multiples,
-    and their differences, are exact. As the step exceeds ε, lim_{t→0} S_{t,ε}(p) is 1 and not 1/2
-    on every arc, and the same H serves Theorem 1. A W with a cycle is refused.
+    just below ε and lose the arc, so the step here is the next power of two above ε: its multiples
+    and their differences are exact. Because the step exceeds ε, lim_{t→0} S_{t,ε}(p) is 1, not 1/2,
+    on every arc, so the same H also serves Theorem 1. A `DataError` is raised if W has a cycle.
 
     >>> priorities, strengths = priorities_of(np.array([[0.0, 0.0], [2.0, 0.0]]), shift=0.1)
     >>> priorities.tolist()
@@ -116,8 +116,8 @@ def log_acyclicity_bound(temperature: float, shift: float, d: int) -> float:
     """Logarithm of Theorem 2's bound: h(S_{t,ε}(p)) ≤ e^{dα} − 1 for every p, with α = σ(−ε/t).
 
     h(S) = tr e^S − d. The bound applies to the orientation S, not to W = H ∘ S: large entries of H
-    can make W less acyclic than S. It is a logarithm because e^{dα} overflows at high t, and α
-    underflows at low t.
+    can make h(W) larger than h(S). The logarithm is returned because e^{dα} overflows at high
+    temperatures, and α underflows at low ones.
 
     >>> round(log_acyclicity_bound(temperature=5e-4, shift=2e-2, d=30), 3)
     -36.599
@@ -126,7 +126,7 @@ def log_acyclicity_bound(temperature: float, shift: float, d: int) -> float:
     """
     log_alpha = -np.logaddexp(0.0, shift / temperature)
     log_exponent = math.log(d) + float(log_alpha)
-    if log_exponent < -40:  # e^x − 1 is x to double precision, and x itself may underflow
+    if log_exponent < -40:  # e^x − 1 equals x in double precision, and x itself may underflow
         return log_exponent
     exponent = math.exp(log_exponent)
     return exponent + math.log(-math.expm1(-exponent))
@@ -136,10 +136,10 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
     """Highest temperature at which Theorem 2 still guarantees h(S_{t,ε}(p)) ≤ tolerance.
 
     The inverse of `log_acyclicity_bound`, in closed form: e^{dα} − 1 = tolerance gives
-    α = log(1 + tolerance) / d, and σ(−ε/t) = α gives t = ε / log(1/α − 1). It holds to a relative
-    rounding error of about 1e-13 in the tolerance, for tolerances down to the smallest positive
-    double. As t grows, α approaches 1/2: a tolerance of e^{d/2} − 1 or more holds at every
-    temperature, and the result is infinity.
+    α = log(1 + tolerance) / d, and σ(−ε/t) = α gives t = ε / log(1/α − 1). The relative rounding
+    error in the tolerance is about 1e-13, for tolerances down to the smallest positive double. As t
+    grows, α approaches 1/2: every temperature satisfies a tolerance of e^{d/2} − 1 or more, and the
+    result is infinity.
 
     >>> round(temperature_for(1e-8, shift=1e-2, d=30), 6)
     0.000458
@@ -155,12 +155,12 @@ def temperature_for(tolerance: float, shift: float, d: int) -> float:
 
 
 def _floating(priorities: ArrayLike) -> jax.Array:
-    """Priorities in their own floating-point precision, or in JAX's default."""
+    """Convert priorities to floating point: their own precision, or JAX's default for integers."""
     priorities = jnp.asarray(priorities)
     return priorities.astype(jnp.result_type(priorities, 0.0))
 
 
 def check_positive(name: str, value: float) -> None:
-    """Refuse a value that is not a positive, finite number."""
+    """Raise a `DataError` unless a value is a positive, finite number."""
     if not (value > 0 and math.isfinite(value)):
         raise DataError(f"{name} must be a positive, finite number, but it is {value!r}.")

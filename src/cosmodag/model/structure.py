@@ -1,8 +1,8 @@
 """Structures: how parameters become oriented weights.
 
-A structure turns the strengths of all arcs, H, and parameters of their order into the oriented
-weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.plan` adds the
-batch.
+A structure turns the strengths H of all arcs, and parameters of the order of the variables, into
+the oriented weights W that a mechanism uses. It is written for one problem; `cosmodag.solve.plan`
+adds the batch axis.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from cosmodag.model.orientation import host_orientation_rows, smooth_orientation
 __all__ = ["Free", "Parameters", "Potential", "Priority", "Settings", "Structure"]
 
 Parameters = dict[str, Any]
-"""Parameters: `arcs` (H: d × d, then any hidden units), `order` (p), `functions` (the rest).
+"""Parameters: `arcs` (H: d × d, then any hidden units), `order` (p), `functions` (all others).
 
-The first two belong to the structure, the third to the mechanism.
+The structure owns the first two, the mechanism the third.
 """
 
 Settings = Mapping[str, Any]
-"""Hyper-parameters of one problem by name, scalars that may change without recompiling."""
+"""Hyper-parameters of one problem by name: scalars that may change without recompilation."""
 
 
 class Structure(Protocol):
-    """A parametrisation of W and its order.
+    """A parametrisation of W and of the causal order.
 
-    A structure owns these parameters: it initialises them, computes W from them, enforces a known
-    partial order, and reads the order out.
+    A structure initialises its parameters, computes W from them, enforces a known partial order,
+    and reads the causal order out.
     """
 
     @property
@@ -44,10 +44,10 @@ class Structure(Protocol):
         """Names of the settings that it reads."""
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
-        """Draw `arcs` and `order`; `suggested` are the mechanism's initial strengths."""
+        """Draw `arcs` and `order`; `suggested` are initial strengths from the mechanism."""
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
-        """W from the parameters; `support` is 0 at arcs that may not exist, or the number 1.
+        """Compute W; `support` is a matrix of ones, with zeros at forbidden arcs, or the number 1.
 
         Axes of W beyond the first two are hidden units.
         """
@@ -55,24 +55,25 @@ class Structure(Protocol):
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
         """Move `order` so that it satisfies a known partial order.
 
-        `gaps` (d, d) is the length of the longest chain from u to v, −∞ if there is none.
+        `gaps`, (d, d), holds at [u, v] the length of the longest chain from u to v in the known
+        order, or −∞ if there is none.
         """
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp] | None:
-        """Causal order, causes first; None if it must be read from the weights."""
+        """Return the causal order, causes first; None if only the weights determine it."""
 
 
-def spread(mask: Any, like: Any) -> Any:
-    """Add axes to a d × d array so that it broadcasts with an array of arcs."""
+def with_unit_axes(mask: Any, like: Any) -> Any:
+    """Append axes of length one to a d × d array so that it broadcasts with `like`."""
     return mask.reshape(mask.shape + (1,) * (like.ndim - 2))
 
 
 def keep_gaps(order: jax.Array, gaps: Any) -> jax.Array:
-    """Project p to a point close to it with p_v − p_u ≥ gap_uv for all u and v.
+    """Move p to a nearby point with p_v − p_u ≥ gap_uv for all u and v.
 
-    Raising entries that are too low, max_u (p_u + gap_uv), gives one such point, and lowering
-    entries that are too high another; the set of such points is convex, so it contains their
-    midpoint. With gaps of longest paths, one pass is enough.
+    Raising the entries that are too low, to max_u (p_u + gap_uv), gives one such point, and
+    lowering those that are too high gives another. The set of such points is convex, so it contains
+    the midpoint, which is returned. One pass is enough because gaps are lengths of longest paths.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def keep_gaps(order: jax.Array, gaps: Any) -> jax.Array:
     """
     raised = jnp.maximum(order, jnp.max(order[:, None] + gaps, axis=0))
     lowered = jnp.minimum(order, jnp.min(order[None, :] - gaps, axis=1))
-    # Not the plain mean: an order that needs no change must stay bit-identical.
+    # The plain mean of both could round: an order that needs no change must stay bit-identical.
     return order + 0.5 * ((raised - order) + (lowered - order))
 
 
@@ -90,45 +91,47 @@ def keep_gaps(order: jax.Array, gaps: Any) -> jax.Array:
 class Priority:
     """COSMO's structure (Definition 1 and Theorem 1).
 
-    One number p_v per variable defines the order; an arc u → v is allowed to the degree that p_v
-    exceeds p_u by more than the shift ε, and the transition sharpens as the temperature t falls.
+    One number p_v per variable defines the order. The weight of an arc u → v is multiplied by a
+    logistic function of p_v − p_u − ε, which becomes a step as the temperature t falls.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"shift", "temperature"})
     takes_numpy: ClassVar[bool] = True
 
     def start(self, key: Any, suggested: Any, settings: Settings) -> Parameters:
-        """Take H as suggested; draw p ~ N(0, ε²/2), differences densest at the threshold ε."""
+        """Take H as suggested, and draw p ~ N(0, ε²/2).
+
+        Of all variances, ε²/2 gives p_v − p_u the highest density at the threshold ε.
+        """
         order = settings["shift"] / math.sqrt(2.0) * normal(key, suggested.shape[:1])
         return {"arcs": suggested, "order": order}
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> Any:
-        """W = H ∘ S_{t,ε}(p), the diagonal zero; from NumPy arrays without JAX."""
+        """W = H ∘ S_{t,ε}(p), with zero diagonal; for NumPy arrays, computed without JAX."""
         return self.orient_rows(parameters["arcs"], parameters["order"], 0, settings, support)
 
     def orient_rows(
         self, rows: Any, order: Any, first: Any, settings: Settings, support: Any
     ) -> Any:
-        """Rows of W from the same rows of H, the first of them row `first`."""
-        of_rows: Any = smooth_orientation_rows
-        if isinstance(rows, np.ndarray):
-            of_rows = host_orientation_rows
-        orientation = of_rows(
+        """Compute rows of W from the same rows of H, the first of which is row `first`."""
+        on_host = isinstance(rows, np.ndarray)
+        orient: Any = host_orientation_rows if on_host else smooth_orientation_rows
+        orientation = orient(
             order, settings["temperature"], settings["shift"], first, rows.shape[0]
         )
-        return rows * spread(orientation * support, rows)
+        return rows * with_unit_axes(orientation * support, rows)
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Keep priorities one shift apart per step of a chain of the known partial order.
+        """Keep priorities at least one shift apart per step of a chain of the known order.
 
-        S of a known arc is then at least one half. Training may move them further apart; three
-        shifts moved heads of known arcs behind their children (ER4, d = 30, 20 known arcs: AUC
-        .965, with one shift .984, with no knowledge .981).
+        S is then at least one half on known arcs, and training may move them further apart. With
+        three shifts per step, heads of known arcs ended up behind their own children (ER4, d = 30,
+        20 known arcs: AUC .965; with one shift .984; without the knowledge .981).
         """
         return {**parameters, "order": keep_gaps(parameters["order"], gaps * settings["shift"])}
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
-        """Rising priorities."""
+        """Sort the variables by increasing priority."""
         return order_of(np.asarray(parameters["order"], np.float64))
 
 
@@ -136,11 +139,10 @@ class Priority:
 class Free:
     """The structure of NOTEARS and DAGMA: one weight per arc, and no order."""
 
-    # Whether the diagonal is fixed at zero. If it is free, W = I has zero loss, and only the
-    # constraint prevents this solution.
+    # Whether the diagonal is fixed at zero. If it is not, W = I has zero loss, and only the
+    # constraint rules this solution out.
     masked: bool = True
-    # Whether weights start at zero, or at the mechanism's suggestion.
-    from_zero: bool = True
+    from_zero: bool = True  # whether W starts at zero, or at the mechanism's suggestion
     needs: ClassVar[frozenset[str]] = frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
@@ -149,35 +151,35 @@ class Free:
         return {"arcs": arcs, "order": jnp.zeros((0,))}
 
     def orient(self, parameters: Parameters, settings: Settings, support: Any) -> jax.Array:
-        """W, the diagonal zero if it is masked."""
+        """Set forbidden arcs to zero, and the diagonal if it is masked."""
         arcs: jax.Array = parameters["arcs"]
         mask = jnp.ones(arcs.shape[:2], arcs.dtype) * support
         if self.masked:
             mask = mask * (1 - jnp.eye(arcs.shape[0], dtype=arcs.dtype))
-        return arcs * spread(mask, arcs)
+        return arcs * with_unit_axes(mask, arcs)
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Return the weights unchanged: arcs against the order are not in the support."""
+        """Return the weights unchanged: the support excludes arcs against the known order."""
         return parameters
 
     def order_of(self, parameters: Parameters) -> None:
-        """Return None: the order follows from the weights."""
+        """Return None: the weights determine the order."""
 
 
 @dataclass(frozen=True)
 class Potential:
     """NOCURL's structure: the gradient flow of a potential on the variables, which has no curl.
 
-    An arc u → v has weight only if the potential rises, φ_v > φ_u, so W is a DAG at every step. K
-    is skew-symmetric: one number for each pair of variables, which changes sign with the order of
-    the pair. Only the entries of K below the diagonal are parameters.
+    W_uv = K_uv · max(φ_v − φ_u, 0) is non-zero only if the potential rises from u to v, so W is a
+    DAG at every step. K is skew-symmetric, K_vu = −K_uv; the parameters are its entries below the
+    diagonal.
     """
 
-    from_zero: bool = False  # whether K starts at zero, or from N(0, 1)
+    from_zero: bool = False  # whether K starts at zero, or is drawn from N(0, 1)
     needs: ClassVar[frozenset[str]] = frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
-        """Draw K, and φ ~ N(0, 1)."""
+        """Draw φ ~ N(0, 1), and K unless it starts at zero."""
         order_key, arcs_key = jax.random.split(key)
         arcs = jnp.zeros_like(suggested)
         if not self.from_zero:
@@ -191,9 +193,9 @@ class Potential:
         return (lower - lower.T) * jax.nn.relu(order - order[:, None]) * support
 
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Keep potentials at least one apart per step of a chain of the known partial order."""
+        """Keep potentials at least one apart per step of a chain of the known order."""
         return {**parameters, "order": keep_gaps(parameters["order"], gaps)}
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
-        """Rising potentials."""
+        """Sort the variables by increasing potential."""
         return order_of(np.asarray(parameters["order"], np.float64))

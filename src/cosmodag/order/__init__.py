@@ -1,11 +1,11 @@
-"""Order search: the order, and on it the graph, of best score.
+"""Order search: find the order of the variables, and the graph on it, with the best score.
 
-`choose_parents` chooses the parents of each variable on a given order, `search` looks for the order
-on which they score best. Both work on correlations (`Moments`). `choose_block_parents` and
-`search_blocks` do the same where a variable is several columns, `prune_networks` where it is a
-network of its parents. All are functions on arrays: no learner is imported here.
+`choose_parents` chooses the parents of each variable for a given order; `search` finds the order
+whose parents score best. Both work on correlations (`Moments`). `choose_block_parents` and
+`search_blocks` do the same for variables of several columns, `prune_networks` for variables that
+are networks of their parents. All of these are functions on arrays and import no learner.
 
-The names are imported when first used, since most of them import Numba.
+The names are imported on first use, because most of the modules import Numba.
 """
 
 from typing import TYPE_CHECKING

@@ -1,10 +1,10 @@
-"""Small sets of variables that are fast to join and compare: the bits of one integer."""
+"""Small sets of variables, stored as the bits of one integer: fast to join and to compare."""
 
 from collections.abc import Iterable
 
 
 def as_bits(numbers: Iterable[int]) -> int:
-    """Give a set of numbers as the bits of an integer: small sets are joined fastest so.
+    """Encode a set of numbers as the bits of an integer.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def as_bits(numbers: Iterable[int]) -> int:
 
 
 def members(bits: int) -> list[int]:
-    """List the numbers of a set that is given as bits, in ascending order."""
+    """List the numbers of a set that is encoded as bits, in ascending order."""
     found = []
     while bits:
         lowest = bits & -bits

@@ -1,9 +1,10 @@
-"""Choice of the parents of one variable: the best change, again and again, while one gains.
+"""Greedy choice of the parents of one variable: make the best change while it gains enough.
 
-A score of one variable starts with some parents and has two verbs: add a parent, drop a parent.
-The score names the best change and what it gains, and makes it; `grow_and_shrink` decides when.
-Searches that try thousands of orders have the same two loops compiled: over single columns in
-`cosmodag.order.kernel.grow_and_shrink`, over blocks of them in `cosmodag.order.blocks.columns`.
+The score of a variable starts from a set of parents and has two operations: add a parent, and drop
+a parent. It proposes the best change with its gain, and applies it; `grow_and_shrink` decides when
+to stop. Searches that try thousands of orders have compiled versions of the same two loops: over
+single columns in `cosmodag.order.kernel.grow_and_shrink`, over blocks of columns in
+`cosmodag.order.blocks.columns`.
 """
 
 import math
@@ -12,56 +13,57 @@ from operator import itemgetter
 from typing import Protocol
 
 Change = tuple[float, int]
-"""What a change gains, and the parent that it adds or drops."""
+"""Gain of a change, and the parent that it adds or drops."""
 NO_CHANGE: Change = (-math.inf, -1)
 
 
 class LocalScore(Protocol):
-    """Score of one variable, with a set of parents that changes.
+    """Score of one variable, for a set of parents that changes.
 
-    Gains may be estimates: a score may refuse a change in `add` or `drop`, and then offers another
-    one, or `NO_CHANGE`.
+    Gains may be estimates: `add` or `drop` may reject the proposed change. The score then proposes
+    another one, or `NO_CHANGE`.
     """
 
     def best_addition(self) -> Change:
-        """Candidate that gains most as a further parent."""
+        """Find the candidate that gains most as a further parent."""
 
     def best_drop(self) -> Change:
-        """Parent without which the score is highest."""
+        """Find the parent whose removal gains most."""
 
     def add(self, u: int) -> None:
         """Add a parent."""
 
     def drop(self, u: int) -> None:
-        """Leave out a parent."""
+        """Drop a parent."""
 
 
 def grow_and_shrink(score: LocalScore, least_to_add: float, least_to_drop: float) -> None:
-    """Add the best parent while one gains enough, then drop the worst while that gains enough.
+    """Add the best parent while it gains enough, then drop the worst one while that gains enough.
 
-    Growing may ask for less than a parent must be worth in the end: some gain little one by one but
-    much together, and shrinking leaves out those that do not.
+    Growing may require a smaller gain than a parent must have in the end: some parents gain little
+    individually but much together. Shrinking drops the others.
     """
     change_best(score.best_addition, score.add, least_to_add)
     change_best(score.best_drop, score.drop, least_to_drop)
 
 
 def change_best(best: Callable[[], Change], change: Callable[[int], None], least: float) -> None:
-    """Make the best change while it gains at least so much.
+    """Apply the best change while it gains at least a given amount.
 
     Parameters
     ----------
     best : function
-        The best change in the present state.
+        Returns the best change in the current state.
     change : function
-        Makes it.
+        Applies the change to a parent.
     least : float
+        Smallest gain for which a change is applied.
 
     Examples
     --------
-    >>> left, made = [(1.0, 7), (3.0, 8), (5.0, 9)], []
-    >>> change_best(left.pop, made.append, least=2.0)
-    >>> made
+    >>> changes, applied = [(1.0, 7), (3.0, 8), (5.0, 9)], []
+    >>> change_best(changes.pop, applied.append, least=2.0)
+    >>> applied
     [9, 8]
     """
     while True:
@@ -72,5 +74,5 @@ def change_best(best: Callable[[], Change], change: Callable[[int], None], least
 
 
 def best_of(changes: Iterable[Change]) -> Change:
-    """Take the change that gains most; of equal ones the first."""
+    """Return the change with the largest gain; the first one if several are equal."""
     return max(changes, key=itemgetter(0), default=NO_CHANGE)

@@ -1,4 +1,4 @@
-"""From an order to a better one: moves of variables along arcs, until none raises the score."""
+"""Local search: move variables along arcs of the graph until no move raises the score."""
 
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -7,17 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.kernel.moves import sweep
-from cosmodag.order.kernel.state import HEADER, State
-from cosmodag.order.problem import Problem, make_room, new_state, new_worker, set_order, widen
+from cosmodag.order.kernel import state as slot
+from cosmodag.order.kernel.moves import EXECUTE, PLAN, TRY, TRY_ENDS, sweep
+from cosmodag.order.kernel.state import State
+from cosmodag.order.problem import (
+    Problem,
+    make_room,
+    make_worker_room,
+    new_state,
+    new_worker,
+    set_order,
+)
 
-# Units of work (about one multiplication each) between two calls of ``should_stop``.
+# Work between two calls of ``should_stop``, in units of about one multiplication.
 BUDGET = 200_000_000
+# Maximum number of sweeps over the variables.
 SWEEPS = 100
-# From this size on, the moves of several variables are tried in one state, on several threads.
+# Number of variables from which moves are evaluated in batches, on several threads.
 BATCHED_FROM = 1000
-# Variables tried in one state, at least and as a share of all. In larger batches too many moves
-# mend the same fault.
+# Variables in a batch: at least this number, and at least this share of all variables. In larger
+# batches, too many moves repair the same fault.
 BATCH, BATCH_SHARE = 16, 1 / 256
 _NO_TURN = np.zeros(0, np.int64)
 _NO_PLANS = np.zeros((0, 4))
@@ -26,14 +35,17 @@ Mapper = Callable[[Callable[[Any], Any], Any], list[Any]]
 
 
 class Stopped(Exception):
-    """The search was asked to stop."""
+    """Raised when ``should_stop`` returns True during a search."""
 
 
-def renewed(state: State) -> State:
-    """Choose the parents of the variables of a state, or look them up."""
+def renew_records(state: State) -> State:
+    """Choose the parents of all variables on the current order, or look up valid records of them.
+
+    Returns the state, with more space if it was too small.
+    """
     while True:
-        sweep(state, _NO_TURN, _NO_PLANS, -1, 0, 0.0, BUDGET)
-        if not state.counters[3]:
+        sweep(state, _NO_TURN, _NO_PLANS, -1, TRY, 0.0, BUDGET)
+        if not state.counters[slot.TOO_SMALL]:
             return state
         state = make_room(state)
 
@@ -47,11 +59,11 @@ class LocalSearch:
     order : (d,) array of int
         The start, causes first.
     run : function
-        Like ``map``, on ``threads`` threads; used from 1,000 variables on, where moves are tried in
-        batches.
+        Like ``map``, on ``threads`` threads; used from 1,000 variables, where moves are evaluated
+        in batches.
     threads : int
     should_stop : function
-        Called about every second; where it returns True, `Stopped` is raised.
+        Called about every second; when it returns True, `Stopped` is raised.
     """
 
     def __init__(
@@ -77,52 +89,55 @@ class LocalSearch:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """The order reached."""
-        return np.array(self.state.shared[0])
+        """The current order."""
+        return np.array(self.state.shared[slot.ORDER])
+
+    @property
+    def records(self) -> NDArray[np.int64]:
+        """The place in the pool of the current record of each variable."""
+        return self.state.shared[slot.RECORD]
+
+    @property
+    def is_due(self) -> NDArray[np.int64]:
+        """Whether the moves of each variable remain to be tried; may be written to."""
+        return self.state.shared[slot.IS_DUE]
 
     @property
     def total(self) -> float:
         """Sum of the local scores."""
-        return float(self.state.reals[self.state.shared[1]].sum())
-
-    def parents(self, v: int) -> NDArray[np.int64]:
-        """Parents of one variable."""
-        record = int(self.state.shared[1, v])
-        first = record + HEADER
-        return self.state.notes[first : first + self.state.notes[record + 1]].astype(np.int64)
+        return float(self.state.reals[self.records].sum())
 
     def residuals(self) -> NDArray[np.float64]:
         """Residual variance of each variable given its parents, as a share of its variance."""
-        return np.array(self.state.reals[self.state.shared[1] + 1])
+        return np.array(self.state.reals[self.records + slot.RESIDUAL])
 
     def renew(self) -> None:
-        """Choose the parents on the present order, wherever the present record is not valid."""
-        self.state = renewed(self.state)
+        """Choose the parents of every variable whose record is not valid on the current order."""
+        self.state = renew_records(self.state)
 
     def start_from(self, order: NDArray[np.int64]) -> None:
-        """Set another order; only variables whose parents change by it are tried next."""
-        self.state.shared[3] = 0
+        """Set another order; only variables whose parents change with it are tried next."""
+        self.is_due[:] = 0
         set_order(self.state, order)
         self.renew()
 
     def improve(self, random: np.random.Generator, slack: float, with_ends: bool = False) -> None:
         """Make moves until no single move raises the score.
 
-        A trial ends once its estimated gain is below the best by more than ``slack``. Moves to both
-        ends of the order find what no move along an arc does: a variable with many weak causes has
-        no arc to any of them while it comes first.
+        A trial ends once its estimated gain is below the best gain by more than ``slack``. Moves to
+        both ends of the order find what no move along an arc finds: a variable with many weak
+        causes has no arc to any of them while it comes first.
         """
-        mode = 3 if with_ends else 0
         for _ in range(SWEEPS):
             # Permute positions, not indices: the result does not depend on the order of columns.
-            turn = self.state.shared[0][random.permutation(self.problem.variables)]
-            turn = turn[self.state.shared[3][turn] > 0]
+            turn = self.state.shared[slot.ORDER][random.permutation(self.problem.variables)]
+            turn = turn[self.is_due[turn] > 0]
             if not len(turn):
                 return
             if self.is_batched:
                 self._sweep_in_batches(turn, slack)
             else:
-                self._sweep(turn, slack, mode)
+                self._sweep(turn, slack, TRY_ENDS if with_ends else TRY)
 
     def _sweep(self, turn: NDArray[np.int64], slack: float, mode: int) -> None:
         at = 0
@@ -131,42 +146,43 @@ class LocalSearch:
                 raise Stopped
             at, moves = sweep(self.state, turn, _NO_PLANS, at, mode, slack, BUDGET)
             self.moves += moves
-            if self.state.counters[3]:
-                self.state = make_room(self.state)
-                self.renew()
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Enlarge the space that was too small, if any, and renew the records."""
+        if self.state.counters[slot.TOO_SMALL]:
+            self.state = make_room(self.state)
+            self.renew()
 
     def _sweep_in_batches(self, turn: NDArray[np.int64], slack: float) -> None:
         """Evaluate the moves of a few variables in one state, then make their best moves in turn.
 
-        A move that no longer raises the score after the moves before it is tried again in the next
-        sweep. The result does not depend on the number of threads.
+        A move that no longer raises the score after the moves made before it is tried again in the
+        next sweep. The result does not depend on the number of threads.
         """
         size = max(BATCH, int(BATCH_SHARE * self.problem.variables))
         for first in range(0, len(turn), size):
             if self.should_stop():
                 raise Stopped
             batch = turn[first : first + size]
-            batch = batch[self.state.shared[3][batch] > 0]
-            self._sweep_one_batch(batch, slack)
+            self._sweep_one_batch(batch[self.is_due[batch] > 0], slack)
 
     def _sweep_one_batch(self, batch: NDArray[np.int64], slack: float) -> None:
         plans = self._planned(batch, slack)
         if self.should_stop():
             raise Stopped
-        self.state.shared[3, batch] = 0
+        self.is_due[batch] = 0
         best_first = np.argsort(-plans[:, 0], kind="stable")
         best_first = best_first[plans[best_first, 1] >= 0]
         turn, plans, at = batch[best_first], plans[best_first], 0
         while at < len(turn):
-            at, moves = sweep(self.state, turn, plans, at, 2, np.inf, BUDGET)
+            at, moves = sweep(self.state, turn, plans, at, EXECUTE, np.inf, BUDGET)
             self.moves += moves
-            if self.state.counters[3]:
-                self.state = make_room(self.state)
-                self.renew()
-        self.state.shared[3, turn] = 1
+            self._make_room()
+        self.is_due[turn] = 1
 
     def _planned(self, batch: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
-        """Best move of each variable: gain, v, u, kind (−1 for no move)."""
+        """Best move of each variable: gain, v, u, kind (v is −1 for no move)."""
         self._make_workers()
         # More parts than threads: some variables take much longer than others.
         parts = [part for part in np.array_split(batch, 4 * self.threads) if len(part)]
@@ -174,7 +190,7 @@ class LocalSearch:
         return np.concatenate([np.zeros((0, 4)), *found])
 
     def _make_workers(self) -> None:
-        """Make workers on the present state, and again where its pool was replaced."""
+        """Create the workers, unless there are workers for the current pool of records."""
         if self.workers_of_pool is self.state.notes:
             return
         self.workers_of_pool = self.state.notes
@@ -184,16 +200,17 @@ class LocalSearch:
 
     def _plan(self, part: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
         worker = self.workers.get()
-        worker.keys[0] = self.state.keys[0]
+        worker.keys[slot.POSITION] = self.state.keys[slot.POSITION]
         plans = np.full((len(part), 4), -1.0)
         at, emptied_for = 0, -1
         while at < len(part) and not self.should_stop():
-            at, _ = sweep(worker, part, plans, at, 1, slack, BUDGET)
-            if worker.counters[3]:
+            at, _ = sweep(worker, part, plans, at, PLAN, slack, BUDGET)
+            if worker.counters[slot.TOO_SMALL]:
                 # Skip a variable whose trials alone fill a worker's part of the pool.
-                is_hopeless = worker.counters[3] == 2 and at == emptied_for
-                emptied_for = at if worker.counters[3] == 2 else emptied_for
-                worker = widen(worker)
+                is_full = worker.counters[slot.TOO_SMALL] == slot.POOL_SPACE
+                is_hopeless = is_full and at == emptied_for
+                emptied_for = at if is_full else emptied_for
+                worker = make_worker_room(worker)
                 at += is_hopeless
         self.workers.put(worker)
         return plans

@@ -9,41 +9,45 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
 
-# Deviations below this share of the largest magnitude are rounding: the column is constant.
+# A column whose standard deviation is below this share of its largest magnitude is constant but for
+# rounding errors.
 ROUNDING = 1e-13
-# Beyond so many variables correlations are whole multiples of a unit and take half the memory (10
-# GB in place of 20 at 50,000). Floating-point numbers of the same size have steps of 2⁻²⁴ near one:
-# too coarse where parents leave a share of 1e-7 of a variance, as they do in deep graphs.
+# With more than 30,000 variables, correlations are stored as integers, in multiples of a unit,
+# which takes half the memory (10 GB instead of 20 for 50,000). Floating-point numbers of the same
+# size have steps of 2⁻²⁴ near one: too coarse where parents leave a share of 1e-7 of a variance, as
+# they do in deep graphs.
 WHOLE_BEYOND, UNIT = 30_000, 2.0**-30
-# Columns of one product where there are many: OpenBLAS 0.3.31 ends the process in the product of
-# 50,000 columns.
+# Maximum number of columns in one matrix product of a wide table: OpenBLAS 0.3.31 crashes in the
+# product of 50,000 columns.
 TILE = 2048
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Second moments of a table, one set for all variables that count the same rows.
+    """Second moments of a table, with one set for all variables that use the same rows.
 
-    The local score of a variable v uses the rows in which v follows its own equation. If these
-    differ between variables (v was set in some rows), so do the correlations; variables with the
-    same rows share one matrix. Means of the counted rows are removed, instead of an intercept.
+    The local score of a variable v uses the rows in which v follows its own equation. These rows
+    differ between variables if v was set by an intervention in some of them; variables with the
+    same rows form a group and share one matrix of correlations. Columns are centred on the rows
+    they use, which replaces an intercept.
 
     Attributes
     ----------
     correlations : (g, d, d) array
-        One matrix per group; a column that is constant in the group's rows has zeros throughout.
-        Double precision up to 30,000 variables; beyond, int32 in units of 2⁻³⁰ (`unit`).
+        One matrix per group; rows and columns of constant columns are zero. Double precision up to
+        30,000 variables; with more, int32 in units of 2⁻³⁰ (`unit`).
     group : (d,) array of int
-        Which matrix the equation of each variable uses.
+        Group of each variable.
     rows : (g,) array
-        Number of rows, or sum of their weights.
+        Number of rows of each group, or sum of their weights.
     means, scales : (g, d) arrays
-        Mean and standard deviation per column; 0 is the scale of a constant column.
+        Mean and standard deviation per column; the scale of a constant column is 0.
     given : (d,) array of bool, optional
-        Columns without an equation, such as the past of a time series: whatever is common to the
-        noise of equations is not taken from them.
+        Columns without an equation, such as the past of a time series. A common noise variance is
+        not estimated from them.
     table : (d + g, n) array, optional
-        The centred columns, then the row weights of each group: what scores by entropy read.
+        The centred columns, followed by the row weights of each group; used by scores based on
+        entropy.
     """
 
     correlations: NDArray[Any]
@@ -61,7 +65,7 @@ class Moments:
 
     @property
     def unit(self) -> float:
-        """Correlation that an entry of 1 in ``correlations`` stands for."""
+        """The correlation that an entry of 1 in ``correlations`` represents."""
         return UNIT if self.correlations.dtype == np.int32 else 1.0
 
     @property
@@ -82,17 +86,17 @@ class Moments:
 
     @staticmethod
     def of(X: ArrayLike, counted: ArrayLike | None = None) -> "Moments":
-        """Take the moments of a table.
+        """Compute the moments of a table.
 
-        Columns are divided by their standard deviations before they are multiplied, so that a
-        column in units that differ by a power of two has the same bits.
+        Columns are divided by their standard deviations before they are multiplied, so that scaling
+        a column by a power of two does not change a bit of the correlations.
 
         Parameters
         ----------
         X : (n, d) array
         counted : (n,) or (n, d) array, optional
-            How much row i counts in the equation of variable v, at [i, v] (or [i] for all alike):
-            0 where v was set from outside, a number of repetitions in a bootstrap; default 1.
+            Weight of row i in the equation of variable v, at [i, v] (or at [i] for all variables):
+            0 if v was set by an intervention, the number of repetitions in a bootstrap; default 1.
 
         Examples
         --------
@@ -105,7 +109,7 @@ class Moments:
             raise DataError(f"A table has rows and columns, but this one has shape {table.shape}.")
         n, d = table.shape
         columns, group = _groups(counted, n, d)
-        sets = [_standardised(table, weights) for weights in columns]
+        sets = [standardised(table, weights) for weights in columns]
         kind: Any = np.int32 if d > WHOLE_BEYOND else np.float64
         correlations = np.empty((len(sets), d, d), kind)
         for place, (standard, *_) in enumerate(sets):
@@ -125,7 +129,7 @@ class Moments:
         )
 
     def with_rows(self, X: ArrayLike, counted: ArrayLike | None = None) -> "Moments":
-        """Keep the rows of the same table too, so that scores by entropy can read them."""
+        """Add the rows of the same table, which scores based on entropy need."""
         columns = np.asarray(X, np.float64).T
         centred = columns - columns.mean(axis=1, keepdims=True)
         shared = np.ones(1) if counted is None else np.asarray(counted, np.float64).T
@@ -134,7 +138,7 @@ class Moments:
         return replace(self, table=np.ascontiguousarray(np.concatenate([centred, weights])))
 
     def about_zero(self) -> "Moments":
-        """Moments about zero, for equations without an intercept."""
+        """Compute the moments about zero, for equations without an intercept."""
         means = np.where(self.scales > 0, self.means, 0.0)
         scales = np.hypot(self.scales, means)
         divisors = np.where(scales > 0, scales, 1.0)
@@ -149,7 +153,7 @@ class Moments:
 
 
 def _multiply_in_tiles(columns: NDArray[np.float64], products: NDArray[np.int32]) -> None:
-    """Write the products of all pairs of columns in whole units, those of a few at a time."""
+    """Compute the products of all pairs of columns, rounded to units, tile by tile."""
     for i in range(0, len(products), TILE):
         for j in range(i, len(products), TILE):
             tile = np.rint(columns[:, i : i + TILE].T @ columns[:, j : j + TILE] / UNIT)
@@ -160,24 +164,30 @@ def _multiply_in_tiles(columns: NDArray[np.float64], products: NDArray[np.int32]
 def _groups(
     counted: ArrayLike | None, n: int, d: int
 ) -> tuple[list[NDArray[np.float64] | None], NDArray[np.int64]]:
-    """Distinct columns of weights, and which of them each variable has."""
+    """Find the distinct columns of row weights, and which of them each variable has."""
     if counted is None:
         return [None], np.zeros(d, np.int64)
     weights = np.asarray(counted, np.float64)
     if weights.shape not in ((n,), (n, d)) or not np.all(np.isfinite(weights)):
-        raise DataError(f"Row weights of shape {weights.shape} do not fit {n} rows, {d} columns.")
+        raise DataError(
+            f"Row weights must be finite and have shape ({n},) or ({n}, {d}); "
+            f"their shape is {weights.shape}."
+        )
     if np.any(weights < 0) or np.any(weights.sum(axis=0) <= 0):
-        raise DataError("Row weights must not be negative, and some must count per variable.")
+        raise DataError("Row weights must be non-negative, with a positive sum for each variable.")
     if weights.ndim == 1:
         return [weights], np.zeros(d, np.int64)
     distinct, group = np.unique(weights, axis=1, return_inverse=True)
     return list(np.ascontiguousarray(distinct.T)), group.ravel().astype(np.int64)
 
 
-def _standardised(
+def standardised(
     table: NDArray[np.float64], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64], NDArray[np.float64]]:
-    """Columns whose products are correlations; rows, means and scales."""
+    """Standardise columns so that their products are correlations; also return rows, means, scales.
+
+    Rows of weight zero are left out.
+    """
     rows = float(len(table) if weights is None else weights.sum())
     if weights is not None:
         table, weights = table[weights > 0], weights[weights > 0]

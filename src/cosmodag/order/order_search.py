@@ -17,32 +17,39 @@ from cosmodag.order.restarts import Climb, Memory
 from cosmodag.order.scores import default_penalty, default_restarts, score_for
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-# Orders that are polished after restarts. Better parents can change which of them is the best: on a
-# table of 50 variables and 500 rows the last but a few led to a BIC lower by 9.
+# Number of best orders that are polished after restarts. Better parents can change which of them is
+# the best: on a table of 50 variables and 500 rows, an order other than the last led to a BIC lower
+# by 9.
 FINALISTS = 4
-# Rounds with one noise variance for all, each with the variance of the one before.
+# Maximum number of rounds with a common noise variance, each with the variance that results from
+# the previous round.
 ROUNDS = 8
+# Number of variables from which several threads are worth starting: with 15, two threads took 1.7
+# times the CPU time of one, and twice the time.
+_SHARED_FROM = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a search found.
+    """Result of a search.
 
     Attributes
     ----------
     order : (d,) array of int
     graph : RegressionGraph
-        The parents chosen on that order; polished after restarts of up to 200 variables.
+        The parents chosen on that order; polished after restarts with up to 200 variables.
     score : float
-        Total of the score searched for; never below that of the start.
+        Total score of the graph; never below that of the start.
     start_score : float
+        Total score of the graph on the start.
     moves, restarts : int
+        Numbers of moves and restarts made.
     improved : list of (int, float)
-        Restarts that found a better order, and its score.
+        Number of each restart that found a better order, and the score of that order.
     ended_early : bool
-        Whether it was asked to stop.
+        Whether ``should_stop`` ended the search.
     is_polished : bool
-        Whether `polish` has looked at the parents.
+        Whether the parents were improved by `polish`.
     """
 
     order: NDArray[np.int64]
@@ -54,11 +61,6 @@ class Found:
     improved: list[tuple[int, float]]
     ended_early: bool
     is_polished: bool = False
-
-
-# Variables from which several threads are worth starting: with 15, two threads took 1.7 times the
-# CPU time of one, and twice the time.
-_SHARED_FROM = 20
 
 
 def search(
@@ -79,21 +81,21 @@ def search(
     memory: Memory | None = None,
     with_ends: bool = True,
 ) -> Found:
-    r"""Search the order, and on it the graph, of best score near a start.
+    r"""Find the order, and the graph on it, with the best score near a start.
 
     An order is scored by the parents that `choose_parents` finds on it:
 
     .. math:: \sum_v \Big( -\frac{n}{2} \log \mathrm{var}(v \mid P_v) - c\,|P_v| \Big).
 
-    For every arc v → u four moves put u before v, alone or with ancestors or descendants in
-    between; for each variable the best one is made if it improves the score, until none does. Then
-    a few variables of the best order are moved at random, and the search goes on from there; the
-    better order is kept. Restarts end after ``restarts``, or after ``patience`` in a row without
-    success.
+    For every arc v → u, four moves put u before v: alone, or with ancestors or descendants in
+    between. The best move of each variable is made if it improves the score, until no move does. A
+    restart moves a few variables of the best order at random and searches again from there; the
+    better order is kept. The search ends after ``restarts`` restarts, or after ``patience``
+    consecutive restarts without improvement.
 
-    With ``score="equal-variance"`` the noise variance is fixed at the median :math:`\sigma^2` of
-    what is left, and :math:`-\tfrac{n}{2} \mathrm{var}(v \mid P)/\sigma^2 - c|P|` is maximised, in
-    rounds, after a scale-free search.
+    With ``score="equal-variance"``, a scale-free search is followed by rounds that fix the noise
+    variance at the median residual variance :math:`\sigma^2` and maximise
+    :math:`-\tfrac{n}{2} \mathrm{var}(v \mid P)/\sigma^2 - c|P|`.
 
     Parameters
     ----------
@@ -101,33 +103,34 @@ def search(
     start : (d,) array of int
         The start, causes first.
     random : Generator
-        Draws turns and perturbations.
+        Draws the order in which variables are tried, and the perturbations.
     score : {"gaussian", "equal-variance", "non-gaussian"}
-        A noise variance for each variable, or one for all; or noise of any shape
-        (`cosmodag.order.entropy.score`), with moments that hold their table.
+        Gaussian noise with a variance for each variable, Gaussian noise with a common variance, or
+        noise of any shape (`cosmodag.order.entropy.score`), which needs moments with their table.
     penalty : float, optional
         Per arc; by default `default_penalty`.
     support, required : (d, d) arrays of bool, optional
-        Arcs that may exist, and arcs that are always in.
+        Allowed arcs, and arcs that are always included.
     before : (d, d) array of bool, optional
-        What must come before what, beside the required arcs; transitively closed. The start must
-        agree.
+        Whether u must come before v, at [u, v], in addition to the required arcs; transitively
+        closed. The start must agree with it.
     restarts : int, optional
-        At most; by default `default_restarts`, which is 0 with equal variances.
+        Maximum number of restarts; by default `default_restarts`, which is 0 with equal variances.
     patience : int, optional
-        Restarts in a row without success after which the search ends; by default the larger of 20
-        and a third of the number of variables.
+        Number of consecutive restarts without improvement after which the search ends; by default
+        the larger of 20 and a third of the number of variables.
     should_stop : function, optional
-        Asked about every second; then the best so far is returned.
+        Called about every second; when it returns True, the best result so far is returned.
     on_progress : function, optional
-        Called with the number of restarts and the best score after each.
+        Called after each restart with the number of restarts and the best score.
     threads : int, optional
-        The result does not depend on it.
+        Number of threads, which does not affect the result.
     memory : Memory, optional
-        Records from searches with the same moments, penalty and rules, to be used and added to.
+        Records of earlier searches with the same moments, penalty and constraints; used and
+        extended.
     with_ends : bool
-        Whether the first search also tries each variable at both ends of the order, which costs
-        about a third more and finds hubs; not with equal variances.
+        Whether the first search also tries each variable at both ends of the order, which takes
+        about a third longer and finds hubs; ignored with equal variances.
 
     Examples
     --------
@@ -137,7 +140,7 @@ def search(
     >>> found.score > found.start_score
     True
     """
-    aim = score_for(moments, score)
+    criterion = score_for(moments, score)
     d = moments.variables
     first = check_order(start, d, before, required)
     before = with_required(before, required)
@@ -148,19 +151,20 @@ def search(
     def choose(order: NDArray[np.int64]) -> RegressionGraph:
         return choose_parents(moments, order, penalty=penalty, threads=threads, **arcs)
 
-    begun = choose(first)
-    start_score = aim.total(moments, begun, penalty)
-    if threads is None and moments.variables < _SHARED_FROM:
+    start_graph = choose(first)
+    start_score = criterion.total(moments, start_graph, penalty)
+    if threads is None and d < _SHARED_FROM:
         threads = 1
     count = available_threads(threads)
     with mapper(count) as run:
         stop = should_stop or (lambda: False)
-        climb = Climb(run, count, random, stop, on_progress, aim.slack(penalty))
-        with_ends &= not aim.has_common_variance
-        # Trials by entropies never end early, and rounds follow where one variance is common.
-        is_exact = with_ends or not (aim.needs_table or aim.has_common_variance)
+        climb = Climb(run, count, random, stop, on_progress, criterion.slack(penalty))
+        with_ends &= not criterion.has_common_variance
+        # An exact search adds nothing if trials never end early, as with entropies, or if rounds
+        # follow, as with a common variance.
+        is_exact = with_ends or not (criterion.needs_table or criterion.has_common_variance)
         local = climb.search(problem_with(), first, memory, is_exact, with_ends)
-        for _ in range(ROUNDS if aim.has_common_variance else 0):
+        for _ in range(ROUNDS if criterion.has_common_variance else 0):
             moves = climb.moves
             problem = problem_with(precision=common_precision(moments, climb.residuals))
             local = climb.search(problem, climb.best, with_ends=False)
@@ -168,17 +172,17 @@ def search(
                 break
         most = default_restarts(d, score) if restarts is None else restarts
         climb.restart(local, most, patience)
-    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and not aim.needs_table
+    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and not criterion.needs_table
     finalists = climb.bests[-FINALISTS if is_polished else -1 :][::-1]
     graphs = [choose(order) for order in finalists]
     if is_polished:
         pairs = zip(finalists, graphs, strict=True)
         graphs = [polish(moments, *pair, score=score, penalty=penalty, **arcs) for pair in pairs]
-    totals = [aim.total(moments, graph, penalty) for graph in graphs]
+    totals = [criterion.total(moments, graph, penalty) for graph in graphs]
     best = int(np.argmax(totals))
     order, graph, total = finalists[best], graphs[best], totals[best]
     if total < start_score:
-        order, graph, total = first, begun, start_score
+        order, graph, total = first, start_graph, start_score
     return Found(
         order,
         graph,
@@ -193,8 +197,8 @@ def search(
 
 
 def common_precision(moments: Moments, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Variance of each variable over the median of what is left of them."""
+    """Divide the variance of each variable by the median residual variance."""
     squares = moments.own_scales**2
     varies = moments.has_noise
-    middle = float(np.median((residuals * squares)[varies])) if varies.any() else 1.0
-    return squares / middle
+    median = float(np.median((residuals * squares)[varies])) if varies.any() else 1.0
+    return squares / median

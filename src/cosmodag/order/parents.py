@@ -1,4 +1,4 @@
-"""Which predecessors of each variable in an order are its parents, and with which weights."""
+"""Choice of parents on a given order: which predecessors of each variable, with which weights."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -8,15 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import DataError
-from cosmodag.order.kernel.state import HEADER
-from cosmodag.order.local import renewed
+from cosmodag.order.kernel.state import FROM, HEADER, LEAST_GAIN, PARENTS, RECORD, RESIDUAL, TO
+from cosmodag.order.local import renew_records
 from cosmodag.order.moments import Moments
 from cosmodag.order.problem import Problem, new_state, problem_of
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import default_penalty
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-# Fewer variables than this are done before another thread has started.
+# Fewer variables than this are processed before a second thread has started.
 WORTH_THREADS = 256
 
 Floats = NDArray[np.float64]
@@ -37,11 +37,11 @@ def choose_parents(
 
     .. math:: -\tfrac{n}{2} \log \mathrm{var}(v \mid P) - c\,|P|,
 
-    with the variance relative to that of v, so that units do not matter. *Grow* adds the
-    predecessor that raises it most until none does, at a smaller penalty (`growing_penalty`), so
-    that parents which only matter together get in; *shrink* takes away the parent whose loss lowers
-    it least while that raises it. All of it is computed from correlations, in O(d k²) per
-    variable with k parents; memory is O(d k) per thread.
+    with the variance as a share of that of v, so that units do not matter. *Grow* adds the
+    predecessor that raises the score most until none does, with a smaller penalty
+    (`growing_penalty`), so that parents which only matter together are added; *shrink* drops the
+    worst parent while that raises the score. Everything is computed from correlations, in O(d k²)
+    for a variable with k parents; memory is O(d k) per thread.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ def choose_parents(
     penalty : float, optional
         c, per arc; by default `default_penalty`.
     support : (d, d) array of bool, optional
-        Arcs u → v that may exist, at [u, v].
+        Whether the arc u → v is allowed, at [u, v].
     required : (d, d) array of bool, optional
-        Arcs that are always in; they must agree with the order.
+        Arcs that are always included; they must agree with the order.
     threads : int, optional
-        How many to use; by default all cores. The result does not depend on it.
+        Number of threads, by default one per core; it does not affect the result.
 
     Examples
     --------
@@ -88,15 +88,15 @@ def choose_parents(
 
 
 def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int) -> Floats:
-    """Local scores of the variables order[first:last], each with the parents chosen for it."""
+    """Compute the local scores of the variables order[first:last] with the parents chosen."""
     found, _, _ = _choose(problem, order, first, last)
     return np.asarray(found[2], np.float64)
 
 
-def parents_left(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(d, d): parents that are left on an order where shrinking begins with all predecessors."""
+def shrunk_parents(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Choose parents by shrinking alone, from all predecessors on an order: (d, d) adjacency."""
     settings = problem.settings.copy()
-    settings[1] = -1.0  # whatever a column gains is enough
+    settings[LEAST_GAIN] = -1.0  # any gain suffices, so that growing adds all predecessors
     found, tails, _ = _choose(replace(problem, settings=settings), order, 0, len(order))
     arcs = np.zeros((len(order), len(order)), np.bool_)
     arcs[tails, np.repeat(order, found[0].astype(np.int64))] = True
@@ -106,7 +106,7 @@ def parents_left(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_
 def check_order(
     order: ArrayLike, d: int, *relations: NDArray[np.bool_] | None
 ) -> NDArray[np.int64]:
-    """Refuse what is not an order of d variables, or an order that contradicts a relation."""
+    """Return the order as an array; refuse it if it is no permutation or contradicts relations."""
     checked = np.array(order, np.int64)
     if checked.shape != (d,) or not np.array_equal(np.sort(checked), np.arange(d)):
         raise DataError(f"An order lists each of 0 … {d - 1} once; this one does not.")
@@ -114,21 +114,21 @@ def check_order(
     for before in (relation for relation in relations if relation is not None):
         tails, heads = np.nonzero(before)
         if np.any(position[tails] >= position[heads]):
-            raise DataError("The order is against what is required to come before what.")
+            raise DataError("The order contradicts a required arc or another required precedence.")
     return checked
 
 
 def with_required(
     before: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_] | None:
-    """Give what must come before what, required arcs included; transitively closed."""
+    """Combine a relation "comes before" with the required arcs, transitively closed."""
     if required is None or (before is not None and before[required].all()):
         return before
     return closure(required if before is None else before | required)
 
 
 def _blocks(d: int, threads: int) -> list[tuple[int, int]]:
-    """Parts of the order; many, as later variables have more predecessors."""
+    """Split the order into parts, many for each thread: later variables have more predecessors."""
     count = 1 if threads == 1 or d < WORTH_THREADS else 8 * threads
     cuts = np.linspace(0, d, min(count, d) + 1).astype(int)
     return [(int(a), int(b)) for a, b in pairwise(cuts)]
@@ -137,14 +137,19 @@ def _blocks(d: int, threads: int) -> list[tuple[int, int]]:
 def _choose(
     problem: Problem, order: NDArray[np.int64], first: int, last: int
 ) -> tuple[Floats, NDArray[np.int64], Floats]:
-    """Give counts, residuals and scores of order[first:last], parents and standardised weights."""
+    """Choose the parents of the variables order[first:last].
+
+    Returns an array with the numbers of parents, residual variances and local scores of these
+    variables; then the parents of all of them, one variable after the other; then the standardised
+    weights of the parents.
+    """
     state = new_state(problem, order, width=0)
-    state.counters[6:8] = first, last
-    state = renewed(state)
-    records = state.shared[1, order[first:last]]
-    counts = state.notes[records + 1].astype(np.int64)
+    state.counters[FROM], state.counters[TO] = first, last
+    state = renew_records(state)
+    records = state.shared[RECORD, order[first:last]]
+    counts = state.notes[records + PARENTS].astype(np.int64)
     scores = state.reals[records]
     begins = records + HEADER - (np.cumsum(counts) - counts)
     places = np.repeat(begins, counts) + np.arange(counts.sum())
-    found = np.stack([counts, state.reals[records + 1], scores])
+    found = np.stack([counts, state.reals[records + RESIDUAL], scores])
     return found, state.notes[places].astype(np.int64), state.reals[places]

@@ -6,22 +6,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.kernel.state import HEADER, State
+from cosmodag.order.kernel import state as slot
+from cosmodag.order.kernel.state import State
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import growing_penalty, most_parents
 
-# Most records that mention one variable; beyond it gains are estimates.
+# Maximum number of variables listed as mentioning one variable; with more, gains are estimates.
 WIDTH = 2048
-# Longest path that work space is allocated for at first.
+# Initial length of paths for which work space is allocated.
 FIRST_ROOM = 64
-# Size of the pool of records at first, size from which unused records are deleted, and size of each
-# worker's part, which must hold the records of one variable's trials.
+# Initial size of the pool of records; size from which unused records are deleted instead of
+# enlarging it; size of each worker's part, which must hold the records of one variable's trials.
 FIRST_POOL, LARGEST_POOL, WORKER_POOL = 1 << 18, 1 << 26, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Correlations, settings and constraints of an order search; constant during the search."""
+    """Correlations, settings and constraints of an order search, which do not change during it.
+
+    The arrays are those of `cosmodag.order.kernel.state.State`.
+    """
 
     correlations: NDArray[Any]
     settings: NDArray[np.float64]
@@ -46,39 +50,39 @@ def problem_of(
     before: NDArray[np.bool_] | None = None,
     precision: NDArray[np.float64] | None = None,
 ) -> Problem:
-    """Make the arrays of a search.
+    """Prepare the arrays of a search.
 
     Parameters
     ----------
     moments : Moments
-        With a table, the score is that of `cosmodag.order.entropy.score`.
+        If they hold a table, the score is that of `cosmodag.order.entropy.score`.
     penalty : float
         Per arc.
     support, required : (d, d) arrays of bool, optional
-        Arcs that may exist, and arcs that are always in.
+        Allowed arcs, and arcs that are always included.
     before : (d, d) array of bool, optional
-        What must come before what; transitively closed.
+        Whether u must come before v, at [u, v]; transitively closed.
     precision : (d,) array, optional
-        Variance of each variable over the common noise variance: the score of v is then
-        −(n/2) · precision · (share of the variance left), instead of −(n/2) · log(share left).
+        Variance of each variable divided by the common noise variance. The score of v is then
+        −(n/2) · precision · s with the residual share s of the variance, instead of −(n/2) · log s.
     """
     d = moments.variables
     half = 0.5 * moments.own_rows
     settings = np.empty((8, d))
-    settings[0] = half
-    settings[1] = -np.expm1(-growing_penalty(penalty, d) / half)
-    settings[2] = np.expm1(penalty / half)
-    settings[3] = penalty
-    settings[4] = -1.0 if precision is None else precision
-    settings[5] = np.minimum(most_parents(moments.own_rows), d)
-    settings[6] = moments.group
-    settings[7] = moments.unit
+    settings[slot.HALF_ROWS] = half
+    settings[slot.LEAST_GAIN] = -np.expm1(-growing_penalty(penalty, d) / half)
+    settings[slot.LEAST_RISE] = np.expm1(penalty / half)
+    settings[slot.PENALTY] = penalty
+    settings[slot.PRECISION] = -1.0 if precision is None else precision
+    settings[slot.LONGEST] = np.minimum(most_parents(moments.own_rows), d)
+    settings[slot.GROUP] = moments.group
+    settings[slot.UNIT] = moments.unit
     empty: NDArray[np.float64] = np.zeros((0, 0))
     table, scales = empty, empty
     if moments.table is not None:
         table, scales = moments.table, moments.scales
-        # The shape of residuals is known only where rows are several times the parents.
-        settings[5] = np.clip(moments.rows.min() // 3, 1, d)
+        # The shape of residuals can be estimated only from several times as many rows as parents.
+        settings[slot.LONGEST] = np.clip(moments.rows.min() // 3, 1, d)
     none = np.zeros((0, 0), np.uint8)
     rules, order_rules = none, none
     if support is not None or required is not None or before is not None:
@@ -98,21 +102,21 @@ def problem_of(
 def new_state(
     problem: Problem, order: NDArray[np.int64], workers: int = 0, width: int = WIDTH
 ) -> State:
-    """State of an order before any record is made, with space for the records of workers.
+    """Create the state of an order without records, with space for the records of workers.
 
-    With a ``width`` of 0 records have no blockers: enough to choose parents on one order.
+    With a ``width`` of 0, records have no blockers, which suffices to choose parents on one order.
     """
     d = problem.variables
     if len(problem.near):  # only the candidates of x can mention x
         width = min(width, int(np.diff(problem.near[: d + 1]).max()))
     pool = max(FIRST_POOL, 200 * d)
     shared = np.zeros((4, d), np.int64)
-    shared[1] = -1
-    shared[3] = 1
+    shared[slot.RECORD] = -1
+    shared[slot.IS_DUE] = 1
     own = np.zeros((7, d), np.int64)
-    own[0] = -1
+    own[slot.NEWEST] = -1
     counters = np.zeros(8, np.int64)
-    counters[1], counters[7] = pool, d
+    counters[slot.END], counters[slot.TO] = pool, d
     pool += workers * WORKER_POOL
     room = min(FIRST_ROOM, d)
     state = State(
@@ -140,45 +144,47 @@ def new_state(
 def work_space(
     d: int, room: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Make space for paths of up to ``room`` variables among d."""
+    """Allocate ``work``, ``factor`` and ``ints`` for paths of up to ``room`` of d variables."""
     return np.empty((room + 4, d)), np.empty((2 * room + 1, room)), np.zeros((4, d), np.int64)
 
 
 def set_order(state: State, order: NDArray[np.int64]) -> None:
-    """Set the order and positions; records are not renewed."""
-    state.shared[0] = order
-    state.keys[0, order] = np.arange(len(order))
+    """Set the order and the positions; records are not renewed."""
+    state.shared[slot.ORDER] = order
+    state.keys[slot.POSITION, order] = np.arange(len(order))
 
 
 def make_room(state: State) -> State:
-    """Enlarge the space that was too small; from a large pool delete unused records instead."""
-    too_small = state.counters[3]
-    state.counters[3] = 0
-    if too_small == 1:
+    """Enlarge the space that was too small; if the pool is large, delete unused records instead."""
+    too_small = state.counters[slot.TOO_SMALL]
+    state.counters[slot.TOO_SMALL] = 0
+    if too_small == slot.PATH_SPACE:
         return _with_longer_paths(state)
-    if state.counters[1] < LARGEST_POOL:
+    if state.counters[slot.END] < LARGEST_POOL:
         return _with_larger_pool(state)
-    used = int(state.counters[0])
+    used = int(state.counters[slot.FREE])
     old_notes, old_reals = state.notes[:used].copy(), state.reals[:used].copy()
     free = 0
-    state.own[0] = -1
-    for v, record in enumerate(state.shared[1]):
+    state.own[slot.NEWEST] = -1
+    for v, record in enumerate(state.shared[slot.RECORD]):
         if record >= 0:
-            size = HEADER + int(old_notes[record + 2]) + int(old_notes[record + 3])
+            path, blockers = old_notes[record + slot.PATH], old_notes[record + slot.BLOCKERS]
+            size = slot.HEADER + int(path) + int(blockers)
             state.notes[free : free + size] = old_notes[record : record + size]
             state.reals[free : free + size] = old_reals[record : record + size]
             state.notes[free] = -1
-            state.own[0, v] = state.shared[1, v] = free
+            state.own[slot.NEWEST, v] = state.shared[slot.RECORD, v] = free
             free += size
-    state.counters[0] = free
-    return _with_larger_pool(state) if 2 * free > state.counters[1] else state
+    state.counters[slot.FREE] = free
+    return _with_larger_pool(state) if 2 * free > state.counters[slot.END] else state
 
 
 def _with_larger_pool(state: State) -> State:
-    used, size = int(state.counters[0]), len(state.notes) + int(state.counters[1])
+    used = int(state.counters[slot.FREE])
+    size = len(state.notes) + int(state.counters[slot.END])
     notes, reals = np.empty(size, np.int32), np.empty(size)
     notes[:used], reals[:used] = state.notes[:used], state.reals[:used]
-    state.counters[1] *= 2
+    state.counters[slot.END] *= 2
     return state._replace(notes=notes, reals=reals)
 
 
@@ -189,13 +195,14 @@ def _with_longer_paths(state: State) -> State:
 
 
 def new_worker(state: State, number: int) -> State:
-    """State for evaluating moves on one thread, with its own part of the pool."""
+    """Create a state that evaluates moves on one thread, with its own part of the pool."""
     counters = np.zeros(8, np.int64)
-    counters[0] = counters[5] = state.counters[1] + number * WORKER_POOL
-    counters[1] = counters[0] + WORKER_POOL
+    start = state.counters[slot.END] + number * WORKER_POOL
+    counters[slot.FREE] = counters[slot.START] = start
+    counters[slot.END] = counters[slot.FREE] + WORKER_POOL
     d = state.work.shape[1]
     own = np.zeros_like(state.own)
-    own[0] = -1
+    own[slot.NEWEST] = -1
     work, factor, ints = work_space(d, state.work.shape[0] - 4)
     return state._replace(
         own=own,
@@ -208,12 +215,12 @@ def new_worker(state: State, number: int) -> State:
     )
 
 
-def widen(worker: State) -> State:
-    """Enlarge a worker's space for paths, or delete the worker's records."""
-    too_small = worker.counters[3]
-    worker.counters[3] = 0
-    if too_small == 1:
+def make_worker_room(worker: State) -> State:
+    """Enlarge a worker's space for paths, or delete the worker's records if its pool is full."""
+    too_small = worker.counters[slot.TOO_SMALL]
+    worker.counters[slot.TOO_SMALL] = 0
+    if too_small == slot.PATH_SPACE:
         return _with_longer_paths(worker)
-    worker.own[0] = -1
-    worker.counters[0] = worker.counters[5]
+    worker.own[slot.NEWEST] = -1
+    worker.counters[slot.FREE] = worker.counters[slot.START]
     return worker

@@ -1,4 +1,4 @@
-"""Chosen parents as a sparse weighted DAG, with what its equations leave unexplained."""
+"""Chosen parents as a sparse weighted DAG, with the residual variances of its equations."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,12 @@ from cosmodag.order.moments import Moments
 
 @dataclass(frozen=True, eq=False)
 class RegressionGraph:
-    """Parents, regression weights and residual variances of every variable.
+    """Parents, regression weights and residual variances of all variables.
 
     Attributes
     ----------
     starts : (d + 1,) array of int
-        The parents of v are ``parents[starts[v]:starts[v + 1]]``, by rising index.
+        The parents of v are ``parents[starts[v]:starts[v + 1]]``, in ascending order.
     parents : (arcs,) array of int
     weights : (arcs,) array
         Least-squares weights of the parents, in the data's own units.
@@ -42,7 +42,7 @@ class RegressionGraph:
         residuals: NDArray[np.float64],
         scores: NDArray[np.float64],
     ) -> "RegressionGraph":
-        """Make a graph of arcs in any order, with the weights of standardised columns."""
+        """Create a graph from arcs, in any order, and their weights for standardised columns."""
         arranged = np.lexsort((tails, heads))
         tails, heads = tails[arranged], heads[arranged]
         group = moments.group[heads]
@@ -58,13 +58,13 @@ class RegressionGraph:
         return len(self.parents)
 
     def matrix(self) -> Any:
-        """Weights as a (d, d) ``csr_array``: W[u, v] is the arc u → v; an arc may weigh zero."""
+        """Return the weights as a (d, d) ``csr_array``; every stored entry, even 0, is an arc."""
         d = len(self.residuals)
         by_child = sparse.csc_array((self.weights, self.parents, self.starts), shape=(d, d))
         return by_child.tocsr()
 
     def adjacency(self) -> Any:
-        """Arcs as a (d, d) ``csr_array`` of bool."""
+        """Return the arcs as a (d, d) ``csr_array`` of bool."""
         d = len(self.residuals)
         arcs = np.ones(self.arcs, np.bool_)
         return sparse.csc_array((arcs, self.parents, self.starts), shape=(d, d)).tocsr()

@@ -1,8 +1,8 @@
-"""Restarts: local searches from perturbed copies of the best order; the better order is kept."""
+"""Restarts: local searches from perturbed copies of the best order, of which the best is kept."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.problem import Problem
 
 LEAST_IMPROVEMENT = 1e-6
-# Variables that one perturbation moves.
+# Maximum number of variables that one perturbation moves.
 MOST_MOVED = 15
 
 
@@ -21,13 +21,13 @@ def perturbed(
 ) -> NDArray[np.int64]:
     """Move two to fifteen variables by up to a random distance, and restore required precedence.
 
-    At most half of the variables are moved, but seven where there are few. The logarithms of their
-    number and of the reach are uniform, so that small and large perturbations are both made. With
-    seven at most, 7 of 120 searches (d = 30, degree 8, uneven noise) ended more than 1 below the
-    best score known, by 11 on average; with fifteen 1 of 120. At equal CPU time both reached the
-    same BIC on tables of 50 and 150 variables (degree 10 and 6), and half of 150 variables a worse
-    one. Moving a block, reversing or shuffling a part of the order in three restarts of ten
-    escaped less often.
+    The maximum number of moves is half the number of variables, but between 7 and 15. The
+    logarithms of the number of moves and of the distance are uniform, so that there are both small
+    and large perturbations. With at most seven moves, 7 of 120 searches (d = 30, degree 8, uneven
+    noise) ended more than 1 below the best known score, by 11 on average; with fifteen, 1 of 120.
+    At equal CPU time both limits reached the same BIC on tables of 50 and 150 variables (degree 10
+    and 6); moving up to half of 150 variables reached a worse one. Moving a block, or reversing or
+    shuffling a part of the order, in three of ten restarts escaped local optima less often.
 
     Examples
     --------
@@ -49,13 +49,13 @@ def perturbed(
 
 @dataclass(eq=False)
 class Memory:
-    """Records of one problem, reused from search to search: they never expire."""
+    """Records of one problem, which never expire: every search reuses and extends them."""
 
     local: LocalSearch | None = None
 
 
 class Reached(NamedTuple):
-    """Where one restart ended."""
+    """Result of one local search."""
 
     total: float
     order: NDArray[np.int64]
@@ -64,21 +64,22 @@ class Reached(NamedTuple):
 
 
 class Climb:
-    """A search with restarts, and the best order that it has found.
+    """Hill climbing with restarts, and the best order found so far.
 
     Parameters
     ----------
     run : function
         Like ``map``, on ``threads`` threads.
     threads : int
-        Restarts run at the same time from the same best order and count in the order of their
-        numbers: those after one that finds a better order are discarded and made again from it.
-        The result does not depend on the number of threads.
+        Several restarts run concurrently from the same best order. They are evaluated in the order
+        of their numbers: once one has found a better order, the later ones are discarded and
+        repeated from it, so that the result does not depend on the number of threads.
     random : Generator
     should_stop : function
     on_progress : function, optional
     slack : float
-        A trial of the first search ends once its estimated gain is below the best by more.
+        A trial of the quick search ends once its estimated gain is below the best gain by more than
+        this.
     """
 
     def __init__(
@@ -115,8 +116,8 @@ class Climb:
     ) -> LocalSearch:
         """Search from an order; the order reached becomes the best.
 
-        With ``exact`` a search follows in which no trial ends early, ``with_ends`` to both ends of
-        the order too.
+        The first search is a quick one, in which trials end early. If ``exact``, a search follows
+        in which no trial ends early and which, if ``with_ends``, also tries both ends of the order.
         """
         if memory is None or memory.local is None:
             local = self._local(problem, order)
@@ -124,20 +125,20 @@ class Climb:
             local = memory.local
             local.set_threads(self.run, self.threads, self.should_stop)
             local.start_from(order)
-            local.state.shared[3] = 1
+            local.is_due[:] = 1
         if memory is not None:
             memory.local = local
         # A search that is stopped returns the best so far: the start, or the quick search's result.
         self.best, self.total = local.order, local.total
         self._report()
-        # First a quick search, in which trials end early; then an exact one. In 12 searches
-        # (6 tables, d = 50 and 150) the exact part lowered BIC in 5, by up to 167, for at most 36 %
-        # more time. Exact trials from the beginning ended better in some and worse in others.
+        # In 12 searches (6 tables, d = 50 and 150) the exact search after the quick one lowered BIC
+        # in 5, by up to 167, and took at most 36 % more time. An exact search alone ended better in
+        # some cases and worse in others.
         reached = self._improve(local, 0, self.slack)
         if exact and not reached.was_stopped:
             self.best, self.total = reached.order, reached.total
             self._report()
-            local.state.shared[3] = 1
+            local.is_due[:] = 1
             again = self._improve(local, 0, np.inf, with_ends)
             reached = again._replace(moves=again.moves + reached.moves)
         self.best, self.total = reached.order, reached.total
@@ -148,26 +149,28 @@ class Climb:
         return local
 
     def restart(self, local: LocalSearch, limit: int, patience: int | None = None) -> None:
-        """Restart ``limit`` times, or until ``patience`` restarts in a row found nothing better.
+        """Make up to ``limit`` restarts, or fewer after ``patience`` in a row without improvement.
 
         The patience is by default the larger of 20 and a third of the number of variables.
         """
         if patience is None:
             patience = max(20, local.problem.variables // 3)
         self._report()
-        alone = self.threads == 1 or local.is_batched
+        is_sequential = self.threads == 1 or local.is_batched
         searchers = [local]
         idle = 0
         while self.restarts < limit and idle < patience and not self.ended_early:
-            # A restart that changes no parents does not ask by itself.
+            # The search of a restart that changes no parents does not call `should_stop`.
             if self.should_stop():
                 self.ended_early = True
                 break
-            count = 1 if alone else min(self.threads, limit - self.restarts, patience - idle)
+            count = min(self.threads, limit - self.restarts, patience - idle)
+            count = 1 if is_sequential else count
             while len(searchers) < count:
                 searchers.append(self._local(local.problem, self.best))
             numbers = range(self.restarts + 1, self.restarts + count + 1)
-            for reached in self._reached(alone, zip(searchers, numbers, strict=False)):
+            tasks = list(zip(searchers, numbers, strict=False))
+            for reached in self._run_restarts(tasks, is_sequential):
                 self.restarts += 1
                 self.moves += reached.moves
                 self.ended_early |= reached.was_stopped
@@ -183,12 +186,14 @@ class Climb:
         if self.on_progress is not None:
             self.on_progress(self.restarts, self.total)
 
-    def _reached(self, alone: bool, tasks: Iterable[Any]) -> list[Reached]:
-        if alone:
-            return [self._restarted(task) for task in tasks]
-        return self.run(self._restarted, list(tasks))
+    def _run_restarts(
+        self, tasks: list[tuple[LocalSearch, int]], is_sequential: bool
+    ) -> list[Reached]:
+        if is_sequential:
+            return [self._restart_once(task) for task in tasks]
+        return self.run(self._restart_once, tasks)
 
-    def _restarted(self, task: tuple[LocalSearch, int]) -> Reached:
+    def _restart_once(self, task: tuple[LocalSearch, int]) -> Reached:
         local, number = task
         random = np.random.default_rng([self.seed, number])
         local.start_from(self.best)

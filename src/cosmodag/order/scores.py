@@ -1,4 +1,4 @@
-"""Scores of a graph, all sums over variables, and how orders are searched by them."""
+"""Scores of a graph, their penalties, and how orders are searched with them."""
 
 import math
 from collections.abc import Callable
@@ -11,28 +11,29 @@ from cosmodag.errors import DataError
 from cosmodag.order.moments import Moments
 from cosmodag.order.regression_graph import RegressionGraph
 
-# Shares of a variance below this are rounding error.
+# Shares of a variance below this are rounding errors.
 NEGLIGIBLE = 1e-13
 
 
 def default_penalty(n: float, d: int) -> float:
-    r"""Penalty c per arc, in units of log-likelihood: an extended BIC, never below :math:`\log n`.
+    r"""Compute the penalty c per arc, an extended BIC of at least :math:`\log n`.
 
     .. math:: c = \max\left(\log n,\; \tfrac12 \log n + \gamma \log d\right)
 
-    with :math:`\gamma = \tfrac34` up to as many variables as rows, 1 from twice as many on, and
-    between them in between.
+    in units of log-likelihood, with :math:`\gamma = \tfrac34` for :math:`d \le n`, 1 for
+    :math:`d \ge 2n`, and linear in :math:`\log d` in between.
 
-    BIC's ½ log n admits arcs by chance: with few rows or many variables most of the arcs found are
-    false. On fresh tables in arbitrary units with small coefficients, differences between
-    equivalence classes at c = ½, ¾, 1, 1½ and 2 log n were 38, 27, 25, 28, 30 (d = 50, n = 1,000),
-    75, 57, 47, 49, 50 (d = 50, n = 200) and 1483, 503, 298, 240, 251 (d = 300, n = 200; 236 at this
-    c). On the true order of strong linear graphs (ER4, n = 1,000) wrong arcs per variable at
-    c = log max(n, d) and ½ log n + log d were .056 and .034 (d = 500), .057 and .007 (d = 2,000),
-    but .38 and .55 where rows are few (d = 100, n = 200): hence ¾. With fewer rows than variables
-    (d = 300, n = 120, standardised) differences per variable between equivalence classes at γ = ¾,
-    1 and 1¼ were .39, .36, .36 (degree 2), .54, .51, .53 (degree 4), .89, .72, .84 and 1.15, 1.01,
-    1.07 (hubs, 1 and 2 parents each), and .19, .06, .05 where coefficients are large: hence 1.
+    BIC's ½ log n admits arcs by chance: with few rows or many variables, most of the arcs found are
+    false. On fresh tables in arbitrary units with small coefficients, the numbers of differences
+    between the found and the true equivalence class at c = ½, ¾, 1, 1½ and 2 log n were 38, 27, 25,
+    28, 30 (d = 50, n = 1,000), 75, 57, 47, 49, 50 (d = 50, n = 200) and 1483, 503, 298, 240, 251
+    (d = 300, n = 200; 236 at this c). On the true order of strong linear graphs (ER4, n = 1,000),
+    wrong arcs per variable at c = log max(n, d) and ½ log n + log d were .056 and .034 (d = 500),
+    .057 and .007 (d = 2,000), but .38 and .55 with few rows (d = 100, n = 200): hence ¾. With fewer
+    rows than variables (d = 300, n = 120, standardised), differences per variable between
+    equivalence classes at γ = ¾, 1 and 1¼ were .39, .36, .36 (degree 2), .54, .51, .53 (degree 4),
+    .89, .72, .84 and 1.15, 1.01, 1.07 (hubs, 1 and 2 parents each), and .19, .06, .05 with large
+    coefficients: hence 1.
 
     Examples
     --------
@@ -45,13 +46,14 @@ def default_penalty(n: float, d: int) -> float:
 
 
 def most_parents(rows: ArrayLike) -> NDArray[np.float64]:
-    """Most parents of a variable: one for four rows after the first five, and at least one.
+    """Compute the maximum number of parents of a variable: (rows − 5) // 4, at least one.
 
-    With more, chance explains a variable whatever the penalty: in 10 rows of 30 independent columns
-    136 to 152 arcs were found, and 1 to 6 with this limit. Differences per variable between
-    equivalence classes (standardised, degree 4, five tables each) with a parent for each row but
-    two, and for four, five and eight of these: 3.28, .95, 1.16, 1.80 (d = 100, n = 60), .39, .10,
-    .11, .50 (d = 300, n = 120) and .03, .03, .04, .09 (d = 300, n = 200).
+    With more parents, a variable can be fitted by chance, whatever the penalty: in 10 rows of 30
+    independent columns 136 to 152 arcs were found, and 1 to 6 with this limit. Differences per
+    variable between equivalence classes (standardised, degree 4, five tables each) with a limit of
+    n − 2 parents, and of a fourth, a fifth and an eighth of that, were 3.28, .95, 1.16, 1.80
+    (d = 100, n = 60), .39, .10, .11, .50 (d = 300, n = 120) and .03, .03, .04, .09 (d = 300,
+    n = 200).
 
     Examples
     --------
@@ -62,15 +64,15 @@ def most_parents(rows: ArrayLike) -> NDArray[np.float64]:
 
 
 def growing_penalty(penalty: float, d: int) -> float:
-    """Penalty while growing: a third of that per arc, or more if chance would add arcs.
+    """Compute the penalty while growing: a third of that per arc, or more to avoid chance arcs.
 
-    Parents whose effects cancel gain little one by one; shrinking, at the full penalty, removes the
-    others. Growing at the full penalty lost such parents: ER6 d = 30
-    .19 wrong arcs per variable instead of .003, ER4 with 200 rows .31 instead of .15. With a half
-    of it in place of a third, true orders still scored too low, so that no restart led to them:
-    BIC after 60 restarts (d = 50, ten tables each) 6, −20 and −9 above that of the truth with a
-    half, −8, −23 and −9 with a third, −8, −25 and −9 with a quarter, in 1, 1.2 and 1.5 times the
-    time. Above log d − 1.6 about one of d candidates without an effect is taken.
+    Parents whose effects cancel gain little individually; shrinking, at the full penalty, removes
+    the others. Growing at the full penalty lost such parents: .19 instead of .003 wrong arcs per
+    variable (ER6, d = 30), .31 instead of .15 (ER4, 200 rows). With a half instead of a third, true
+    orders still scored too low, so that no restart led to them: BIC after 60 restarts (d = 50, ten
+    tables each) was 6, −20 and −9 above that of the truth with a half, −8, −23 and −9 with a third,
+    and −8, −25 and −9 with a quarter, in 1, 1.2 and 1.5 times the time. At a penalty of
+    log d − 1.6, about one of d candidates without an effect is added.
 
     Examples
     --------
@@ -81,17 +83,17 @@ def growing_penalty(penalty: float, d: int) -> float:
 
 
 def noise_variances(moments: Moments, graph: RegressionGraph) -> NDArray[np.float64]:
-    """Residual variance of each variable, in the data's own units; 0 for constant columns."""
+    """Compute the residual variance of each variable in the units of the data; 0 if constant."""
     return np.asarray(graph.residuals * moments.own_scales**2)
 
 
 def gaussian_total(moments: Moments, graph: RegressionGraph, penalty: float) -> float:
-    """−Σ_v (n_v/2) log(share of the variance left) − c · arcs: does not depend on units."""
+    """Compute −Σ_v (n_v/2) log(residual share of the variance) − c · arcs, whatever the units."""
     return float(-0.5 * moments.own_rows @ np.log(graph.residuals)) - penalty * graph.arcs
 
 
 def equal_variance_total(moments: Moments, graph: RegressionGraph, penalty: float) -> float:
-    """−(Σ n_v / 2) log(Σ RSS_v / Σ n_v) − c · arcs, over columns that vary and have an equation."""
+    """Compute −(Σ n_v / 2) log(Σ RSS_v / Σ n_v) − c · arcs over variables with noise."""
     varies = moments.has_noise
     rows = moments.own_rows[varies]
     if not len(rows):
@@ -101,28 +103,29 @@ def equal_variance_total(moments: Moments, graph: RegressionGraph, penalty: floa
 
 
 def _sum_of_scores(moments: Moments, graph: RegressionGraph, penalty: float) -> float:
-    """Sum of the local scores, which hold the penalties."""
+    """Sum the local scores, which include the penalties."""
     return float(graph.scores.sum())
 
 
 @dataclass(frozen=True)
 class Score:
-    """A score of graphs, and how orders are searched by it.
+    """A score of graphs, and how orders are searched with it.
 
     Attributes
     ----------
     name : str
     total : function
-        Score of a graph, given moments, the graph and the penalty per arc.
+        Computes the score of a graph from moments, the graph and the penalty per arc.
     restart_work : int
-        By default, at most so many restarts times variables are made.
+        The default number of restarts is this divided by the number of variables.
     has_common_variance : bool
-        Whether all noise variances are equal. The scale-free search, without moves to the ends of
-        the order, is then followed by rounds with the common variance that the round before leaves.
+        Whether all noise variances are equal. A scale-free search, without moves to the ends of the
+        order, is then followed by rounds, each with the common variance that results from the
+        previous round.
     needs_table : bool
-        Whether moments must hold their table, which other scores do not accept. Parents are chosen
-        by Gaussian evidence but not judged by it: it bounds no gain of a move, and
-        `cosmodag.order.polish` does not apply.
+        Whether moments must hold their table, which other scores refuse. Parents are chosen by
+        Gaussian evidence, but the score is another one: Gaussian gains are no bounds of the gain of
+        a move, and `cosmodag.order.polish` does not apply.
     """
 
     name: str
@@ -132,7 +135,7 @@ class Score:
     needs_table: bool = False
 
     def slack(self, penalty: float) -> float:
-        """Difference from the best gain at which a trial of the quick search ends."""
+        """Return how far a trial's bound may fall below the best gain in the quick search."""
         return math.inf if self.needs_table else penalty
 
 
@@ -140,21 +143,21 @@ SCORES = {
     score.name: score
     for score in (
         Score("gaussian", gaussian_total),
-        # Restarts changed the score of 1 of 35 tables, by .2, and made no graph better (30 and 100
-        # variables, 200 and 1,000 rows, equal and mildly unequal variances); with them a search
-        # took 3.5 times the CPU time.
+        # Restarts changed the score of 1 of 35 tables, by .2, and improved no graph (30 and 100
+        # variables, 200 and 1,000 rows, equal and mildly unequal variances); with restarts, a
+        # search took 3.5 times the CPU time.
         Score("equal-variance", equal_variance_total, restart_work=0, has_common_variance=True),
         # The score of `cosmodag.order.entropy.score`. With twice as many restarts, 100 variables
-        # and 300 rows took 1.26 times the CPU time of the insertions that were searched before, and
-        # easier tables of 200 and 300 variables ended at the same scores.
+        # and 300 rows took 1.26 times the CPU time of an earlier search by insertions, and easier
+        # tables of 200 and 300 variables ended at the same scores.
         Score("non-gaussian", _sum_of_scores, restart_work=2_000, needs_table=True),
     )
 }
-"""Scores by name; a further one is used wherever its name is given."""
+"""Scores by name; another score can be added under a name of its own."""
 
 
 def score_for(moments: Moments, name: str) -> Score:
-    """Give the score of a name; refuse one that moments with, or without, a table do not have."""
+    """Look up a score by name; refuse one that needs a table if there is none, and vice versa."""
     has_table = moments.table is not None
     allowed = tuple(one.name for one in SCORES.values() if one.needs_table == has_table)
     if name not in allowed:
@@ -162,13 +165,8 @@ def score_for(moments: Moments, name: str) -> Score:
     return SCORES[name]
 
 
-def total_of(score: str, moments: Moments, graph: RegressionGraph, penalty: float) -> float:
-    """Total by the name of the score."""
-    return SCORES[score].total(moments, graph, penalty)
-
-
 def default_restarts(d: int, score: str = "gaussian") -> int:
-    """Most restarts of a search of d variables, unless told otherwise.
+    """Compute the default maximum number of restarts of a search of d variables.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Finishing an answer: the graph that the data support, under the noise that they support.
+"""Refinement: the graph that the data support, under the noise model that they support.
 
-`cosmodag.order` searches under one score from one start. Here searches are made from several starts
-and under several scores, and one result is chosen: by `refine_linear` with Gaussian noise, by
-`search_non_gaussian` with noise of any shape, by `decision` between them. No learner is
-imported here, and none is trained. The names are imported when first used.
+`cosmodag.order` searches with one score from one start. The functions of this package search from
+several starts and with several scores, and choose one result: `refine_linear` for Gaussian noise,
+`search_non_gaussian` for noise of any shape, and `decision.decide_noise` between the two. No
+learner is imported or trained here. The names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

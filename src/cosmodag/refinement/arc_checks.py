@@ -1,13 +1,13 @@
-"""Whether a linear model with independent noise holds: arcs are tested, and compared with curves.
+"""Checks of a linear model with independent noise: tests of its arcs, and comparison with curves.
 
 A search that maximises non-Gaussianity finds directions in any table whose residuals are not
-Gaussian, whatever the reason. Its model says that the residual of a variable is independent of the
-parents, which `cosmodag.data.dependence` tests; `noise_dependence` says how many arcs may fail.
+Gaussian, whatever the reason. Its model implies that the residual of a variable is independent of
+the parents. `noise_dependence` tests this for all arcs, and decides whether too many fail.
 
-Such a search takes a bent relation for skewed noise: of y = x + x²/2 + e with normal x and e, the
-line from y to x leaves residuals that are less Gaussian, so that the arrow is set the wrong way
-round. In few rows it is hard to see that its residuals depend on the parent, but easy to see that a
-curve in the true direction has a far higher likelihood: `arc_curves` compares these.
+Such a search mistakes a curved relation for skewed noise: if y = x + x²/2 + e with normal x and e,
+the line from y to x leaves residuals that are less Gaussian, so that the arc gets the wrong
+direction. With few rows it is hard to detect that its residuals depend on the parent, but easy to
+detect that a curve in the true direction has a far higher likelihood: `arc_curves` compares these.
 """
 
 import math
@@ -27,60 +27,62 @@ from cosmodag.order.entropy.spacings import log_densities
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# Standard errors beyond which a correlation refutes an arc, and beyond which it leaves no doubt.
+# Correlation, in standard errors, that refutes an arc, and that refutes it with certainty.
 _REFUTES, _CERTAIN = 3.5, 5.0
-# Share of refuted arcs, and of certainly refuted ones, that refutes the model. Measured, arcs
-# beyond 3.5 errors: Laplace, uniform, exponential, Gumbel and t noise (d = 10 to 50, n = 500 to
-# 50,000) at most one arc or 2 %; counts, curves, tanh, noise that depends on a parent 15 to 98 %.
+# Shares of refuted arcs, and of certainly refuted ones, above which the model is refuted. Measured
+# shares of arcs beyond 3.5 errors: at most one arc or 2 % with Laplace, uniform, exponential,
+# Gumbel and t noise (d = 10 to 50, n = 500 to 50,000); 15 to 98 % with counts, curves, tanh and
+# noise that depends on a parent.
 _MOST, _MOST_CERTAIN = 0.05, 0.1
-# Arcs that are worth a closer look, at most.
+# Maximum number of arcs that are compared with curves.
 _SUSPECTS = 100
 # Log-likelihood from which evidence is very strong (twice the logarithm of the odds above 10, Kass
-# and Raftery 1995); the logarithm of the number of arcs is added, as any of them may be chance.
+# and Raftery 1995); the logarithm of the number of arcs is added, to correct for multiple tests.
 _FIRM = 5.0
-# Share of bent arcs that refutes lines where one arc alone is bent; of several, it is `_MOST`.
+# Share of arcs above which a single curved arc refutes the model; for several it is `_MOST`.
 _MOST_SINGLE = 0.1
-# Draws of the folds; an arc that is bent by the first alone is so by chance.
+# Number of random draws of the folds: gains in the first draw alone may be due to chance.
 _DRAWS = 5
 _FOLDS = 5
 # Columns of the curves that are tried: the line and two, three or five polynomials.
 _WIDTHS = (3, 4, 6)
+# Maximum number of rows for the comparison with curves.
 _MOST_ROWS = 5000
 _RIDGE = 1e-8
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """How many arcs of a graph contradict a linear model with independent noise."""
+    """Numbers of arcs of a graph that contradict a linear model with independent noise."""
 
     arcs: int
     refuted: int  # arcs whose residual depends on the parent
-    certain: int  # those where that is certain
-    curved: int  # refuted arcs whose residual follows x² or x³
-    uneven: int  # those whose squared residual follows x or x² more than that
+    certain: int  # refuted arcs beyond doubt
+    curved: int  # refuted arcs whose residual correlates most with x² or x³
+    uneven: int  # refuted arcs whose squared residual correlates most with x or x²
     worst: tuple[int, int] | None  # the arc that contradicts the model most
-    # Arcs, those whose residual depends most on the parent first; not more than 100.
+    # At most 100 arcs, in descending order of the dependence of the residual on the parent.
     suspects: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def share(self) -> float:
-        """Share of arcs that are refuted."""
+        """Share of refuted arcs."""
         return self.refuted / max(self.arcs, 1)
 
     @property
     def refutes(self) -> bool:
-        """Whether the model is refuted; one arc alone may be chance, or a mistake of a search."""
+        """Whether the model is refuted; a single arc may be due to chance or a wrong graph."""
         several = self.refuted > max(1.0, _MOST * self.arcs)
         return several or self.certain > _MOST_CERTAIN * self.arcs
 
     @property
     def kind(self) -> str:
-        """What more arcs show: ``"curved"`` or ``"uneven_noise"``."""
+        """The more frequent contradiction: ``"curved"`` or ``"uneven_noise"``."""
         return "curved" if self.curved >= self.uneven else "uneven_noise"
 
     @property
-    def seen(self) -> str:
-        """What was seen, in words."""
+    def description(self) -> str:
+        """The contradictions in words."""
         kinds = {"curved relations": self.curved, "noise that depends on a parent": self.uneven}
         named = [f"{kind} in {count}" for kind, count in kinds.items() if count]
         return " and ".join(named) + f" of {self.arcs} arcs"
@@ -92,7 +94,7 @@ def noise_dependence(
     """Test for each arc of a graph whether the residual of its head depends on its tail.
 
     `weights` are in the units of the table. An equation is not tested on rows in which its variable
-    was set: those where `counted` (n, d) is 0.
+    was set, where `counted` (n, d) is 0.
 
     Examples
     --------
@@ -101,7 +103,7 @@ def noise_dependence(
     >>> arc = sparse.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
     >>> noise_dependence(np.column_stack([x, x + noise]), arc).refutes
     False
-    >>> noise_dependence(np.column_stack([x, x + 0.3 * x**2 + noise]), arc).seen
+    >>> noise_dependence(np.column_stack([x, x + 0.3 * x**2 + noise]), arc).description
     'curved relations in 1 of 1 arcs'
     """
     tails, heads = sparse.csr_array(weights).nonzero()
@@ -127,37 +129,37 @@ def noise_dependence(
 
 
 class ArcCurves(NamedTuple):
-    """Gains of curves over the lines of some arcs of a graph."""
+    """Gains of curves over lines for some arcs of a graph."""
 
-    arcs: int  # arcs of the graph
-    compared: Sequence[tuple[int, int]]  # those that were compared, u → v
-    # (compared,): log-likelihood of held-out rows that a curve of u gains in the equation of v, or
-    # that the turned arc gains as a curve of v in the equation of u; the larger of the two.
+    arcs: int  # number of arcs of the graph
+    compared: Sequence[tuple[int, int]]  # the arcs u → v that were compared
+    # (compared,): gain in the log-likelihood of held-out rows from a curve of u in the equation of
+    # v, or from the reversed arc with a curve of v in the equation of u; the larger of the two.
     gains: Floats
 
     @property
     def bent(self) -> int:
-        """Arcs that a curve explains far better."""
+        """Number of arcs that a curve explains far better than a line."""
         return int(np.sum(self.gains > _limit(self.arcs)))
 
     @property
     def share(self) -> float:
-        """Share of arcs that a curve explains far better."""
+        """Share of arcs that a curve explains far better than a line."""
         return self.bent / max(self.arcs, 1)
 
     @property
     def refutes(self) -> bool:
-        """Whether these are too many for a graph of lines; one of many may be chance."""
+        """Whether the linear model is refuted; one curved arc of many may be due to chance."""
         return self.bent > max(1.0, _MOST * self.arcs) or self.share > _MOST_SINGLE
 
     @property
     def worst(self) -> tuple[int, int]:
-        """The arc that a curve gains most on."""
+        """The arc for which a curve gains most."""
         return self.compared[int(self.gains.argmax())]
 
     @property
-    def seen(self) -> str:
-        """What was seen, in words."""
+    def description(self) -> str:
+        """The contradictions in words."""
         return f"curved relations in {self.bent} of {self.arcs} arcs"
 
 
@@ -166,17 +168,17 @@ def arc_curves(
     weights: sparse.csr_array,
     compared: Sequence[tuple[int, int]],
     counted: Floats | None = None,
-    seed: int = 0,
 ) -> ArcCurves:
-    """Compare lines of arcs of a graph with curves in both directions, on held-out rows.
+    """Compare the lines of some arcs of a graph with curves in both directions, on held-out rows.
 
-    All other arcs stay lines. Densities of residuals come from their spacings, so that noise may
-    have any shape. An arc beside which another path leads to its head is not turned.
+    All other arcs remain lines. The densities of residuals are estimated from spacings, so that
+    noise may have any shape. An arc is not reversed if another path leads from its tail to its
+    head.
 
-    On pairs of other noises and curves than those of the pages, 1 % of 450 linear ones were found
-    bent, and of 300 bent ones that were turned all but 10 %. Of more than 5,000 rows, evenly spaced
-    ones are used; rows in which an end of an arc was set (`counted` is 0) do not count for it.
-    `seed` draws the folds.
+    On pairs with noises and curves other than those of the documentation, 1 % of 450 linear pairs
+    were classified as curved, and all but 10 % of 300 curved pairs that had the wrong direction. Of
+    more than 5,000 rows, evenly spaced ones are used. Rows in which an end of an arc was set
+    (`counted` is 0) are ignored for that arc.
 
     Examples
     --------
@@ -192,7 +194,7 @@ def arc_curves(
     table = np.asarray(X[::step], np.float64)
     table = (table - table.mean(axis=0)) / np.maximum(table.std(axis=0), np.finfo(float).tiny)
     arcs = weights.toarray() != 0
-    random, count = np.random.default_rng(seed), int(arcs.sum())
+    random, count = np.random.default_rng(0), int(arcs.sum())
     first, *further = (
         _Arcs(table, arcs, random.permutation(len(table)) % _FOLDS) for _ in range(_DRAWS)
     )
@@ -207,7 +209,7 @@ def arc_curves(
 
 
 def _limit(arcs: int) -> float:
-    """Log-likelihood from which an arc counts as bent."""
+    """Gain in log-likelihood from which an arc counts as curved."""
     return _FIRM + math.log(max(arcs, 1))
 
 
@@ -222,32 +224,32 @@ class _Arcs:
         self.blocks: dict[int, Floats] = {}
 
     def gain(self, u: int, v: int, rows: Bools | None) -> float:
-        """Log-likelihood that the better of two curves gains over the line of one arc."""
+        """Gain in log-likelihood over the line of an arc from a curve in the better direction."""
         used = np.ones(len(self.table), np.bool_) if rows is None else rows
         others = [w for w in self.parents[v] if w != u]
         line, *bent = self._likelihoods(v, others, u, used)
         gains = [max(bent) - line]
         if not self._has_detour(u, v):
-            without, alone = self._likelihood(v, others, used), self._likelihood(u, None, used)
+            without = self._likelihood(v, others, used)
+            alone = self._likelihood(u, self.parents[u], used)
             _, *turned = self._likelihoods(u, self.parents[u], v, used)
             gains.append(max(turned) + without - line - alone)
         return max(gains)
 
-    def _likelihood(self, v: int, parents: Sequence[int] | None, used: Bools) -> float:
-        """Log-likelihood of one variable given lines of some variables, by default its parents."""
-        columns = self.table[:, self.parents[v] if parents is None else list(parents)]
-        return self._fitted(v, columns, [columns.shape[1]], used)[0]
+    def _likelihood(self, v: int, parents: list[int], used: Bools) -> float:
+        """Log-likelihood of a variable given lines of its parents."""
+        return self._fitted(v, self.table[:, parents], [len(parents)], used)[0]
 
-    def _likelihoods(self, v: int, parents: Sequence[int], u: int, used: Bools) -> list[float]:
-        """Log-likelihoods with a line of one more variable, and with curves of it."""
+    def _likelihoods(self, v: int, parents: list[int], u: int, used: Bools) -> list[float]:
+        """Log-likelihoods of v given lines of its parents, and a line or several curves of u."""
         if u not in self.blocks:
             self.blocks[u] = self.embedding.block(self.table[:, u], u)
-        columns = np.column_stack([self.table[:, list(parents)], self.blocks[u]])
+        columns = np.column_stack([self.table[:, parents], self.blocks[u]])
         widths = [min(width, self.blocks[u].shape[1]) for width in (1, *_WIDTHS)]
         return self._fitted(v, columns, [len(parents) + width for width in widths], used)
 
     def _fitted(self, v: int, columns: Floats, sizes: Sequence[int], used: Bools) -> list[float]:
-        """Log-likelihoods of one variable given the first columns, for several numbers of them."""
+        """Log-likelihoods of held-out rows given the first columns, for several numbers of them."""
         design = np.column_stack([np.ones(len(columns)), columns])[used]
         y, folds = self.table[used, v], self.folds[used]
         left = np.empty((len(sizes), len(y)))

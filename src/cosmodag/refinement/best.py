@@ -1,4 +1,4 @@
-"""The best graph that several starts lead to."""
+"""The best graph found from several starts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,9 @@ from cosmodag.order.starts.orders import is_wide
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.refinement.jobs import Job, Result
 
-# Up to this size every start is searched; beyond it the two of best score, since a search from a
-# bad one takes most of the time (d = 200, standardised: 185 of 193 s) and found nothing better.
+# Maximum number of variables for which every start is searched. With more, only the two starts of
+# best score are searched: a search from a bad start takes most of the time (d = 200, standardised:
+# 185 of 193 s) and found nothing better.
 ALL_UP_TO = 40
 
 
@@ -27,28 +28,29 @@ def best_of(
     orders: Mapping[str, NDArray[np.int64]],
     restarts: bool = True,
 ) -> tuple[Result, list[dict[str, Any]]]:
-    """Finish every start, and take the best.
+    """Search from every start, or prune it, and return the best result with a report of all.
 
-    The start of best score is searched first; once two searches have ended at the same score, or
-    two have been made among many variables, the other starts are only pruned. Restarts are made
-    from the best.
+    The start of best score is searched first. Other starts are only pruned once two searches have
+    ended at the same score or, with many variables, after two searches (with thousands, after one).
+    Restarts begin from the best result.
     """
     names = list(orders)
     if method == "order":
-        # Rounded, since equal scores differ in their last digits by the units of the columns.
+        # Rounded, because the last digits of equal scores depend on the units of the columns.
         names.sort(key=lambda name: -round(job.start_total(score, orders[name]), 6))
     results: list[Result] = []
     d = job.moments.variables
-    are_two_cheap = d < LARGE or is_wide(d, float(job.moments.rows.max()))
-    searches = len(names) if d <= ALL_UP_TO else 2 if are_two_cheap else 1
+    are_cheap = d < LARGE or is_wide(d, float(job.moments.rows.max()))
+    searches = len(names) if d <= ALL_UP_TO else 2 if are_cheap else 1
     for name in names:
-        how = method if len(results) < searches else "prune"
-        result = job.finish(how, score, name, orders[name])
-        if _agree(result, results):
+        result = job.finish(
+            method if len(results) < searches else "prune", score, name, orders[name]
+        )
+        if any(_are_equal(result.total, other.total) for other in results):
             searches = 0
         results.append(result)
     best = _first_of_best(results)
-    most = job.restarts_by(score) if restarts and method == "order" else 0
+    most = job.most_restarts(score) if restarts and method == "order" else 0
     if most:
         name = f"{best.entry['start']}, searched"
         best = job.finish(method, score, name, best.order, restarts=most)
@@ -61,13 +63,18 @@ def best_of(
 
 
 def _first_of_best(results: Sequence[Result]) -> Result:
-    """Take the result of best score; of equal ones but for rounding, the first."""
+    """Return the result of best score; the first one if several are equal up to rounding."""
     highest = max(result.total for result in results)
-    return next(one for one in results if math.isclose(one.total, highest, rel_tol=1e-9))
+    return next(one for one in results if _are_equal(one.total, highest))
+
+
+def _are_equal(first: float, second: float) -> bool:
+    """Whether two scores are equal up to rounding."""
+    return math.isclose(first, second, rel_tol=1e-9)
 
 
 def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, float]:
-    """Look once more at the parents that the best order has, where that costs little."""
+    """Polish the parents on the best order, if that is cheap; also return the total."""
     moments = job.moments
     is_large = isinstance(moments, Columns) or moments.variables > POLISHED_UP_TO
     if best.is_polished or is_large or SCORES[score].needs_table:
@@ -78,13 +85,8 @@ def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, floa
     return graph, total
 
 
-def _agree(result: Result, others: Sequence[Result]) -> bool:
-    """Tell whether a search ended where another had, after different moves."""
-    return any(math.isclose(result.total, other.total, rel_tol=1e-9) for other in others)
-
-
 def distinct(orders: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
-    """Drop orders that are there under another name already."""
+    """Drop orders that repeat an earlier one under another name."""
     seen: set[bytes] = set()
     kept = {}
     for name, order in orders.items():

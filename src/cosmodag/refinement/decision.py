@@ -1,4 +1,4 @@
-"""The decision: Gaussian, of equal variances, or not Gaussian; and the graph found under it."""
+"""The decision between Gaussian, equal-variance and non-Gaussian noise, with the graph found."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 
-# Variables up to which the search with entropies, O(n d²) a sweep, takes seconds.
+# Maximum number of variables for the search with entropies: O(n d²) per sweep, which takes seconds.
 ENTROPY_LIMIT = 300
 _INSTEAD = {"curved": " BlockSearch() (--method block-search) fits curves."}
-_CLASS_ONLY = "so that the Gaussian score was used, which decides only the equivalence class"
+_CLASS_ONLY = "so that the Gaussian score was used, which determines only the equivalence class"
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseInputs:
-    """A table, and what is known of its graph and its rows."""
+    """A table, with knowledge about its graph and its rows."""
 
-    X: NDArray[np.float64]  # (n, d): the table, in its own units, less `means`
+    X: NDArray[np.float64]  # (n, d): the table, in its own units, minus `means`
     names: Sequence[str]  # of the columns, for messages
-    moments: Moments | None = None  # of the counted rows, where some rows do not count
-    # (d, d): as for `refine_linear`; `beyond_support` is the part of `before` that support does not
-    # imply.
+    moments: Moments | None = None  # of the counted rows, if some rows do not count
+    # (d, d): as for `refine_linear`; `beyond_support` is the part of `before` that `support` does
+    # not imply.
     support: Bools | None = None
     required: Bools | None = None
     before: Bools | None = None
     beyond_support: Bools | None = None
-    counted: NDArray[np.float64] | None = None  # (n, d): 0 where a variable was set
-    untouched: Bools | None = None  # (n,): rows in which nothing was set
-    means: NDArray[np.float64] | None = None  # (d,): what was subtracted from the columns
-    given: Bools | None = None  # (d,): columns without an equation, and thus no noise
+    counted: NDArray[np.float64] | None = None  # (n, d): 0 if a variable was set in a row
+    untouched: Bools | None = None  # (n,): rows without interventions
+    means: NDArray[np.float64] | None = None  # (d,): subtracted from the columns
+    given: Bools | None = None  # (d,): columns without an equation, and therefore without noise
 
     @property
     def with_equations(self) -> NDArray[np.intp]:
-        """Columns that have an equation, and thus noise."""
+        """Columns with an equation, and therefore with noise."""
         return np.arange(self.X.shape[1]) if self.given is None else np.flatnonzero(~self.given)
 
 
@@ -67,18 +67,19 @@ def decide_noise(
     should_stop: Callable[[], bool] | None = None,
     device: Host | jax.Device | None = None,
 ) -> Decided:
-    """Find a graph under the noise that a table supports, or under one that is given.
+    """Find a graph with the noise model that the table supports, or with a given one.
 
-    Equal variances are assumed only where the columns were not brought to a common scale and the
-    best graph under them beats, by a margin, the best graph under unequal ones. Noise that is not
-    Gaussian is assumed only where residuals are not Gaussian, no column involved has few values,
-    residuals are independent of parents on the graph found, and curves do not explain its arcs
-    better. Otherwise the noise is taken to be Gaussian, and only the equivalence class is decided.
+    Equal variances are assumed only if the columns were not brought to a common scale, and the best
+    graph with equal variances scores higher by a margin than the best graph with unequal ones.
+    Non-Gaussian noise is assumed only if the residuals are not Gaussian, no column with arcs has
+    few distinct values, residuals are independent of the parents on the graph found, and curves do
+    not explain its arcs better. Otherwise noise is assumed to be Gaussian, which determines only
+    the equivalence class.
 
-    `orders` are starts by name. A `noise` other than ``"auto"`` is taken as decided, as for
-    resamples of a table for which the decision was made. `method` is ``"order"``, to search for
-    better orders, or ``"prune"``, to choose arcs on those given, which uses Gaussian scores only.
-    The other options are those of `refine_linear`.
+    `orders` are starts by name. `noise` is ``"auto"``, or a noise model that was decided before,
+    for example on the table of which this one is a resample. `method` is ``"order"``, to search for
+    better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
+    only. The other options are those of `refine_linear`.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def decide_noise(
     'non-gaussian'
     """
     stop = should_stop or (lambda: False)
-    free = {name: order for name, order in orders.items() if name not in by_units}
+    scale_free = {name: order for name, order in orders.items() if name not in by_units}
 
     def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
         return search_non_gaussian(
@@ -106,7 +107,7 @@ def decide_noise(
         )
 
     if noise == "non-gaussian" and method == "order":
-        return by_entropy(free)
+        return by_entropy(scale_free)
 
     def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Decided:
         return refine_linear(
@@ -127,9 +128,10 @@ def decide_noise(
         )
 
     if given.counted is not None and noise == "auto" and method == "order":
-        # Experiments decide directions whatever the noise: the assumption on it comes after them.
-        of_experiments = {"experiments": search(orders, "gaussian", None).order}
-        orders, free = {**orders, **of_experiments}, {**free, **of_experiments}
+        # Interventions determine directions whatever the noise. The order that they lead to is
+        # therefore a start of every search.
+        by_experiments = {"experiments": search(orders, "gaussian", None).order}
+        orders, scale_free = {**orders, **by_experiments}, {**scale_free, **by_experiments}
     score = "gaussian" if noise == "non-gaussian" else noise
     reason = None
     if noise == "auto":
@@ -143,19 +145,23 @@ def decide_noise(
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
         return found
     return _beyond_gaussian(
-        given, found, lambda: by_entropy({**free, "gaussian search": found.order})
+        given, found, lambda: by_entropy({**scale_free, "gaussian search": found.order})
     )
 
 
 def _beyond_gaussian(
     given: NoiseInputs, found: Decided, by_entropy: Callable[[], Decided]
 ) -> Decided:
-    """Assume noise that is not Gaussian where residuals are not, and the model then holds."""
-    # Where a variable was set, what is left of it is no noise.
+    """Replace a Gaussian result by a non-Gaussian one if the data support that model.
+
+    Returns the Gaussian result, with a doubt if the residuals are not Gaussian but the model of
+    independent non-Gaussian noise is refuted.
+    """
+    # In rows in which a variable was set, its residual is not noise.
     rows = slice(None) if given.counted is None else given.untouched
-    # Variables without arcs have no direction, whatever their distribution.
-    pattern = abs(found.weights)
-    joined = np.flatnonzero((pattern.sum(axis=0) + pattern.sum(axis=1)) > 0)
+    # Variables without arcs have no directions to decide, whatever their distribution.
+    sizes = abs(found.weights)
+    joined = np.flatnonzero((sizes.sum(axis=0) + sizes.sum(axis=1)) > 0)
     joined = np.intersect1d(joined, given.with_equations)
     if rows is None or not len(joined):
         return found
@@ -167,30 +173,30 @@ def _beyond_gaussian(
     coarse = joined[few_valued(given.X[:, joined])]
     if len(coarse):
         listed = name_list([given.names[v] for v in coarse])
-        seen = f"few distinct values in {len(coarse)} of {len(joined)} columns ({listed})"
+        finding = f"few distinct values in {len(coarse)} of {len(joined)} columns ({listed})"
         columns = tuple(coarse.tolist())
         share = len(coarse) / len(joined)
-        return _doubted(found, scores, "few_valued_noise", columns, share, seen)
+        return _doubted(found, scores, "few_valued_noise", columns, share, finding)
     searched = by_entropy()
-    holds = noise_dependence(given.X, searched.weights, given.counted)
-    scores["arcs_refuted"] = holds.share
+    dependence = noise_dependence(given.X, searched.weights, given.counted)
+    scores["arcs_refuted"] = dependence.share
 
-    def refuted(kind: str, worst: tuple[int, int] | None, share: float, seen: str) -> Decided:
+    def refuted(kind: str, worst: tuple[int, int] | None, share: float, finding: str) -> Decided:
         assert worst is not None
         tail, head = (given.names[v] for v in worst)
-        seen = f"{seen} (most of all between {tail!r} and {head!r})"
+        finding = f"{finding} (most clearly between {tail!r} and {head!r})"
         not_chosen = [{**entry, "chosen": False} for entry in searched.report]
-        plain = replace(found, report=[*not_chosen, *found.report])
-        return _doubted(plain, scores, kind, worst, share, seen)
+        gaussian = replace(found, report=[*not_chosen, *found.report])
+        return _doubted(gaussian, scores, kind, worst, share, finding)
 
-    if holds.refutes:
-        return refuted(holds.kind, holds.worst, holds.share, holds.seen)
-    bent = arc_curves(given.X, searched.weights, holds.suspects, given.counted)
-    scores["arcs_bent"] = bent.share
-    if bent.refutes:
-        return refuted("curved", bent.worst, bent.share, bent.seen)
+    if dependence.refutes:
+        return refuted(dependence.kind, dependence.worst, dependence.share, dependence.description)
+    curves = arc_curves(given.X, searched.weights, dependence.suspects, given.counted)
+    scores["arcs_bent"] = curves.share
+    if curves.refutes:
+        return refuted("curved", curves.worst, curves.share, curves.description)
     report = [*found.report, *searched.report]
-    return replace(searched, reason=_confirmed(verdict, holds), scores=scores, report=report)
+    return replace(searched, reason=_confirmed(verdict, dependence), scores=scores, report=report)
 
 
 def _doubted(
@@ -199,22 +205,22 @@ def _doubted(
     kind: str,
     columns: tuple[int, ...],
     share: float,
-    seen: str,
+    finding: str,
 ) -> Decided:
-    """Keep the Gaussian graph, with the reason against a linear non-Gaussian model."""
-    reason = f"The residuals are not Gaussian, but there are {seen}, {_CLASS_ONLY}."
+    """Keep the Gaussian graph, with the finding that refutes the linear non-Gaussian model."""
+    reason = f"The residuals are not Gaussian, but there are {finding}, {_CLASS_ONLY}."
     sentence = (
-        f"{reason} Directions that the class leaves open are free choices, and weights are those "
-        f"of straight lines.{_INSTEAD.get(kind, '')}"
+        f"{reason} Directions that the class leaves open are arbitrary, and weights are those of "
+        f"straight lines.{_INSTEAD.get(kind, '')}"
     )
     doubt = Doubt(kind, columns, share, sentence)
     return replace(found, reason=reason, scores=scores, doubt=doubt)
 
 
-def _confirmed(verdict: NonGaussianity, holds: Dependence) -> str:
-    """One sentence on why noise that is not Gaussian may be assumed."""
+def _confirmed(verdict: NonGaussianity, dependence: Dependence) -> str:
+    """State, in one sentence, why non-Gaussian noise may be assumed."""
     return (
-        f"The residuals are not Gaussian (log-likelihood gained {verdict.gain:.0f}, by chance at "
-        f"most {verdict.threshold:.0f}), and they depend on a parent in {holds.refuted} of "
-        f"{holds.arcs} arcs."
+        f"The residuals are not Gaussian (gain in log-likelihood: {verdict.gain:.0f}; by chance: "
+        f"at most {verdict.threshold:.0f}), and they depend on a parent in {dependence.refuted} "
+        f"of {dependence.arcs} arcs."
     )

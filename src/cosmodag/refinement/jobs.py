@@ -1,4 +1,4 @@
-"""Pruning of, or search from, one start of a refinement, and the outcome of all."""
+"""Job of a refinement: prune a start or search from it; results of starts and of the decision."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def restarts_for(d: int, rows: float, score: str = "gaussian") -> int:
-    """Restarts of a search of d variables: none where they would cost more than they find."""
+    """Compute the default number of restarts: none if they would cost more than they find."""
     return default_restarts(d, score) if d <= LARGE or is_wide(d, rows) else 0
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Data and options that all searches of one call share."""
+    """Data and options shared by all searches of one refinement."""
 
     moments: Moments
     penalty: float
@@ -46,22 +46,22 @@ class Job:
     should_stop: Callable[[], bool]
     on_progress: Callable[[int, float], None] | None
     threads: int | None
-    restarts: int | None  # at most; None for `restarts_for`
+    restarts: int | None  # maximum number; None for `restarts_for`
     device: Host | jax.Device | None = None
-    known: dict[bytes, RegressionGraph] = field(default_factory=dict)
+    cache: dict[bytes, RegressionGraph] = field(default_factory=dict)  # pruned orders
     memory: Memory = field(default_factory=Memory)
 
     @property
     def arcs(self) -> dict[str, Any]:
-        """The price of arcs, and which may and must exist, as options of a choice of parents."""
+        """Options for a choice of parents: penalty per arc, allowed and required arcs."""
         return {"penalty": self.penalty, "support": self.support, "required": self.required}
 
     def pruned(self, order: NDArray[np.int64]) -> RegressionGraph:
         """Prune an order; the result does not depend on the score and is cached."""
         key = order.tobytes()
-        if key not in self.known:
+        if key not in self.cache:
             if isinstance(self.moments, Columns):
-                self.known[key] = prune_in_tiles(
+                self.cache[key] = prune_in_tiles(
                     self.moments,
                     order,
                     penalty=self.penalty,
@@ -70,40 +70,40 @@ class Job:
                     threads=self.threads,
                 )
             else:
-                self.known[key] = choose_parents(
+                self.cache[key] = choose_parents(
                     self.moments, order, threads=self.threads, **self.arcs
                 )
-        return self.known[key]
+        return self.cache[key]
 
     def start_total(self, score: str, order: NDArray[np.int64]) -> float:
-        """Score of an order as it is, pruned."""
+        """Compute the total score of a pruned order."""
         return SCORES[score].total(self.moments, self.pruned(order), self.penalty)
 
-    def restarts_by(self, score: str) -> int:
-        """Restarts of a search by a score, at most."""
-        return self._default(score) if self.restarts is None else self.restarts
+    def most_restarts(self, score: str) -> int:
+        """Return the maximum number of restarts of a search with a score."""
+        return self._default_restarts(score) if self.restarts is None else self.restarts
 
-    def _default(self, score: str) -> int:
+    def _default_restarts(self, score: str) -> int:
         return restarts_for(self.moments.variables, float(self.moments.rows.max()), score)
 
     def finish(
         self, method: str, score: str, name: str, order: NDArray[np.int64], restarts: int = 0
     ) -> Result:
-        """Prune, or search from, one start; restarts begin from the result of its search."""
+        """Prune a start, or search from it; restarts begin from the result of the search."""
         begin, is_polished = time.perf_counter(), False
         if method == "prune" or self.should_stop():
             graph, total = self.pruned(order), self.start_total(score, order)
             in_tiles = isinstance(self.moments, Columns)
-            before_it, moves = total, 0
+            start_total, moves = total, 0
             early = method != "prune" or (in_tiles and self.should_stop())
         else:
-            # Restarts among all columns cost too much where none are made by default.
-            is_large = self.moments.variables >= LARGE and not (restarts and self._default(score))
-            how: Callable[..., Found] = search_large
-            if not is_large:
-                # Other starts only have to show where the best search begins.
-                how = partial(search, memory=self.memory, with_ends=restarts > 0)
-            found = how(
+            # Restarts among all columns cost too much if there are none by default.
+            has_restarts = restarts > 0 and self._default_restarts(score) > 0
+            search_from: Callable[..., Found] = search_large
+            if self.moments.variables < LARGE or has_restarts:
+                # Searches without restarts only have to show from which order to restart.
+                search_from = partial(search, memory=self.memory, with_ends=restarts > 0)
+            found = search_from(
                 self.moments,
                 order,
                 restarts=restarts,
@@ -116,12 +116,12 @@ class Job:
                 **self.arcs,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves
-            before_it, early = found.start_score, found.ended_early
+            start_total, early = found.start_score, found.ended_early
             is_polished = found.is_polished
         entry = {
             "start": name,
             "score": score,
-            "before": before_it,
+            "before": start_total,
             "after": total,
             "moves": moves,
             "seconds": time.perf_counter() - begin,
@@ -132,7 +132,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Result of one start."""
+    """Result from one start."""
 
     order: NDArray[np.int64]
     graph: RegressionGraph
@@ -144,40 +144,40 @@ class Result:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Evidence against noise that is independent of the parents, but is not Gaussian."""
+    """Evidence against a linear model with independent non-Gaussian noise."""
 
     kind: str  # "curved", "uneven_noise" or "few_valued_noise"
-    # Columns concerned; of arcs, the ends of the one that contradicts the model most.
+    # The columns concerned; if arcs contradict the model, the ends of the worst one.
     columns: tuple[int, ...]
-    share: float  # of the arcs that contradict the model, or of the columns
+    share: float  # of the arcs that contradict the model, or of the columns concerned
     sentence: str
 
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """What was assumed of the noise, and the graph that was found."""
+    """The noise model that was chosen, and the graph found with it."""
 
     order: NDArray[Any]  # causes first
-    # (d, d): the weight of u → v at [u, v], in the data's own units. Stored entries are the arcs; a
-    # required arc may weigh 0.
+    # (d, d): the weight of u → v at [u, v], in the units of the data. Stored entries are the arcs;
+    # the weight of a required arc may be 0.
     weights: sparse.csr_array
     noise: str  # "gaussian", "equal-variance" or "non-gaussian"
-    reason: str  # why, in one sentence
-    # Score of the graph under that noise; with noise that is not Gaussian, of the table with
-    # standardised columns and before weak parents were added.
+    reason: str  # the reason for this choice, in one sentence
+    # Score of the graph with this noise; for non-Gaussian noise, with standardised columns and
+    # before weak parents are added.
     total: float
-    # Per start: name, score before and after, moves, seconds, whether chosen.
+    # For each start: name, score before and after, moves, seconds, whether it was chosen.
     report: list[dict[str, Any]]
-    ended_early: bool  # whether a search was asked to stop
+    ended_early: bool  # whether ``should_stop`` ended a search
     # The numbers compared: ``equal_variance`` and ``gaussian`` (scores of the best graphs),
     # ``margin``, ``margin_needed``, ``non_gaussian_gain``, ``gain_by_chance``, ``arcs_refuted``,
-    # ``arcs_bent`` (shares); those that were not needed are absent.
+    # ``arcs_bent`` (shares); numbers that were not needed are absent.
     scores: dict[str, float] = field(default_factory=dict)
-    # Set where noise is not Gaussian, but a linear model of such noise does not hold.
+    # Set if the noise is not Gaussian, but a linear model with such noise is refuted.
     doubt: Doubt | None = None
 
     def adjacency(self) -> NDArray[np.bool_]:
-        """(d, d): the arcs, those of weight 0 too."""
+        """Return the arcs (d, d), including those of weight 0."""
         arcs = self.weights.astype(np.bool_)
         arcs.data[:] = True
         return np.asarray(arcs.toarray())
@@ -191,7 +191,7 @@ class Decided:
         report: list[dict[str, Any]],
         compared: Variances | None = None,
     ) -> Decided:
-        """Record the best result of all starts, and what was compared to choose it."""
+        """Create from the best result of all starts, and the scores compared to choose it."""
         scores = {} if compared is None else compared.numbers()
         weights = best.graph.matrix()
         return cls(best.order, weights, noise, reason, best.total, report, best.ended_early, scores)

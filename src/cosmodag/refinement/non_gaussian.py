@@ -1,7 +1,7 @@
 """Search for the order and graph of a linear model with non-Gaussian noise.
 
-Maximises Σ_v −n H(residual of v given its parents) − c |arcs| (`order.entropy.score`) by the
-order search that other scores use, from given starts and from `exogenous_first_order`.
+The search maximises Σ_v −n H(residual of v given its parents) − c |arcs| (`order.entropy.score`)
+with the order search that all scores use, from given starts and from `exogenous_first_order`.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,11 +21,12 @@ from cosmodag.refinement.best import best_of, distinct
 from cosmodag.refinement.jobs import Decided, Job
 
 EXOGENOUS_FIRST = "exogenous-first"
-_CONSTANT = 1e-12  # spread relative to the largest value, below which a column counts as constant
+# Standard deviation, relative to the largest value, below which a column counts as constant.
+_CONSTANT = 1e-12
 
 
 def entropy_penalty(rows: float, variables: int) -> float:
-    """Penalty of an arc: the extended BIC ½ log n + log d, at least log n."""
+    """Compute the penalty per arc: the extended BIC ½ log n + log d, at least log n."""
     return max(float(np.log(rows)), 0.5 * float(np.log(rows)) + float(np.log(variables)))
 
 
@@ -46,41 +47,40 @@ def search_non_gaussian(
 ) -> Decided:
     """Find the order and graph with the best non-Gaussian score.
 
-    The starts, and the exogenous-first order, which is always added, are searched as
-    `refine_linear` does; restarts follow from the best.
+    The search from the given starts and the exogenous-first order, which is always added, is that
+    of `refine_linear`; restarts begin from the best result.
 
     Parameters
     ----------
     X : array (n, d)
-        The data, in any units: a factor on a column changes its weights only.
+        The data, in any units: scaling a column changes its weights only.
     starts : mapping of str to array (d,)
         Orders to start from, causes first; may be empty.
     random : numpy.random.Generator
-        Draws the order in which variables are tried.
+        Draws the order in which variables are tried, and the perturbations.
     penalty : float, optional
-        c, the score an arc has to gain; if not given, the extended BIC ½ log n + log d, but at
-        least log n.
+        c, the gain required of an arc; by default the extended BIC ½ log n + log d, at least log n.
     support, required : array of bool (d, d), optional
-        Arcs u → v that may exist, and arcs that are always in.
+        Allowed arcs u → v, at [u, v], and arcs that are always included.
     before : array of bool (d, d), optional
-        Transitively closed: u must come before v.
+        Whether u must come before v, at [u, v]; transitively closed.
     counted : array (n, d), optional
-        Weight of each row in each variable's own equation; 0 where the variable was set.
+        Weight of each row in the equation of each variable; 0 if the variable was set.
     weak_parents : bool
-        Whether parents that only the shape of the noise makes visible are added at the end
+        Whether to add parents at the end that only the shape of the noise reveals
         (`cosmodag.order.entropy.weak_parents`).
     restarts : int, optional
-        Restarts from perturbed copies of the best order, at most; by default
+        Maximum number of restarts from perturbed copies of the best order; by default
         ``default_restarts(d, "non-gaussian")``.
     should_stop : callable, optional
-        Called often; after True the best result so far is returned.
+        Called often; when it returns True, the best result so far is returned.
     on_progress : callable, optional
-        Called with the number of restarts and the score after each.
+        Called after each restart with the number of restarts and the best score.
 
     Returns
     -------
     Decided
-        Its total is never below that of a start.
+        The total is never below that of a start.
 
     Examples
     --------
@@ -100,7 +100,10 @@ def search_non_gaussian(
         raise DataError(f"The data must be a finite table (n, d); its shape is {table.shape}.")
     n, d = table.shape
     if EXOGENOUS_FIRST in starts:
-        raise DataError(f"The search has its own start {EXOGENOUS_FIRST!r}.")
+        raise DataError(
+            f"The name {EXOGENOUS_FIRST!r} is reserved for a start of the search itself: rename "
+            "the one in `starts`."
+        )
     allowed, needed = _mask(support, "support", d), _mask(required, "required", d)
     bound = [part for part in (_mask(before, "before", d), needed) if part is not None]
     closed = closed_order(*bound) if bound else None
@@ -115,8 +118,8 @@ def search_non_gaussian(
         random,
         stop,
         on_progress,
-        # The result does not depend on it. Each further thread makes its own records, and restarts
-        # take .03 s of the .1 s of a search (100 variables, 300 rows).
+        # The result does not depend on the number of threads. Each additional thread creates its
+        # own records, and restarts take .03 s of the .1 s of a search (100 variables, 300 rows).
         threads=1,
         restarts=restarts,
     )
@@ -127,7 +130,7 @@ def search_non_gaussian(
     free = np.zeros((d, d), np.bool_) if closed is None else closed
     orders[EXOGENOUS_FIRST] = exogenous_first_order(columns, free, stop)
     best, report = best_of(job, "order", "non-gaussian", distinct(orders))
-    found = Decided.of(best, "non-gaussian", "Noise that is not Gaussian was asked for.", report)
+    found = Decided.of(best, "non-gaussian", "Non-Gaussian noise was requested.", report)
     if not weak_parents:
         return found
     weights = with_weak_parents(moments, best.order, best.graph, job.penalty, allowed)
@@ -139,12 +142,12 @@ def _mask(mask: ArrayLike | None, name: str, size: int) -> NDArray[np.bool_] | N
         return None
     array = np.asarray(mask, dtype=bool)
     if array.shape != (size, size):
-        raise DataError(f"`{name}` has shape {array.shape}, not ({size}, {size}).")
+        raise DataError(f"`{name}` must have shape ({size}, {size}); its shape is {array.shape}.")
     return array
 
 
 def _standardised(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns (d, n) of mean 0 and variance 1; a constant one is 0 throughout."""
+    """Transpose and standardise a table: (d, n), mean 0 and variance 1, or 0 if constant."""
     columns = table.T
     centred = columns - columns.mean(axis=1, keepdims=True)
     deviations = np.sqrt(np.mean(centred**2, axis=1))

@@ -1,4 +1,4 @@
-"""Finish the orders a learner found: prune them, or search near them, and take the best."""
+"""Refine the orders found by a learner: prune them, or search near them, and choose the best."""
 
 from __future__ import annotations
 
@@ -49,47 +49,49 @@ def refine_linear(
     threads: int | None = None,
     device: Host | jax.Device | None = None,
 ) -> Decided:
-    """Find the DAG of best score on given orders, or on orders near them.
+    """Find the DAG with the best score on given orders, or on orders near them.
 
     Parameters
     ----------
     data : (n, d) array or Moments
     starts : mapping of names to orders
-        A learner's orders; may be empty where ``further`` adds some.
+        The orders of a learner; may be empty if ``further`` adds some.
     method : {"prune", "order"}
-        Keep the orders and choose parents, or search better orders near them.
+        Keep the orders and choose parents, or search for better orders near them.
     score : {"auto", "gaussian", "equal-variance"}
-        What is maximised: with a noise variance for each variable, which does not depend on units;
-        with one for all; or that, if the best graph under it scores higher by a margin than the
-        best graph with a variance for each.
+        Gaussian likelihood with a noise variance for each variable, which does not depend on units,
+        or with a common noise variance. ``"auto"`` uses the latter if its best graph scores higher
+        by a margin than the best graph with a variance for each variable.
     penalty : float, optional
         Per arc; by default `default_penalty`.
     support, required, before : (d, d) arrays of bool, optional
-        Arcs that may exist, arcs that are always in, and what must come before what (transitively
-        closed). Starts that do not agree are brought into line.
+        Allowed arcs, arcs that are always included, and whether u must come before v, at [u, v]
+        (transitively closed). Starts that contradict these are changed to agree.
     random : Generator, optional
         Draws random starts and the order of trials.
     further : bool
         Whether a search also starts from `further_starts`.
     restarts : int, optional
-        Restarts from perturbed copies of the best order, at most; by default `default_restarts` of
-        the score, and none beyond 1,000 variables unless rows are far fewer. They end early after
-        several in a row that find nothing better.
+        Maximum number of restarts from perturbed copies of the best order; by default
+        `default_restarts` of the score, and 0 for more than 1,000 variables unless there are far
+        fewer rows. They end early after several restarts in a row without improvement.
     scale_free : bool
         Whether the score with a variance for each variable may start only from orders that do not
-        depend on units, so that its result does not either, even among graphs of one score.
+        depend on units. Then the result does not depend on units either, even if several graphs
+        have the same score.
     by_units : collection of str
-        Names of starts that depend on units, beside the orders of variances. With ``scale_free``,
-        what they lead to is taken only where its score is clearly higher.
+        Names of starts that depend on units, in addition to the orders by variances. With
+        ``scale_free``, a result from these starts is used only if its score is clearly higher.
     not_equal : str, optional
-        Why ``score="auto"`` must not assume equal variances, in one sentence.
+        Reason, in one sentence, why ``score="auto"`` must not assume equal variances.
     should_stop : function, optional
-        Asked about every second; the best so far is returned.
+        Called about every second; when it returns True, the best result so far is returned.
     on_progress : function, optional
-        Called with the number of restarts and the score after each.
+        Called after each restart with the number of restarts and the best score.
     threads : int, optional
     device : jax.Device, optional
-        Where graphs too large for a matrix of correlations are pruned; by default JAX's first.
+        Device on which graphs too large for a matrix of correlations are pruned; by default JAX's
+        first device.
 
     Examples
     --------
@@ -128,7 +130,7 @@ def refine_linear(
         orders |= further_starts(moments, random, closed, job.penalty)
     orders = distinct(orders)
     if not orders:
-        raise DataError("There is no order to start from.")
+        raise DataError("There is no order to start from: give at least one in `starts`.")
     follow_units = [name for name in orders if name in (VARIANCE, EQUAL_VARIANCE, *by_units)]
     barred = follow_units if scale_free and len(orders) > len(follow_units) else []
     rivals = {name: orders[name] for name in barred if name in by_units}
@@ -139,13 +141,13 @@ def refine_linear(
     else:
         orders = {name: order for name, order in orders.items() if name not in barred}
         best, report = gaussian_best(job, method, orders, rivals)
-    return Decided.of(best, score, f"The score {score!r} was asked for.", report)
+    return Decided.of(best, score, f"The score {score!r} was requested.", report)
 
 
 def _moments(
     data: ArrayLike | Moments, in_tiles: bool, device: Host | jax.Device | None
 ) -> Moments:
-    """Moments of a table; without the correlations where it is large and they are not needed."""
+    """Compute the moments of a table; without correlations if it is pruned in tiles."""
     if isinstance(data, Moments):
         return data
     table = np.asarray(data)

@@ -1,4 +1,4 @@
-"""Equal noise variances: columns that rule them out, and the best graphs with and without them."""
+"""Equal noise variances: columns that rule them out, and a comparison of the best graphs."""
 
 import math
 from collections.abc import Callable
@@ -18,40 +18,42 @@ Floats = NDArray[np.float64]
 ON_ONE_SCALE = (
     "The columns are on a common scale ({}), so that variances say nothing about the order"
 )
-"""Reason against equal variances, with what shows the scale."""
+"""Reason against equal variances; the gap is for a description of the scale (`common_scale`)."""
 
-# Relative difference below which two measures count as rescaled to be equal: chance differences
-# are about 1 / sqrt(2 n).
+# Relative difference below which columns count as rescaled to the same value of a measure: chance
+# differences are about 1 / sqrt(2 n).
 _EXACT = 1e-4
-# Standard deviations from which a mean is an offset, which has nothing to do with scale.
+# Ratio of a mean to the standard deviation from which it is an offset, unrelated to the scale.
 _OFFSET = 1e3
-# Level of the test that all deviations are equal: rows taken from a standardised table pass.
+# Level of the test that all standard deviations are equal, which rows drawn from a standardised
+# table pass.
 _LEVEL = 0.01
-# Columns examined; where half of all columns agree, so does half of these.
-_LOOKED_AT = 256
+# Maximum number of columns examined: if half of all columns agree, so do half of these.
+_MOST_COLUMNS = 256
 # Effective number of values, 1 / Σ p², below which a column counts as few-valued: normal values
-# that are rounded to a sixth of their deviation have 21.
+# that are rounded to a sixth of their standard deviation have 21.
 _FEW = 20.0
 
-# Share of BIC's price of the further variances, ½ (d − 1) log n, by which equal variances must win.
-# Measured shares: tables of equal variances .56 to .9 (d = 5 to 20, n = 500; less only where nearly
-# every pair is joined), deviations between .8 and 1.25 below −.4, standardised tables of weak
-# effects at n ≥ 500 up to .34.
+# Margin by which equal variances must win, as a share of BIC's penalty of the additional variances,
+# ½ (d − 1) log n. Measured shares: .56 to .9 for equal variances (d = 5 to 20, n = 500; less only
+# if nearly every pair is joined), below −.4 for noise deviations between .8 and 1.25, up to .34 for
+# standardised tables of weak effects at n ≥ 500.
 _SHARE = 0.4
 _PRICE_OF_ARC = 1.0
-# Spread of log noise variances, beyond sampling, with which one variance for all is worth a search.
+# Spread of the logarithms of noise variances, beyond sampling error, up to which a search with
+# equal variances is worth its time.
 _PLAUSIBLE_SPREAD = 0.3
 
 
 def common_scale(X: ArrayLike) -> str | None:
-    """Describe how columns were brought to a common scale; None where they were not.
+    """Describe how the columns were brought to a common scale; None if they were not.
 
-    Half of the columns, or more, have exactly the same standard deviation, range, interquartile
-    range, median absolute deviation, largest magnitude or mean; or all standard deviations are
-    equal within sampling error, as those of rows drawn from a standardised table. In either case
-    variances say nothing about the order of causes.
+    Columns are on a common scale if at least half of them have exactly the same standard deviation,
+    range, interquartile range, median absolute deviation, largest magnitude or mean; or if all
+    standard deviations are equal within sampling error, as in rows drawn from a standardised table.
+    Variances then say nothing about the causal order.
 
-    The table is in the units that were given, not centred; constant columns are left out.
+    The table must be in its original units, not centred; constant columns are ignored.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def common_scale(X: ArrayLike) -> str | None:
     columns = np.flatnonzero(np.ptp(table, axis=0) > 0)
     if len(columns) < 2:
         return None
-    step = -(-len(columns) // _LOOKED_AT)
+    step = -(-len(columns) // _MOST_COLUMNS)
     table = table[:, columns[::step]]
     for name, measure in _MEASURES.items():
         if _half_agree(measure(table)):
@@ -76,23 +78,23 @@ def common_scale(X: ArrayLike) -> str | None:
 
 
 def against_equal(X: Floats, means: Floats | float) -> str | None:
-    """Reason why noise variances cannot be assumed equal; None where they can.
+    """Give the reason why noise variances cannot be assumed equal; None if they can.
 
-    `X` is a table less the `means` of its columns.
+    `X` is a table minus the `means` of its columns.
     """
     shared = common_scale(X + means)
     if shared is not None:
         return ON_ONE_SCALE.format(shared)
     if few_valued(X).mean() >= 0.5:
-        return "Most columns have few distinct values, which noise of equal variance cannot give"
+        return "Most columns have few distinct values, which noise of equal variance cannot produce"
     return None
 
 
 _MEASURES: dict[str, Callable[[Floats], Floats]] = {
     "standard deviations": lambda table: np.asarray(table.std(axis=0)),
     "ranges": lambda table: np.asarray(np.ptp(table, axis=0)),
-    "largest magnitudes": lambda table: _beside_spread(table, np.abs(table).max(axis=0)),
-    "means": lambda table: _beside_spread(table, table.mean(axis=0)),
+    "largest magnitudes": lambda table: _without_offsets(table, np.abs(table).max(axis=0)),
+    "means": lambda table: _without_offsets(table, table.mean(axis=0)),
     "interquartile ranges": lambda table: np.asarray(
         np.ptp(np.quantile(table, [0.25, 0.75], axis=0), axis=0)
     ),
@@ -102,13 +104,13 @@ _MEASURES: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _beside_spread(table: Floats, values: Floats) -> Floats:
-    """Values of columns, or 0 where they are an offset, far above what the column varies."""
+def _without_offsets(table: Floats, values: Floats) -> Floats:
+    """Set values to 0 that are offsets, far larger than the standard deviation of their column."""
     return np.where(np.abs(values) < _OFFSET * table.std(axis=0), values, 0.0)
 
 
 def _half_agree(values: Floats) -> bool:
-    """Whether half of some values, two at least, are equal; values near zero do not count."""
+    """Whether at least half of the values, and at least two, are equal and not near zero."""
     positive = np.sort(values[values > 1e-9 * np.abs(values).max(initial=0.0)])
     if len(positive) < 2:
         return False
@@ -130,10 +132,10 @@ def _equal_within_error(table: Floats) -> bool:
 
 
 def few_valued(X: ArrayLike) -> NDArray[np.bool_]:
-    r"""Find columns that have few distinct values: categories, counts, scores, many zeros.
+    r"""Find the columns with few distinct values: categories, counts, scores, many zeros.
 
-    The effective number of values is :math:`1 / \sum p^2` over their shares p. No constant column
-    is found, and none at all where half the rows are fewer than the limit.
+    The effective number of values, :math:`1 / \sum p^2` over their shares p, is compared with a
+    limit of 20. Constant columns do not count, and none does in tables of fewer than 40 rows.
 
     Examples
     --------
@@ -153,12 +155,12 @@ def few_valued(X: ArrayLike) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Variances:
-    """Scores of the best graphs, with one noise variance for all and with one for each."""
+    """Scores of the best graphs with equal and with unequal noise variances."""
 
-    # Log-likelihoods less the price of arcs and variances; a constant is left out.
+    # Log-likelihoods minus the penalties of arcs and variances, up to a constant.
     equal: float
     unequal: float
-    # By how much the first is higher, and by how much it must be.
+    # The first minus the second, and the smallest margin with which equal variances are assumed.
     margin: float
     needed: float
 
@@ -169,12 +171,12 @@ class Variances:
 
     @property
     def explanation(self) -> str:
-        """What was decided, in one sentence."""
+        """The decision in one sentence."""
         sides = ["one noise variance for all variables", "a noise variance for each variable"]
         if self.margin > 0 and not self.are_equal:
             return (
-                f"The best graph with {sides[0]} scores higher, but by {self.margin:.0f} only, "
-                f"less than the {self.needed:.0f} asked for, so that {sides[1]} was assumed."
+                f"The best graph with {sides[0]} scores higher, but by only {self.margin:.0f}, "
+                f"less than the required {self.needed:.0f}, so that {sides[1]} was assumed."
             )
         preferred, other = sides if self.are_equal else sides[::-1]
         return (
@@ -183,22 +185,22 @@ class Variances:
         )
 
     def numbers(self) -> dict[str, float]:
-        """Return the numbers by the names under which a fit reports them."""
+        """Return the numbers under the names that a fit reports."""
         names = ("equal_variance", "gaussian", "margin", "margin_needed")
         return {name: float(value) for name, value in zip(names, astuple(self), strict=True)}
 
 
 def compare_best(moments: Moments, equal: RegressionGraph, unequal: RegressionGraph) -> Variances:
-    """Compare the best graph under equal variances with the best graph under unequal ones.
+    """Compare the best graph under equal variances with the best graph under unequal variances.
 
-    Each has the likelihood of its own model; unequal variances pay BIC's ½ log n for d − 1 further
-    parameters. The unequal side takes the better of both graphs, since it allows whatever the equal
-    side does.
+    Each side is the likelihood of its own model; unequal variances pay BIC's ½ log n for each of
+    d − 1 additional parameters. The unequal side is the better of both graphs, since its model
+    includes the other one.
 
-    An arc costs 1, as in AIC. The question is what holds of the variances, not which graph is
-    sparse: at BIC's price, ½ log n, the true graph lost to wrong ones with fewer arcs where nearly
-    every pair is joined, although its variances were equal (d = 9, n = 600, 28 to 34 of 36 arcs:
-    margins of 4 to 22, of the 10 that are needed; the sparser graphs had 25 to 27 arcs).
+    An arc costs 1, as in AIC, because the comparison is about variances and not about sparsity. At
+    BIC's ½ log n, the true graph lost to wrong graphs with fewer arcs if nearly every pair is
+    joined, although its variances were equal (d = 9, n = 600, 28 to 34 of 36 arcs: margins of 4 to
+    22, where 10 are needed; the sparser graphs had 25 to 27 arcs).
     """
     varies = moments.has_noise
     rows = moments.own_rows[varies]
@@ -215,7 +217,7 @@ def compare_best(moments: Moments, equal: RegressionGraph, unequal: RegressionGr
 
 
 def are_plausible(moments: Moments, graph: RegressionGraph) -> bool:
-    """Whether most noise variances are alike, even if some equations lack a parent."""
+    """Whether most noise variances are similar, even if some equations lack a parent."""
     varies = moments.has_noise
     if np.count_nonzero(varies) < 2:
         return False
@@ -224,21 +226,21 @@ def are_plausible(moments: Moments, graph: RegressionGraph) -> bool:
 
 
 class Spread(NamedTuple):
-    """Spread of the logarithms of noise variances, and what is small enough to be one variance."""
+    """Spread of the logarithms of noise variances, and its limit if the variances are equal."""
 
     found: float
     limit: float
 
     @property
     def is_small(self) -> bool:
-        """Whether most variances are alike."""
+        """Whether most variances are similar."""
         return self.found < self.limit
 
 
 def spread_of(variances: Floats, rows: float) -> Spread:
-    """Measure how different noise variances are, leaving out the few that are far from the others.
+    """Measure the spread of noise variances, robust against a few outliers.
 
-    Each was estimated from a number of `rows`.
+    Each variance was estimated from a number of `rows`.
 
     Examples
     --------

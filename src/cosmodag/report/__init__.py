@@ -1,4 +1,4 @@
-"""Presentation of a fitted graph: HTML page, plots, pictures, and a file for Cytoscape."""
+"""Presentation of a fitted graph: HTML report, plots, pictures, and a file for Cytoscape."""
 
 from cosmodag.fit.view.arcs import standard_errors
 from cosmodag.report.drawings import write_cytoscape

@@ -1,4 +1,4 @@
-"""Answers that the page holds beside the arcs: effects, hidden causes, the verdict of tests."""
+"""Answers in the report other than the arcs: effects, hidden causes, the verdict of tests."""
 
 import math
 from collections.abc import Callable
@@ -13,32 +13,36 @@ if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
 
 ANSWERS = "answers.json"
-"""File of a saved fit that holds the answers."""
+"""File of a saved fit that contains the answers."""
 
-_MOST_FOR_PAG = 100  # variables; .3 s at 300 on a sparse graph, more on dense ones
-_MOST_FOR_TESTS = 300  # variables; every pair that no arc joins is a test
+# Largest numbers of variables. A PAG of 300 takes .3 s if the graph is sparse, more if it is dense;
+# every pair without an arc is a test.
+_MOST_FOR_PAG, _MOST_FOR_TESTS = 100, 300
 _COLUMNS = ("from", "to", "estimate", "low", "high", "least", "most", "identified", "adjustment")
 _DIGITS = 5
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers in plain values that JSON can hold; None for those that were not computed."""
+    """Answers as JSON-compatible values; None for those that were not computed.
 
-    # Total effects of one unit, as columns of equal length: from, to, estimate, low, high, least,
-    # most, identified, adjustment (lists of places). Pairs that are not listed have no effect.
+    Variables are given by number.
+    """
+
+    # Total effects of an increase by one, as columns of equal length: from, to, estimate, low,
+    # high, least, most, identified, adjustment (lists of variables). Other pairs have no effect.
     effects: dict[str, list[Any]] | None = None
-    # edges, each (place, place, mark at the first, mark at the second) with 1 circle, 2 arrowhead,
-    # 3 tail; basis
+    # The partial ancestral graph. edges: (variable, variable, mark at the first, mark at the
+    # second), with 1 circle, 2 arrowhead, 3 tail; basis: text
     pag: dict[str, Any] | None = None
-    # sentence, rejected, tested: do the rows contradict the graph?
+    # Whether the rows contradict the graph: sentence, rejected, tested (number of tests)
     verdict: dict[str, Any] | None = None
-    # Effects that are not one number; see :func:`cosmodag.assess.effects.panel.effect_curves`
+    # Effects that are not one number: see :func:`cosmodag.assess.effects.panel.effect_curves`
     effect_curves: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, model: "FittedGraph") -> "Answers":
-        """Compute what is quick to compute for the number of variables, from the training data."""
+        """Compute the answers that take little time for the model's number of variables."""
         has_data, d = hasattr(model, "residuals_"), model.n_features_in_
         return cls(
             effects=_or_none(_effects, model),
@@ -48,12 +52,12 @@ class Answers:
         )
 
     def facts(self) -> dict[str, Any]:
-        """Give the content of ``answers.json``."""
+        """Return the content of ``answers.json``."""
         return asdict(self)
 
     @classmethod
     def read(cls, facts: Any, variables: int) -> "Answers":
-        """Take the content of ``answers.json``; any error means that it was changed."""
+        """Convert the content of ``answers.json``; any exception means that it was changed."""
         effects, pag, verdict = (facts[name] for name in ("effects", "pag", "verdict"))
         if effects is not None:
             columns = [effects[name] for name in _COLUMNS]
@@ -81,7 +85,7 @@ class Answers:
 def _or_none(
     answer: "Callable[[FittedGraph], dict[str, Any] | None]", model: "FittedGraph"
 ) -> dict[str, Any] | None:
-    """Leave out an answer that this model cannot give: too few rows, all set, no linear form."""
+    """Compute an answer; None if the model cannot give it, for instance with too few rows."""
     try:
         return answer(model)
     except CosmodagError:
@@ -121,7 +125,7 @@ def _verdict(model: "FittedGraph") -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Convert data for JSON: numbers to a few digits, NaN and infinities to None."""
+    """Convert data to JSON-compatible values: floats to five digits, NaN and infinity to None."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

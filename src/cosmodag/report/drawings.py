@@ -1,4 +1,4 @@
-"""Drawings that need no browser: inline SVG for notebooks, and a file for Cytoscape."""
+"""Drawings without the page: inline SVG for notebooks, and a file for Cytoscape."""
 
 import json
 import os
@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosmodag._version import __version__
-from cosmodag.fit.dag.basis import FREE, INTERVENTIONS, KNOWLEDGE, SCALE, SHAPE, TIME, WEAK
+from cosmodag.fit.dag.basis import (
+    CURVES,
+    FOUND,
+    FREE,
+    INTERVENTIONS,
+    KNOWLEDGE,
+    SCALE,
+    SHAPE,
+    TIME,
+    WEAK,
+)
+from cosmodag.graph.texts import counted
 from cosmodag.io.files import write_text
 from cosmodag.io.graphs.formats.program_texts import cyjs_elements
 from cosmodag.report.layout import layered_layout
@@ -18,13 +29,15 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.view.fitted import FittedGraph
 
-_ACROSS, _DOWN = 110, 90
-
 _MOST = 60  # largest number of variables for a legible picture
+_ACROSS, _DOWN = 110, 90  # distances of nodes for Cytoscape
+_ROW = 62  # distance of layers in the SVG
 
 _DASHES = {
     "equal variances": "6 4",
     "non-Gaussianity": "10 3",
+    CURVES: "10 3",
+    FOUND: "8 3",
     SCALE: "4 2",
     FREE: "2 3",
     WEAK: "8 3",
@@ -37,13 +50,13 @@ COLOURS = {
     TIME: "#332288",
     KNOWLEDGE: "#AA4488",
     INTERVENTIONS: "#009E73",
+    FOUND: "#009E73",
+    CURVES: "#7A5195",
     "non-Gaussianity": "#B87A00",
     "equal variances": "#D55E00",
     SCALE: "#8C5A3C",
     FREE: "#767676",
 }
-
-_ROW = 62
 
 
 def write_cytoscape(
@@ -51,9 +64,9 @@ def write_cytoscape(
 ) -> None:
     """Write a fitted graph as Cytoscape JSON, which Cytoscape and Cytoscape.js open.
 
-    Nodes have ``name``; arcs have ``weight``, ``standardised``, ``interaction``, the basis of their
-    direction, and ``class``: whether the equivalence class has them directed. They are read from
-    ``model.arcs_``, or from `arcs` where that table was computed before.
+    Nodes have ``name``. Arcs have ``weight``, ``standardised``, ``interaction`` (the basis of their
+    direction) and ``class`` (whether the equivalence class has them directed), from `arcs` if that
+    table was computed before, otherwise from ``model.arcs_``.
 
     Examples
     --------
@@ -85,7 +98,7 @@ def write_cytoscape(
 
 
 def thumbnail(model: "FittedGraph") -> str:
-    """Draw a fitted graph as HTML with an inline SVG; with many variables, only a sentence.
+    """Draw a fitted graph as HTML with an inline SVG; with many variables, write a sentence only.
 
     >>> import numpy as np
     >>> from cosmodag import VarianceSort
@@ -94,12 +107,12 @@ def thumbnail(model: "FittedGraph") -> str:
     True
     """
     d, edges = model.n_features_in_, model.edges_
-    said = f"{type(model).__name__}: {edges.nnz} arcs among {d} variables"
+    text = f"{type(model).__name__}: {counted(edges.nnz, 'arc')} among {d} variables"
     if d > _MOST:
-        said += "; <code>model.report('report.html')</code> draws them"
+        text += "; <code>model.report('report.html')</code> draws them"
     picture = "" if d > _MOST else _drawing(model)
     return (
-        f'<div style="font-family: sans-serif"><p style="margin: 0 0 4px">{said}</p>{picture}</div>'
+        f'<div style="font-family: sans-serif"><p style="margin: 0 0 4px">{text}</p>{picture}</div>'
     )
 
 
@@ -134,9 +147,9 @@ def _node(x: float, y: float, width: float, label: str) -> str:
 
 
 def _arc(x1: float, y1: float, x2: float, y2: float, basis: str) -> str:
-    """Draw an arc from the lower edge of a node to the upper edge of a later one.
+    """Draw an arc from the lower edge of a node to the upper edge of a node in a later layer.
 
-    It has no arrow head if its direction is a free choice.
+    It has no arrowhead if its direction is a free choice.
     """
     colour = COLOURS.get(basis, COLOURS[FREE])
     y1, y2 = y1 + 13, y2 - 13

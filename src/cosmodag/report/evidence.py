@@ -1,7 +1,7 @@
 """Evidence for the arcs of a fitted model, from its table and from resamples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,32 +19,31 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.view.fitted import FittedGraph
 
-_FULL_DIAGNOSIS = 300  # variables; the full diagnosis takes cubic time
-_OFTEN = 0.5
-_MOST_MISSED = 30
+_FULL_DIAGNOSIS = 300  # largest number of variables: the full diagnosis takes cubic time
+_OFTEN, _MOST_MISSED = 0.5, 30  # share of resamples, and number of pairs, of `Evidence.missed`
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Evidence for the arcs of a fitted graph; None for parts that were not computed.
+    """Evidence for the arcs of a fitted graph. Parts that were not computed are None.
 
     Attributes
     ----------
     errors
-        Standard error of the weight of each arc of ``edges_``; NaN if there is none.
+        Standard error of the weight of each arc of ``edges_``; NaN if it does not exist.
     findings
-        The diagnosis of the table.
+        Findings of the diagnosis of the table.
     edge_probabilities
         Share of resamples in which the ends of each arc of ``edges_`` were joined; NaN if there
         are doubts.
     direction_probabilities
-        Share of resamples whose class has the arrow; NaN if there are doubts.
+        Share of resamples whose equivalence class has the arrow; NaN if there are doubts.
     resamples
         Number of resamples.
     doubts
         Reasons for withholding probabilities, one sentence each.
     missed
-        (number, number, share) of pairs joined in most resamples that the graph does not join.
+        Pairs that most resamples joined but the graph does not, as (variable, variable, share).
     answers
         Effects, hidden causes and the verdict of tests.
     """
@@ -60,7 +59,7 @@ class Evidence:
 
     @classmethod
     def of(cls, model: "FittedGraph", data: Any = None, bootstrap: Any = None) -> "Evidence":
-        """Compute the evidence from the training data, given or reconstructed from residuals.
+        """Compute the evidence from the training data, or from data recovered from the residuals.
 
         Parameters
         ----------
@@ -70,7 +69,7 @@ class Evidence:
         bootstrap : object, optional
             A :class:`cosmodag.stability.BootstrapResult`, or an object with its probabilities.
         """
-        # The model was fitted to another table: missing values were filled in, or rows are windows.
+        # The fit used another table than the given one if values were missing or rows are in time.
         is_other = hasattr(model, "missing_report_") or model.fitted_.window is not None
         has_rows, prepared = hasattr(model, "residuals_"), None
         if data is not None and not (is_other and has_rows):
@@ -83,27 +82,25 @@ class Evidence:
             table = model.preparation_.undo(prepared)
             findings = _findings(model, table, names)
             errors = standard_errors(model, prepared)
-        answers = Answers.of(model)
+        found = cls(errors, findings, answers=Answers.of(model))
         if bootstrap is None:
-            return cls(errors, findings, answers=answers)
+            return found
         joined = checked_shares(bootstrap.edge_probabilities, model.n_features_in_)
         arrows = checked_shares(bootstrap.direction_probabilities, model.n_features_in_)
         shares = checked_shares(bootstrap.edge_shares, model.n_features_in_)
         edges = model.edges_
-        return cls(
-            errors,
-            findings,
-            joined[edges.row, edges.col],
-            arrows[edges.row, edges.col],
-            resamples_of(bootstrap),
-            list(getattr(bootstrap, "doubts", ())),
-            _missed(shares, edges.row, edges.col),
-            answers,
+        return replace(
+            found,
+            edge_probabilities=joined[edges.row, edges.col],
+            direction_probabilities=arrows[edges.row, edges.col],
+            resamples=resamples_of(bootstrap),
+            doubts=list(getattr(bootstrap, "doubts", ())),
+            missed=_missed(shares, edges.row, edges.col),
         )
 
     @property
     def stability(self) -> dict[str, Any]:
-        """Facts about the resamples, other than the probabilities of arcs."""
+        """Facts about the resamples, except the probabilities of arcs."""
         doubts = list(self.doubts)
         return {"resamples": self.resamples, "missed": self.missed, "doubts": doubts}
 
@@ -118,22 +115,22 @@ class Evidence:
 
 
 def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
-    """Return a bootstrap's probabilities; refuse another number of variables than the model's."""
+    """Convert (d, d) shares of a bootstrap; any other shape raises a `DataError`."""
     found = np.asarray(shares, np.float64)
     if found.shape != (d, d):
         raise DataError(
-            f"The bootstrap has {found.shape[0]} variables and the model {d}: give the "
-            "bootstrap of this model."
+            f"The bootstrap has {found.shape[0]} variables but the model has {d}: give a bootstrap "
+            "of this model."
         )
     return found
 
 
 def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]) -> list[Finding]:
-    """Return the findings of the fit; with few enough columns, the full diagnosis."""
+    """Return the full diagnosis, or only the findings of the fit if there are too many columns."""
     known: list[Finding] | None = getattr(model, "findings_", None)
     kinds = model.fitted_.kinds or None
     if model.fitted_.window is not None:
-        return by_severity(known or [])  # the other checks are about independent rows
+        return by_severity(known or [])  # the other checks assume independent rows
     if len(names) > _FULL_DIAGNOSIS:
         return before_fit(table, names, kinds=kinds) if known is None else list(known)
     if known is None:

@@ -1,4 +1,4 @@
-"""The content of the page as plain data: the interface between Python and JavaScript."""
+"""The content of the report as plain data: the interface between Python and JavaScript."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from cosmodag.report.answers import plain
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.origin import code_for, now, versions
 from cosmodag.report.sections import sections_of
-from cosmodag.report.sentences import bases_in_order, choices_of, story_of, troubles_of
+from cosmodag.report.sentences import bases_in_order, choices_of, problems_of, story_of
 
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 3
 _MOST_RECORDS = 300
-# Response curves: points of each, arcs that have one, rows drawn for the range of causes, and the
-# share of these left out at either end.
-_POINTS, _MOST_CURVES, _DRAWN, _TAIL = 33, 240, 1_000, 0.02
-_SCORES = ("auc", "nhd", "tpr", "fdr")  # of a graph whose truth is known
+# Response curves: number of points, largest number of curves, number of rows that are sampled for
+# the range of causes, and the share of them that is excluded at either end.
+_POINTS, _MOST_CURVES, _SAMPLES, _TAIL = 33, 240, 1_000, 0.02
+_SCORES = ("auc", "nhd", "tpr", "fdr")  # available if the true graph is known
 _SERIES = {
     "loss": "Objective",
     "temperature": "Temperature",
@@ -39,10 +39,10 @@ _SERIES = {
 def page_data(
     model: "StructureLearner", evidence: Evidence, run: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Collect the content of the page as data that JSON can hold.
+    """Collect the content of the report as JSON-compatible data.
 
-    Variables and arcs are columns of equal length, and arcs name variables by number, so that a
-    graph of thousands stays small.
+    Variables and arcs are columns of equal length, and arcs refer to variables by number, which
+    keeps graphs of thousands of variables small.
 
     Parameters
     ----------
@@ -55,20 +55,24 @@ def page_data(
     Returns
     -------
     dict
-        ``schema``: 3. ``title``, ``learner``, ``file`` (start of the names of saved files): text.
-        ``story``: see `story_of`. ``variables``: ``name``, ``order`` (numbers, causes first),
-        ``scale`` (of the table's unit to that of the weights), ``group`` (a number into
-        ``groups``, or None). ``linear``: whether effects are sums of products of
-        weights. ``signed``: whether weights have signs. ``effects``, ``pag``, ``verdict``,
-        ``effect_curves``: see :class:`cosmodag.report.answers.Answers`. ``sections``: see
-        :class:`cosmodag.report.sections.Section`. ``arcs``: ``from``, ``to``, ``weight``,
-        ``standardised``, ``basis`` (a number into ``bases``), ``fixed`` (whether the class has the
-        arrow), ``error``, ``p_edge`` and ``p_direction`` (or None). ``bases``: ``name``,
-        ``meaning``. ``summary`` and ``reproduce.facts``: pairs of label and value. ``findings``:
-        ``severity``, ``sentence``. ``diagnosed``: whether the data was available. ``choices``:
-        ``title``, ``text``. ``starts``: records. ``history``: ``clock``, ``at``, ``series`` (each
-        ``label``, ``values``). ``curves``: ``arc``, ``x``, ``y``. ``stability`` (or None):
-        ``resamples``, ``missed``, ``doubts``. ``reproduce.code``: text.
+        - ``schema``: 3. ``title``, ``learner``, ``file`` (start of the names of saved files): text.
+        - ``story``: see `story_of`.
+        - ``variables``: ``name``, ``order`` (numbers, causes first), ``scale`` (of the table's unit
+          to that of the weights), ``group`` (index into ``groups``, or None).
+        - ``linear``: whether effects are sums of products of weights. ``signed``: whether weights
+          have signs.
+        - ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``basis`` (index into
+          ``bases``), ``fixed`` (whether the class has the arrow), ``error``, ``p_edge`` and
+          ``p_direction`` (or None). ``bases``: ``name``, ``meaning``.
+        - ``summary`` and ``reproduce.facts``: pairs of label and value. ``reproduce.code``: text.
+        - ``findings``: ``severity``, ``sentence``. ``diagnosed``: whether the data was available.
+        - ``choices``: ``title``, ``text``. ``starts``: records.
+        - ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``). ``curves``:
+          ``arc``, ``x``, ``y``.
+        - ``stability`` (or None): ``resamples``, ``missed``, ``doubts``.
+        - ``effects``, ``pag``, ``verdict``, ``effect_curves``: see
+          :class:`cosmodag.report.answers.Answers`. ``sections``: see
+          :class:`cosmodag.report.sections.Section`.
     """
     run = run or {}
     names = [str(name) for name in model.names_]
@@ -78,7 +82,7 @@ def page_data(
     groups, group = groups_of(model, run.get("groups"))
     rows = run.get("rows") or (len(model.residuals_) if hasattr(model, "residuals_") else None)
     title = str(run.get("table") or run.get("data") or "A learnt graph")
-    # Saved pictures are named after the data: the last part of its path, without its ending.
+    # Saved pictures are named after the data file: the last part of its path, without suffixes.
     stem = title.replace("\\", "/").rstrip("/").rpartition("/")[2].partition(".")[0]
     facts = {
         "schema": SCHEMA,
@@ -135,16 +139,16 @@ def _arc_columns(
 def _findings(
     model: "StructureLearner", evidence: Evidence, run: dict[str, Any]
 ) -> list[dict[str, str]]:
-    """List the warnings of the fit, then the other findings about the data."""
+    """List the warnings of the fit, then the findings about the data, without duplicates."""
     found = [(finding.severity, finding.sentence) for finding in evidence.findings or []]
-    warned = run["warnings"] if "warnings" in run else troubles_of(model)
+    warned = run["warnings"] if "warnings" in run else problems_of(model)
     sentences = {sentence for _, sentence in found}
     found = [("warning", str(one)) for one in warned if one not in sentences] + found
     return [{"severity": severity, "sentence": sentence} for severity, sentence in found]
 
 
 def _history(records: list[dict[str, float]]) -> dict[str, Any]:
-    """Turn records into columns, thinned to the resolution of a plot."""
+    """Convert records to columns, thinned to the resolution of a plot."""
     kept = np.unique(np.linspace(0, len(records) - 1, _MOST_RECORDS).round().astype(int))
     thinned = [records[place] for place in kept] if records else []
     clock = "epoch" if thinned and "epoch" in thinned[0] else "round"
@@ -183,10 +187,10 @@ def _reproduction(model: "StructureLearner", run: dict[str, Any]) -> dict[str, A
 def groups_of(
     model: "FittedGraph", groups: Mapping[Any, Any] | None = None
 ) -> tuple[list[str], list[int | None]]:
-    """Give the names of the groups, and the group of each variable (None: in none).
+    """List the names of the groups, and the group number of each variable (None without one).
 
-    ``groups`` maps variables to the names of their groups. By default these are the tiers of the
-    model's knowledge.
+    `groups` maps variables to the names of their groups. By default, the groups are the tiers of
+    the model's knowledge.
 
     >>> import numpy as np
     >>> from cosmodag import VarianceSort
@@ -203,7 +207,9 @@ def groups_of(
     names = [str(name) for name in model.names_]
     unknown = sorted(given.keys() - set(names))
     if unknown:
-        raise DataError(f"groups names '{unknown[0]}', which is not a variable of the model.")
+        raise DataError(
+            f"groups contains '{unknown[0]}', which is not a variable of the model: use its names."
+        )
     found = list(dict.fromkeys(given.values()))
     places = {group: number for number, group in enumerate(found)}
     return found, [places[given[name]] if name in given else None for name in names]
@@ -213,15 +219,15 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
     """Compute the fitted response of the strongest arcs, with the other parents at their means.
 
     Causes vary over the middle 96% of values sampled from the fitted model. Each curve has ``arc``,
-    its number in ``edges_``, and the points ``x`` and ``y``. There is none for learners whose arcs
-    are numbers, and for tables with categories, of which `block_section` shows effects.
+    its number in ``edges_``, and the points ``x`` and ``y``. Learners without ``response`` have no
+    curves; nor have equations by kinds of columns, whose effects `block_section` shows.
     """
     response = getattr(model, "response", None)
     if response is None or isinstance(model.fitted_.equations, EquationsByKind):
         return []
     edges, names = model.edges_, model.names_
-    drawn = model.fitted_.sample(_DRAWN, random_state=0)
-    low, high = np.quantile(drawn, [_TAIL, 1 - _TAIL], axis=0)
+    samples = model.fitted_.sample(_SAMPLES, random_state=0)
+    low, high = np.quantile(samples, [_TAIL, 1 - _TAIL], axis=0)
     strongest = largest_first(standardised(model), edges.data)[:_MOST_CURVES]
     curves = []
     for arc in strongest.tolist():

@@ -11,9 +11,9 @@ from scipy.optimize import isotonic_regression
 from cosmodag.graph.dags import topological_order
 
 _SWEEPS = 12
-_BEND = 0.25  # width that an arc takes in a layer that it passes, in nodes
-_MOST_BENDS = 30_000  # larger graphs are drawn only in parts
-_SHARE = 0.5  # largest width of all arcs that pass a layer, in full layers
+_BEND = 0.25  # width of an arc in a layer that it passes, in widths of a node
+_MOST_BENDS = 30_000  # graphs with more are laid out without bends
+_SHARE = 0.5  # largest total width of the arcs that pass a layer, in widths of a full layer
 _ASPECT = 1.2  # ratio of width to height of a drawing, in nodes
 
 
@@ -21,8 +21,8 @@ _ASPECT = 1.2  # ratio of width to height of a drawing, in nodes
 class Layout:
     """Positions of the nodes of a DAG.
 
-    ``x`` is from left to right, neighbours in a layer at least 1 apart; ``layer`` counts from the
-    top, 0, 1, …, and every arc leads to a later one.
+    ``x`` increases from left to right, and neighbours in a layer are at least 1 apart. Layers are
+    numbered 0, 1, … from the top, and every arc leads to a later layer.
     """
 
     x: NDArray[np.float64]
@@ -30,12 +30,12 @@ class Layout:
 
 
 def layered_layout(edges: sparse.coo_array) -> Layout:
-    """Lay out a DAG in layers, in the manner of Sugiyama, in time about linear in its arcs.
+    """Lay out a DAG in layers by Sugiyama's method, in time about linear in its arcs.
 
-    Layers hold a limited number of nodes, so that the drawing is not much wider than high; arcs
+    The number of nodes per layer is limited, so that the drawing is not much wider than high. Arcs
     that pass a layer take some width in it. Within layers, nodes are moved to the mean of their
-    neighbours, from the top and from the bottom in turn, but never closer than 1 (the least-squares
-    solution of that is an isotonic regression). Nodes without arcs come last.
+    neighbours, downwards and upwards in turn, but never closer together than 1: the least-squares
+    solution of this problem is an isotonic regression. Nodes without arcs come last.
 
     >>> chain = sparse.coo_array(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]))
     >>> layered_layout(chain).layer.tolist()
@@ -47,15 +47,15 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
     most = max(4, math.ceil(math.sqrt(d * _ASPECT)))
     layer = _layers(pattern, joined, most)
     passed = int((layer[edges.col] - layer[edges.row] - 1).sum())
-    whole, levels = _with_bends(edges, layer) if passed <= _MOST_BENDS else (pattern, layer)
+    bent, levels = _with_bends(edges, layer) if passed <= _MOST_BENDS else (pattern, layer)
     rows = [np.flatnonzero(levels == k) for k in range(int(levels.max(initial=-1)) + 1)]
-    crowd = max((np.count_nonzero(row >= d) for row in rows), default=0)
-    # All bends of a layer together take at most the width of half a layer of nodes.
-    room = np.where(np.arange(len(levels)) < d, 1.0, min(_BEND, _SHARE * most / max(crowd, 1)))
+    most_bends = max((np.count_nonzero(row >= d) for row in rows), default=0)
+    # All bends of a layer together take at most the width of half a full layer of nodes.
+    room = np.where(np.arange(len(levels)) < d, 1.0, min(_BEND, _SHARE * most / max(most_bends, 1)))
     x = np.zeros(len(levels))
     for row in rows:
         x[row] = _without_overlaps(np.zeros(len(row)), room[row])
-    above, below = sparse.csr_array(whole.T), whole
+    above, below = sparse.csr_array(bent.T), bent
     for sweep in range(_SWEEPS):
         downwards = sweep % 2 == 0
         for row in rows if downwards else reversed(rows):
@@ -70,9 +70,9 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
 def _with_bends(
     edges: sparse.coo_array, layer: NDArray[np.intp]
 ) -> tuple[sparse.csr_array, NDArray[np.intp]]:
-    """Split arcs that pass layers by a bend in each, so that every arc leads to the next layer.
+    """Split arcs by a bend in each layer that they pass, so that every arc joins adjacent layers.
 
-    Returns the arcs, and the layers, first of the nodes, then of the bends.
+    Returns the arcs between nodes and bends, and the layers of all nodes, then of all bends.
     """
     d = len(layer)
     passed = layer[edges.col] - layer[edges.row] - 1
@@ -92,7 +92,7 @@ def _with_bends(
 
 
 def _layers(pattern: sparse.csr_array, joined: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
-    """Assign to each node the first layer below its parents that has room."""
+    """Assign each node to the first layer below its parents that has room."""
     d = pattern.shape[0]
     lowest = np.zeros(d, np.intp)
     layer = np.zeros(d, np.intp)
@@ -115,7 +115,7 @@ def _layers(pattern: sparse.csr_array, joined: NDArray[np.bool_], most: int) -> 
 
 
 def _deepest_first(pattern: sparse.csr_array) -> NDArray[np.intp]:
-    """Topological order that puts nodes with long paths below them early."""
+    """Sort nodes by decreasing length of the longest path below them: a topological order."""
     order = topological_order(pattern)
     height = np.zeros(len(order), np.intp)
     for node in order[::-1]:
@@ -142,7 +142,7 @@ def _pull_sources_down(
 def _without_overlaps(
     wanted: NDArray[np.float64], room: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Positions closest to the wanted ones that keep the order and do not overlap."""
+    """Find the positions closest to the wanted ones, in the same order and without overlaps."""
     if not len(wanted):
         return wanted
     order = np.argsort(wanted, kind="stable")

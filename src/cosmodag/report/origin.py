@@ -1,4 +1,4 @@
-"""Origin of a result: command or code, versions, seed, fingerprint of the data, date."""
+"""Origin of a result: the code that repeats it, versions, date, and hashes of the data."""
 
 import hashlib
 import platform
@@ -36,7 +36,7 @@ def file_hash(path: Path) -> str:
 
 
 def table_hash(X: NDArray[Any]) -> str:
-    """SHA-256 of a table's numbers as float64, row by row.
+    """SHA-256 of the numbers of a table as float64, row by row.
 
     >>> table_hash(np.zeros((2, 2)))[:8]
     '66687aad'
@@ -45,7 +45,7 @@ def table_hash(X: NDArray[Any]) -> str:
 
 
 def code_for(model: "StructureLearner") -> str:
-    r"""Python code that fits a learner with the same parameters.
+    r"""Write Python code that fits a learner with the same parameters.
 
     >>> from cosmodag import VarianceSort
     >>> code_for(VarianceSort())

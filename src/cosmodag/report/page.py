@@ -1,4 +1,4 @@
-"""The HTML page: data and assets in one self-contained file."""
+"""The HTML report: data and assets in one self-contained page."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from cosmodag.report.facts import page_data
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-# In the order in which they are joined.
+# The page's own scripts, in the order in which they are concatenated.
 _OWN = (
     "tools state walks edges colours view layers arrange look graph pointer panel effects "
     "legend link controls svg table matrix plots sections page"
@@ -35,7 +35,7 @@ def write_report(
     path : path-like
     model : fitted learner
     evidence : Evidence, optional
-        By default, the evidence that can be computed from the model alone.
+        By default, the evidence that follows from the model alone.
     run : dict, optional
         As for :func:`cosmodag.report.facts.page_data`.
     """
@@ -46,8 +46,8 @@ def write_report(
 def page_for(data: dict[str, Any]) -> str:
     """Insert data into the page.
 
-    A content security policy lists the hashes of the page's own scripts: no other script can run,
-    and none can open a connection.
+    A content security policy lists the hashes of the page's own scripts, so that no other script
+    can run, and no script can open a connection.
 
     >>> page = page_for({"title": "</script><script>alert(1)</script>"})
     >>> "alert(1)</script>" in page
@@ -69,7 +69,7 @@ def page_for(data: dict[str, Any]) -> str:
 
 
 def embedded(data: dict[str, Any]) -> str:
-    r"""Encode JSON for a script element: no character of it can close or open an element.
+    r"""Encode JSON for a script element, without characters that could open or close an element.
 
     >>> print(embedded({"name": "</script>"}))
     {"name":"\u003c/script\u003e"}
@@ -96,13 +96,13 @@ def _asset(name: str) -> str:
 
 @cache
 def _own_script() -> str:
-    """Join the page's own scripts into one strict-mode function without global names."""
+    """Concatenate the page's own scripts in one strict-mode function without global names."""
     parts = "\n".join(_asset(f"js/{name}.js") for name in _OWN.split())
     return f'(function () {{\n"use strict";\n{parts}\n}})();'
 
 
 @cache
 def _vendored(name: str) -> str:
-    """Source of a library, without its source-map address, which a browser might request."""
+    """Read a library, without the address of its source map, which a browser might request."""
     lines = _asset(name).splitlines()
     return "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL"))

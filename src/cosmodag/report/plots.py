@@ -1,6 +1,6 @@
-"""Static matplotlib plots; each draws on the given axes or on new ones, and returns them.
+"""Static matplotlib plots for papers and notebooks, with the content of the interactive page.
 
-They show the content of the interactive page, for papers and notebooks.
+Each function draws on the given axes or on new ones, and returns them.
 """
 
 import io
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.fit.dag.basis import FREE, SCALE, WEAK
+from cosmodag.fit.dag.basis import CURVES, FOUND, FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
 from cosmodag.io.files import write_bytes
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 _LINES: dict[str, Any] = {
     WEAK: "dashed",
+    FOUND: "dashed",
+    CURVES: (0, (7, 2)),
     "non-Gaussianity": (0, (7, 2)),
     "equal variances": (0, (4, 2.5)),
     SCALE: (0, (3, 1.5)),
@@ -40,20 +42,20 @@ _LINES: dict[str, Any] = {
 _ARCS = {basis: (colour, _LINES.get(basis, "solid")) for basis, colour in COLOURS.items()}
 _POSITIVE, _NEGATIVE = "#0072B2", "#D55E00"
 _OTHER = ("#555555", (0, (6, 2, 1, 2)))
-_NAMED = 60
+_NAMED = 60  # largest number of variables whose names are drawn in full size, or along an axis
 # Largest drawing that is written to a file: each node and arc takes 2 to 3 ms.
 _MOST_NODES, _MOST_ARCS = 2_000, 10_000
-_UNKNOWN = "unknown"  # basis of directions in a graph that is not a fit
-# The same graph gives the same file.
+_UNKNOWN = "unknown"  # basis of directions in a graph that is not a fitted model
+# Without a date, the same graph gives the same file.
 _NO_DATE: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
 def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = True) -> "Axes":
     """Draw a graph in layers, causes above effects.
 
-    The width of an arc shows its standardised weight, its colour the basis of its direction; an
-    arc whose direction is a free choice has no arrow head. Of a graph that is not a fitted model
-    the widths are weights, and there is one colour.
+    The width of an arc shows its standardised weight, and its colour the basis of its direction. An
+    arc whose direction is a free choice has no arrowhead. For a graph that is not a fitted model,
+    widths show raw weights, and all arcs have one colour.
 
     Parameters
     ----------
@@ -74,24 +76,24 @@ def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = Tru
     from matplotlib.lines import Line2D
     from matplotlib.patches import FancyArrowPatch
 
-    names, edges, sizes, basis = _drawn(graph)
+    names, edges, sizes, bases = _parts_of(graph)
     layout = layered_layout(edges)
     x, y = layout.x, -layout.layer.astype(float)
     ax = _axes(ax, width=max(5.0, 1.1 * float(np.ptp(x)) + 2), height=1.0 - 0.9 * float(y.min()))
     shares = sizes / (sizes.max(initial=0.0) or 1.0)
-    for u, v, share, rests in zip(edges.row, edges.col, shares, basis, strict=True):
-        colour, line = _ARCS.get(rests, _OTHER)
-        skipped = layout.layer[v] - layout.layer[u] > 1
+    for u, v, share, basis in zip(edges.row, edges.col, shares, bases, strict=True):
+        colour, line = _ARCS.get(basis, _OTHER)
+        skips_layers = layout.layer[v] - layout.layer[u] > 1
         ax.add_patch(
             FancyArrowPatch(
                 (x[u], y[u]),
                 (x[v], y[v]),
-                arrowstyle="-" if rests == FREE else "-|>",
+                arrowstyle="-" if basis == FREE else "-|>",
                 mutation_scale=10,
                 linewidth=0.8 + 2.0 * share,
                 color=colour,
                 linestyle=line,
-                connectionstyle=f"arc3,rad={0.15 if skipped else 0.0}",
+                connectionstyle=f"arc3,rad={0.15 if skips_layers else 0.0}",
                 shrinkA=11,
                 shrinkB=11,
                 alpha=0.9,
@@ -108,7 +110,7 @@ def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = Tru
     ax.set_xlim(float(x.min()) - 0.8, float(x.max()) + 0.8)
     ax.set_ylim(float(y.min()) - 0.5, 0.5)
     ax.axis("off")
-    found = bases_in_order(basis)
+    found = bases_in_order(bases)
     if legend and found and found != [_UNKNOWN]:
         styles = [_ARCS.get(name, _OTHER) for name in found]
         lines = [Line2D([], [], color=colour, linestyle=line) for colour, line in styles]
@@ -118,8 +120,8 @@ def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = Tru
     return ax
 
 
-def _drawn(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[Any], list[str]]:
-    """Names, arcs, absolute sizes and bases of directions of a model or another graph."""
+def _parts_of(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[Any], list[str]]:
+    """Return the names, arcs, absolute weights and bases of directions of a model or graph."""
     if is_model(graph):
         sizes = np.abs(np.nan_to_num(standardised(graph)))
         return [str(name) for name in graph.names_], graph.edges_, sizes, graph.arrow_basis_
@@ -127,25 +129,25 @@ def _drawn(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[Any],
     rows, columns, weights = known.arcs()
     edges = sparse.coo_array((weights, (rows, columns)), shape=known.weights.shape)
     if not is_dag(edges):
-        raise DataError("only a graph without cycles can be drawn in layers, and this one has one.")
+        raise DataError("The graph has a cycle, so it cannot be drawn in layers: drop arcs first.")
     return list(known.names), edges, np.abs(weights), [_UNKNOWN] * len(weights)
 
 
 def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) -> None:
-    """Draw a graph as `plot_graph` does, and write it to a file as PDF, SVG or PNG, atomically."""
+    """Draw a graph as `plot_graph` does, and write it as PDF, SVG or PNG, atomically."""
     import matplotlib.pyplot as plt
 
-    names, edges, _, _ = _drawn(graph)
+    names, edges, _, _ = _parts_of(graph)
     if len(names) > _MOST_NODES or edges.nnz > _MOST_ARCS:
         raise DataError(
-            f"a graph of {len(names):,} nodes and {edges.nnz:,} arcs is too large to be drawn (at "
-            f"most {_MOST_NODES:,} and {_MOST_ARCS:,}): write GraphML, and draw a part of it."
+            f"A graph of {len(names):,} nodes and {edges.nnz:,} arcs is too large to be drawn (at "
+            f"most {_MOST_NODES:,} and {_MOST_ARCS:,}): write it as GraphML, or draw a part of it."
         )
     figure = cast("Figure", plot_graph(graph).figure)
     content = io.BytesIO()
     try:
         with plt.rc_context({"svg.hashsalt": "cosmodag"}), ignoring(UserWarning):
-            # Matplotlib warns of each character that its font lacks and draws a box.
+            # Matplotlib draws a box for each character that its font lacks, and warns of it.
             figure.savefig(content, format=format, metadata=_NO_DATE.get(format))
     finally:
         plt.close(figure)
@@ -155,7 +157,7 @@ def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) 
 def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
     """Draw the standardised weights as a heat map in causal order.
 
-    Causes are rows, effects are columns: all arcs are above the diagonal.
+    Rows are causes and columns are effects, so all arcs are above the diagonal.
 
     Parameters
     ----------
@@ -201,24 +203,27 @@ def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
     """
     history = getattr(model, "history_", None)
     if not history:
-        raise DataError(f"{type(model).__name__} has no history: only trained learners have one.")
+        raise DataError(
+            f"{type(model).__name__} has no training history to plot: only learners that train by "
+            "gradient steps have one."
+        )
     ax = _axes(ax, width=5.5, height=3.8)
     clock = "epoch" if "epoch" in history[0] else "round"
-    at = [record[clock] for record in history]
-    _line(ax, at, [record["loss"] for record in history], "objective", "#0072B2", "solid")
+    times = [record[clock] for record in history]
+    _line(ax, times, [record["loss"] for record in history], "objective", "#0072B2", "solid")
     ax.set_xlabel(clock)
     other = next((name for name in ("temperature", "acyclicity") if name in history[0]), None)
     if other is not None:
         values = [record[other] for record in history]
-        _line(ax.twinx(), at, values, other, "#D55E00", "dashed")
+        _line(ax.twinx(), times, values, other, "#D55E00", "dashed")
     return ax
 
 
 def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the share of resamples in which each pair was joined, in causal order.
 
-    Dots mark the arcs of the graph. A dark cell without a dot, in it or in its mirror image, is a
-    pair that resamples often joined but the graph does not.
+    Dots mark the arcs of the graph. A dark cell without a dot, in the cell itself or in its mirror
+    image, is a pair that resamples often joined but the graph does not join.
 
     Parameters
     ----------
@@ -251,7 +256,7 @@ def _heat_map(
     limits: tuple[float, float],
     label: str,
 ) -> "Axes":
-    """Draw one value per pair of variables, causes as rows and effects as columns, in order."""
+    """Draw one value per pair of variables, with causes as rows and effects as columns."""
     ax = _axes(ax, width=6.0, height=5.0)
     ordered = values[np.ix_(model.order_, model.order_)]
     image = ax.imshow(ordered, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
@@ -277,9 +282,9 @@ def _axes(ax: "Axes | None", width: float, height: float) -> "Axes":
 
 
 def _line(
-    ax: "Axes", at: list[float], values: list[float], label: str, colour: str, style: str
+    ax: "Axes", times: list[float], values: list[float], label: str, colour: str, style: str
 ) -> None:
-    ax.plot(at, values, color=colour, linestyle=style)
+    ax.plot(times, values, color=colour, linestyle=style)
     if min(values) > 0 and max(values) > 50 * min(values):
         ax.set_yscale("log")
     ax.set_ylabel(label, color=colour)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose import Finding
 from cosmodag.errors import DataError
 from cosmodag.fit.files.saved import MODEL
+from cosmodag.graph.texts import counted
 from cosmodag.io.files import read_text
 from cosmodag.learners import load
 from cosmodag.report.answers import ANSWERS, Answers
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 RUN, EDGES = "run.json", "edges.csv"
 
 _NUMBER = (int, float)
-# Larger than any count, time or score; integers in JSON may have any number of digits.
+# Larger than any count, time or score: an integer in JSON may have any number of digits.
 _HUGE = 1e100
 _ENTRIES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("table", "data", "sha256", "date", "command"), (str,)),
@@ -35,14 +36,14 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("choice", "versions", "stability"), (dict,)),
     **dict.fromkeys(("findings", "warnings"), (list,)),
 }
-"""Entries of ``run.json`` that the page uses, with their types."""
+"""Entries of ``run.json`` that the report uses, with their types."""
 
 
 def report_folder(folder: Path, path: Path) -> "StructureLearner":
-    """Write the report of a saved fit, including the stored diagnosis; return the model.
+    """Write the report of a saved fit, with the diagnosis stored in it; return the model.
 
-    ``folder`` holds ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``, or is
-    a file in such a folder, or a model that was saved alone.
+    `folder` contains ``model.safetensors``, ``run.json``, ``edges.csv`` and ``answers.json``. It
+    can also be a file in such a folder, or a model that was saved alone.
     """
     home, file = _folder_and_model(folder)
     model = load(file)
@@ -61,15 +62,15 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
 
 
 def _folder_and_model(given: Path) -> tuple[Path | None, Path]:
-    """Find the folder of a fit, None for a model that was saved alone, and what to load."""
+    """Find the folder of a fit (None for a model that was saved alone) and the path to load."""
     if not given.is_file():
         return given, given
     if (given.parent / MODEL).is_file():
         return given.parent, given.parent
     if given.suffix.lower() != Path(MODEL).suffix:
         raise DataError(
-            f"'{given}' is not a fit, which a report describes: give the folder that "
-            f"'cosmodag fit' wrote to. 'cosmodag convert {given} graph.pdf' draws a graph alone."
+            f"'{given}' is not a saved fit: give the folder that 'cosmodag fit' wrote to. "
+            f"To draw a graph alone, use 'cosmodag convert {given} graph.pdf'."
         )
     return None, given
 
@@ -83,7 +84,7 @@ def _evidence(
         findings = [Finding(**{**one, "columns": tuple(one["columns"])}) for one in stored]
         texts = [text for one in findings for text in (one.name, one.severity, one.sentence)]
         if not all(isinstance(text, str) for text in texts):
-            raise TypeError("a finding must be a string")
+            raise TypeError("the texts of a finding must be strings")
     stability = run.get("stability") or {}
     missed = [(int(u), int(v), float(share)) for u, v, share in stability.get("missed", [])]
     doubts = stability.get("doubts", [])
@@ -103,10 +104,10 @@ def _evidence(
 
 
 def edge_list(model: "StructureLearner", names: list[str], table: "pd.DataFrame") -> str:
-    """Write the arcs of `Evidence.table` as CSV; an isolated node has its own line."""
+    """Write the arcs of `Evidence.table` as CSV, with a line for each isolated node."""
     columns = [name for name in table if name not in ("cause", "effect")]
     edges, lines = model.edges_, io.StringIO()
-    # Quoted names keep their spaces and may hold any character.
+    # Quoted names keep their spaces and may contain any character.
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(["cause", "effect", *columns])
     for arc, *facts in table[columns].itertuples():
@@ -119,7 +120,7 @@ def edge_list(model: "StructureLearner", names: list[str], table: "pd.DataFrame"
 
 
 def run_facts(evidence: Evidence) -> dict[str, Any]:
-    """Return the evidence that ``run.json`` stores, beside the columns of ``edges.csv``."""
+    """Collect the evidence that is stored in ``run.json`` rather than in ``edges.csv``."""
     facts: dict[str, Any] = {}
     if evidence.findings is not None:
         facts["findings"] = [
@@ -137,7 +138,7 @@ def saved_answers(folder: Path, model: "StructureLearner") -> Answers:
 
 
 def _answers(path: Path, model: "StructureLearner") -> Answers:
-    """Read the answers; for a folder of an earlier version, compute those that need no data."""
+    """Read the answers; if an earlier version wrote none, compute those that need no data."""
     if not path.is_file():
         return Answers.of(model)
     try:
@@ -152,9 +153,9 @@ def _run(path: Path) -> dict[str, Any]:
     try:
         run = json.loads(read_text(path))
     except (ValueError, RecursionError):
-        raise DataError(f"'{path}' is not JSON, or it is damaged.") from None
+        raise DataError(f"'{path}' is not JSON, or it is damaged: fit again.") from None
     if not isinstance(run, dict):
-        raise DataError(f"'{path}' was not written by cosmodag.")
+        raise DataError(f"'{path}' was not written by cosmodag: fit again.")
     run = {name: value for name, value in run.items() if value is not None}
     known = [(run[name], types) for name, types in _ENTRIES.items() if name in run]
     if not all(isinstance(value, types) for value, types in known):
@@ -167,7 +168,7 @@ def _run(path: Path) -> dict[str, Any]:
 
 
 def _changed(path: Path) -> DataError:
-    return DataError(f"'{path}' does not hold what cosmodag wrote to it: fit again.")
+    return DataError(f"'{path}' was changed or damaged after cosmodag wrote it: fit again.")
 
 
 def _columns(path: Path, model: "StructureLearner") -> dict[str, NDArray[np.float64]]:
@@ -180,7 +181,10 @@ def _columns(path: Path, model: "StructureLearner") -> dict[str, NDArray[np.floa
         raise _changed(path) from None
     edges, names = model.edges_, [str(name) for name in model.names_]
     if len(rows) != edges.nnz:
-        raise DataError(f"'{path}' has {len(rows)} arcs, the saved model {edges.nnz}: fit again.")
+        raise DataError(
+            f"'{path}' has {counted(len(rows), 'arc')}, but the saved model has {edges.nnz:,}: fit "
+            "again."
+        )
     written = {(row.get("cause"), row["effect"]): row for row in rows}
     try:
         ranked = [written[names[u], names[v]] for u, v in zip(edges.row, edges.col, strict=True)]

@@ -1,7 +1,7 @@
-"""Further sections of the page: each is a function of the fitted model.
+"""Further sections of the page, each made by a function of the fitted model.
 
-A part of the package that has more to show registers a function in :data:`SECTIONS`; the page needs
-no other change.
+Other parts of the package can add a section by appending a function to :data:`SECTIONS`; the page
+itself needs no change.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,22 +27,23 @@ class Section:
     # A table: names of the columns, and cells (text or numbers)
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[Any]] = ()
-    # Line plots, each with title, label (of the horizontal axis), x and y, and low and high where
-    # they have a band
+    # Line plots, each with title, label (of the horizontal axis), x and y, and low and high if it
+    # has a band
     curves: Sequence[dict[str, Any]] = field(default_factory=list)
     folded: bool = False  # whether only the heading is shown at first
 
 
 SECTIONS: "list[Callable[[FittedGraph], Section | None]]" = []
-"""Functions that give a section of a model's page, or None if it has none."""
+"""Functions of a fitted model that return a section of its page, or None to omit it."""
 
 SUMMARY = ["cause", "effect", "lag", "weight"]
 
-_POINTS, _MOST_ARCS = 33, 60
+_POINTS, _MOST_ARCS = 33, 60  # of a curve, and of a section
 
 _EFFECTS = (
-    "Effects on numbers are in the units of the effect; on counts, changes of log(1 + x); on "
-    "categories, changes of the log-odds of the level named, against the first level."
+    "Effects on numeric variables are in the units of the variable, effects on counts are changes "
+    "of log(1 + x), and effects on categories are changes of the log-odds of the named level "
+    "against the first level."
 )
 
 
@@ -79,15 +80,15 @@ def regime_section(model: "FittedGraph") -> Section | None:
 
 
 def time_section(model: "FittedGraph") -> Section | None:
-    """List which variable acts on which at which lag; None where rows are not in time."""
+    """List which variable acts on which at which lag; None if rows are not in time."""
     if model.fitted_.window is None:
         return None
-    text = "A lag of 1 is the row before, a lag of 0 the same row."
+    text = "A lag of 1 refers to the previous row, a lag of 0 to the same row."
     return Section("Which variable acts on which, and when", text, SUMMARY, summary_rows(model))
 
 
 def summary_rows(model: "FittedGraph") -> list[list[Any]]:
-    """Rows of the summary graph, one for each pair and lag, with the columns `SUMMARY`."""
+    """List the summary graph, one row for each pair and lag, with the columns `SUMMARY`."""
     return [
         [str(cause), str(effect), lag, weight]
         for cause, effect, facts in model.summary_graph_.edges(data=True)
@@ -96,7 +97,7 @@ def summary_rows(model: "FittedGraph") -> list[list[Any]]:
 
 
 def block_section(model: "FittedGraph") -> Section | None:
-    """Show what each arc adds to its head, for the strongest arcs; None for other equations."""
+    """Show the contributions of the strongest arcs; None without equations by kinds of columns."""
     dag = model.fitted_
     if not isinstance(dag.equations, EquationsByKind):
         return None
@@ -109,14 +110,14 @@ def block_section(model: "FittedGraph") -> Section | None:
             rows += _levels(model, dag.equations, u, v)
         else:
             curves.append(_curve(model, dag.equations, u, v))
-    columns = ["cause", "level", "effect", "change against the first level"]
+    columns = ["cause", "level", "effect", "change from the first level"]
     reason = getattr(model, "curves_reason_", "")
     text = f"{reason} {dag.equations.effects_in_words} {_EFFECTS}".strip()
     return Section("Effects of the arcs", text, columns if rows else (), rows, curves, folded=True)
 
 
 def _head(model: "FittedGraph", equations: EquationsByKind, v: int) -> str:
-    """Name what an arc changes: the variable, or the last level of a category."""
+    """Name the quantity that an arc changes: the variable, or the last level of a category."""
     name = str(model.names_[v])
     if not equations.embedding.is_levels(v):
         return name

@@ -1,4 +1,4 @@
-"""Sentences of the page: what was found, what it rests on, and the choices of the fit."""
+"""Sentences of the report: what was found, the evidence for it, and the choices of the fit."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.fit.dag.basis import BASES
 from cosmodag.fit.view.arcs import standardised
+from cosmodag.graph.mixed.marks import ARROW, TAIL
 from cosmodag.graph.texts import counted
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.report.evidence import Evidence
@@ -16,49 +17,42 @@ from cosmodag.report.evidence import Evidence
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
 
-_SUREST = 5
-_ARROW, _TAIL = 2, 3
+_SUREST = 5  # number of arcs on the first card
+_SHOWN = 12  # largest number of names in a list, of starts or of variables
 _NOISE = {
-    "gaussian": "Noise is Gaussian, with a variance of its own for each variable.",
-    "equal-variance": "Noise has the same variance for all variables.",
-    "non-gaussian": "Noise is not Gaussian.",
-}
-_HIDDEN = (
-    "Hidden common causes are not ruled out: something that was not measured can influence two "
-    "variables, and an arc between them then shows an association, not a cause."
-)
-
-_NOISE_IN_WORDS = {
     "gaussian": "Gaussian, with its own variance for each variable",
-    "equal-variance": "of equal variance for all variables",
+    "equal-variance": "of the same variance for all variables",
     "non-gaussian": "not Gaussian",
 }
+_HIDDEN = (
+    "Hidden common causes are not ruled out: a variable that was not measured can influence two "
+    "others, and an arc between these then shows an association, not a causal effect."
+)
 
 _REFINED = {
     "prune": "The learnt order was kept; arcs that agree with it were chosen by evidence.",
-    "order": "Orders near the learnt one and from other starts were searched; the order with the "
-    "best score was kept, and its arcs were chosen by evidence.",
+    "order": "Orders near the learnt one and near other starting orders were searched; the order "
+    "with the best score was kept, and its arcs were chosen by evidence.",
 }
-
-_SHOWN = 12  # names in a list, of starts or of variables
 
 
 def story_of(
     model: "StructureLearner", evidence: Evidence, rows: int | None, warnings: int
 ) -> dict[str, Any]:
-    """Write the first card; ``warnings`` is the number of warnings of the diagnosis.
+    """Write the first card of the page.
 
-    ``found`` is one sentence, ``surest`` are arcs of ``edges_``, the surest first, and ``points``
-    pairs of title and text.
+    `warnings` is the number of warnings in the diagnosis. In the result, ``found`` is one sentence,
+    ``surest`` are numbers of arcs of ``edges_``, the surest first, and ``points`` are pairs of
+    title and text.
     """
     verdict = evidence.answers.verdict
-    said = counted(warnings, "warning")
-    warned = f"The diagnosis below has {said}: read it before you use the graph."
+    number = counted(warnings, "warning")
+    warned = f"The diagnosis below has {number}: read it before you use the graph."
     points = [
         ("What the directions rest on", _bases(model)),
         ("What was assumed", _assumed(model)),
         ("Hidden causes", _hidden(evidence)),
-        ("Do tests contradict it?", verdict and verdict["sentence"]),
+        ("Do tests contradict the graph?", verdict and verdict["sentence"]),
         ("Warnings", warned if warnings else ""),
     ]
     return {
@@ -73,7 +67,7 @@ def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
     source = "" if rows is None else f" from {rows:,} rows"
     if not arcs:
         return (
-            f"No arc was found among {d:,} variables{source}: the data give no evidence that one "
+            f"No arc was found among {d:,} variables{source}: the data give no evidence that any "
             "of them depends on another."
         )
     verb = "was" if arcs == 1 else "were"
@@ -81,7 +75,7 @@ def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
 
 
 def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
-    """Rank arcs by the share of resamples, if there are any; then by basis and size."""
+    """Rank arcs by their shares of resamples, if there are any, then by basis and size."""
     edges = model.edges_
     ranks = {name: number for number, name in enumerate(BASES)}
     basis = np.array([ranks.get(name, len(ranks)) for name in model.arrow_basis_])
@@ -98,31 +92,32 @@ def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
 
 
 def bases_in_order(found: Iterable[str]) -> list[str]:
-    """List distinct bases of directions: those of `BASES` in its order, then all others."""
+    """List the distinct bases of directions: those in `BASES`, in its order, then all others."""
     names = set(found)
     return [*(name for name in BASES if name in names), *sorted(names - BASES.keys())]
 
 
 def _bases(model: "StructureLearner") -> str:
     counts = Counter(model.arrow_basis_)
-    said = []
+    parts = []
     for name in bases_in_order(model.arrow_basis_):
         meaning = f" ({BASES[name]})" if name in BASES else ""
-        said.append(f"{counts[name]:,} on {name}{meaning}")
-    return f"Of {counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(said)}." if said else ""
+        parts.append(f"{counts[name]:,} on {name}{meaning}")
+    return f"Of {counted(len(model.arrow_basis_), 'arrow')}: {'; '.join(parts)}." if parts else ""
 
 
 def _assumed(model: "StructureLearner") -> str:
     form = model.fitted_.equations.form
-    said = [
-        f"Each variable is {form} of its direct causes plus noise of its own, and there are no "
-        "cycles.",
-        _NOISE.get(getattr(model, "noise_", None) or "", ""),
+    noise = _NOISE.get(getattr(model, "noise_", None) or "")
+    sentences = [
+        f"Each variable is {form} of its direct causes plus its own noise. There are no cycles.",
+        f"Noise is {noise}." if noise else "",
         "Rows are independent of each other."
         if model.fitted_.window is None
-        else "A row depends on earlier ones only through these lags, the same way at all times.",
+        else "A row depends on earlier rows only through the lags of the graph, in the same way at "
+        "all times.",
     ]
-    return " ".join(part for part in said if part)
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _hidden(evidence: Evidence) -> str:
@@ -130,25 +125,25 @@ def _hidden(evidence: Evidence) -> str:
     if pag is None:
         return _HIDDEN
     ends = [sorted(edge[2:]) for edge in pag["edges"]]
-    both = sum(pair == [_ARROW, _ARROW] for pair in ends)
-    causes = sum(pair == [_ARROW, _TAIL] for pair in ends)
-    shown = f"{counted(causes, 'edge')} of {len(ends):,} {_verb_for(causes)} a cause all the same"
-    also = (
-        f", and {counted(both, 'pair')} {_verb_for(both)} joined by a hidden cause" if both else ""
-    )
+    both = sum(pair == [ARROW, ARROW] for pair in ends)
+    causes = sum(pair == [ARROW, TAIL] for pair in ends)
+    still = f"{causes:,} of {counted(len(ends), 'edge')} {_shows(causes)} a cause"
+    also = f", and {both:,} {_shows(both)} a hidden common cause" if both else ""
     view = "choose “hidden causes allowed” above the graph."
-    return f"{_HIDDEN} If they are allowed for, {shown}{also}: {view}"
+    return f"{_HIDDEN} If they are allowed, {still}{also}: {view}"
 
 
-def _verb_for(number: int) -> str:
-    return "is" if number == 1 else "are"
+def _shows(number: int) -> str:
+    return "shows" if number == 1 else "show"
 
 
 def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str, str]]:
-    """List the choices, each with ``title`` and ``text``."""
+    """List the choices of the fit and the reasons, each with ``title`` and ``text``."""
     entry = LEARNERS.get(type(model).__name__)
-    limit = model.raw_threshold
-    read_off = f"Arcs are the learnt weights above {limit:g} that agree with the order."
+    thresholded = (
+        "Arcs are those whose learnt weight exceeds "
+        f"{model.raw_threshold:g} in magnitude and that agree with the order."
+    )
     found = [
         ("Learner", type(model).__name__ + (f": {entry.summary}." if entry else ".")),
         ("Chosen because", " ".join((run.get("choice") or {}).values())),
@@ -156,42 +151,38 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
         ("Interventions", _interventions(model)),
         ("Regimes", _regimes(model)),
         ("Missing values", _missing(model)),
-        ("Order and arcs", _REFINED.get(model.refinement_ or "", read_off)),
+        ("Order and arcs", _REFINED.get(model.refinement_ or "", thresholded)),
         ("Starts", _starts(getattr(model, "refine_report_", None))),
     ]
     noise = getattr(model, "noise_", None)
     if noise is not None:
         reason = getattr(model, "noise_reason_", None) or ""
-        found.append(
-            ("Noise", f"Assumed to be {_NOISE_IN_WORDS.get(noise, noise)}. {reason}".strip())
-        )
+        found.append(("Noise", f"Assumed to be {_NOISE.get(noise, noise)}. {reason}".strip()))
         found.append(("Noise, scores compared", _noise_scores(model)))
     settings = getattr(model, "settings_", None)
     if settings:
         listed = ", ".join(f"{name} = {value:g}" for name, value in settings.items())
-        found.append(("Settings", f"As numbers: {listed}."))
+        found.append(("Settings", f"Values that were used: {listed}."))
     backend = getattr(model, "backend_", None)
     if backend is not None:
         rounds = getattr(model, "n_iter_", None)
-        lasted = "" if rounds is None else f", {rounds:,} rounds or iterations"
-        found.append(("Computed by", f"{backend}{lasted}."))
+        length = "" if rounds is None else f", {rounds:,} rounds or iterations"
+        found.append(("Computed by", f"{backend}{length}."))
     return [{"title": title, "text": str(text)} for title, text in found if text]
 
 
-def troubles_of(model: "StructureLearner") -> list[str]:
-    """List the problems that limit trust in the graph, one sentence each."""
+def problems_of(model: "StructureLearner") -> list[str]:
+    """List the problems of the fit that limit trust in the graph, one sentence each."""
     found = []
     if getattr(model, "stopped_", None) == "time":
         found.append("The fit reached its time limit: the graph is a DAG, but less converged.")
     elif getattr(model, "stopped_", None):
         found.append("The fit was interrupted: the graph is a DAG, but less converged.")
     elif getattr(model, "converged_", None) is False:
-        found.append("Training reached a limit before its method had converged.")
-    dropped = int(getattr(model, "dropped_arcs_", 0) or 0)
+        found.append("Training ended at a limit before its method had converged.")
     if getattr(model, "was_cyclic_", False) and model.refinement_ is None:
-        found.append(
-            f"The optimised weights had cycles: {dropped} arcs were dropped to leave a DAG."
-        )
+        dropped = counted(int(getattr(model, "dropped_arcs_", 0) or 0), "arc")
+        found.append(f"The optimised weights had cycles, so {dropped} had to be dropped.")
     return found
 
 
@@ -206,7 +197,7 @@ def _knowledge(model: "StructureLearner") -> str | None:
         return None
     stated = {name.replace("_", " "): value for name, value in known.facts().items() if value}
     listed = ", ".join(f"{name}: {len(value)}" for name, value in stated.items())
-    return f"Only graphs that satisfy it were considered ({listed})." if listed else None
+    return f"Only graphs that satisfy the knowledge were considered ({listed})." if listed else None
 
 
 def _interventions(model: "StructureLearner") -> str | None:
@@ -216,7 +207,7 @@ def _interventions(model: "StructureLearner") -> str | None:
         return None
     names = [str(model.names_[v]) for v in sets.any(axis=0).nonzero()[0]]
     shown = _join_first(names, ", ")
-    return f"Set by intervention in some rows, which their equations leave out: {shown}."
+    return f"Variables set by intervention in some rows, which their equations exclude: {shown}."
 
 
 def _regimes(model: "StructureLearner") -> str | None:
@@ -234,8 +225,9 @@ def _regimes(model: "StructureLearner") -> str | None:
         )
         for regime, rows in targets.groupby("regime", sort=False)
     ]
-    changed = ". ".join(listed) if listed else "no variable changed"
-    return f"Variables that have equations of their own in regimes: {changed}."
+    if not listed:
+        return "No variable changes between the regimes."
+    return f"Variables whose equations differ between regimes. {'. '.join(listed)}."
 
 
 def _missing(model: "StructureLearner") -> str | None:
@@ -243,13 +235,13 @@ def _missing(model: "StructureLearner") -> str | None:
     report = getattr(model, "missing_report_", None)
     if report is None:
         return None
-    done = {"drop": "their rows were left out", "impute": "they were estimated from the others"}
-    what = done.get(str(getattr(model, "missing", "")), "")
-    return f"{report['entries']:,} entries ({report['share']:.1%}); {what}."
+    treatment = {"drop": "their rows were dropped", "impute": "they were imputed from the others"}
+    treated = treatment.get(str(getattr(model, "missing", "")), "")
+    return f"{report['entries']:,} entries ({report['share']:.1%}); {treated}."
 
 
 def _noise_scores(model: "StructureLearner") -> str | None:
-    """Return the scores that decided the noise model, if it was chosen."""
+    """Report the scores that decided the noise model, if it was chosen."""
     scores: dict[str, float] = getattr(model, "noise_scores_", None) or {}
     found = []
     if "margin" in scores:
@@ -261,7 +253,7 @@ def _noise_scores(model: "StructureLearner") -> str | None:
     if "non_gaussian_gain" in scores:
         found.append(
             "Gain in log-likelihood by non-Gaussian noise: "
-            f"{scores['non_gaussian_gain']:,.1f}, by chance at most "
+            f"{scores['non_gaussian_gain']:,.1f}; by chance it would be at most "
             f"{scores['gain_by_chance']:,.1f}."
         )
     if "arcs_refuted" in scores:
@@ -271,7 +263,7 @@ def _noise_scores(model: "StructureLearner") -> str | None:
 
 
 def _starts(report: list[dict[str, Any]] | None) -> str | None:
-    """Name the starts of the refinement and the one that won."""
+    """Name the starts of the refinement and the one that led to the best graph."""
     scored = [start for start in report or [] if "after" in start and "before" in start]
     if not scored:
         return None
@@ -279,9 +271,11 @@ def _starts(report: list[dict[str, Any]] | None) -> str | None:
     chosen = [start for start in scored if start.get("chosen")][-1:] or scored[:1]
     names = list(dict.fromkeys(str(start["start"]) for start in scored))
     shown = _join_first(names, "; ")
-    gained = float(chosen[0]["after"]) - float(chosen[0]["before"])
+    before, after = float(chosen[0]["before"]), float(chosen[0]["after"])
     moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
-    rose = f", whose score rose by {gained:.4g}{moves}" if gained > 0 else ""
+    is_gain = after - before > 1e-9 * abs(after)  # not only rounding
+    rose = f", whose score rose by {after - before:.4g}{moves}" if is_gain else ""
     return (
-        f"{len(names)} orders: {shown}. The best graph was found from “{chosen[0]['start']}”{rose}."
+        f"{counted(len(names), 'starting order')}: {shown}. The best graph was found from "
+        f"“{chosen[0]['start']}”{rose}."
     )

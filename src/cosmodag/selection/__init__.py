@@ -1,4 +1,4 @@
-"""Choices without the truth: learner, hyper-parameters, threshold."""
+"""Choice of learner, hyper-parameters and threshold without knowing the true graph."""
 
 from cosmodag.selection.choosing import Choice, auto
 from cosmodag.selection.comparing import StabilitySelection, agreement, compare, stability_selection

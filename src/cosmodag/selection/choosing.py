@@ -26,11 +26,11 @@ from cosmodag.warning_filters import ignoring
 if TYPE_CHECKING:
     import pandas as pd
 
-# Multiples of COSMO's λ₁ that are tried, up to this number of variables.
+# Multiples of COSMO's default λ₁, which are all tried with at most this number of variables.
 _MULTIPLES, _TRIED_UP_TO = (0.1, 1.0, 10.0), 100
-# Variables up to which networks are fitted within minutes.
+# Largest number of variables with which networks are fitted within minutes.
 _NETWORKS_UP_TO = 100
-# Settings of training that does not depend on units, and its number of starts for networks.
+# Settings for training that does not depend on units, and the number of trainings of networks.
 _WITHOUT_SCALE: dict[str, Any] = {"loss": "likelihood", "scale": "standardize"}
 _TRAININGS = 4
 _BLOCK_REASONS = {
@@ -46,11 +46,11 @@ class Choice:
     Attributes
     ----------
     model
-        The learner chosen, fitted to the whole table.
+        The chosen learner, fitted to the whole table.
     reasons
         One sentence each for ``learner``, ``noise``, ``penalties`` and ``refinement``.
     table
-        The linear candidates: noise assumed, score, extended BIC, arcs.
+        The linear candidates: noise model, score, extended BIC, number of arcs.
     """
 
     model: StructureLearner
@@ -74,14 +74,14 @@ def auto(
 ) -> Choice:
     """Choose and fit a learner for a table, with reasons, without knowing the true graph.
 
-    Linear learners are fitted first: `OrderSearch`, and `Cosmo` with three values of λ₁; each
-    decides about the noise, and the graph of best score is taken. Then curves and lines are
-    compared as equations of that graph, on held-out rows (:func:`cosmodag.selection.curvature`);
-    if curves are better, `BlockSearch`, whose curves add up, and `CosmoMLP`, with networks of joint
+    Linear learners are fitted first: `OrderSearch`, and `Cosmo` with three values of λ₁. Each
+    chooses its noise model, and the graph of best score is taken. Then lines and curves are
+    compared as equations of that graph, on held-out rows (:func:`cosmodag.selection.curvature`). If
+    curves are better, `BlockSearch`, with additive curves, and `CosmoMLP`, with networks of joint
     parents, are fitted to four fifths of the rows, and compared by the likelihood of the others.
     Tables with categories of three levels or more, or counts, are fitted by `BlockSearch`.
 
-    Units influence directions only if the noise decision finds equal variances. Otherwise all
+    Units influence directions only if the chosen noise model has equal variances. Otherwise all
     training is by likelihood on standardised columns, so that multiplying a column by a number
     changes no arc.
 
@@ -92,8 +92,9 @@ def auto(
         As for ``fit`` and for every learner.
     random_state : int, Generator, RandomState or None
     max_time : float, optional
-        Seconds, half of them for networks.
+        Limit in seconds, half of it for networks.
     verbose : bool
+        Whether to show progress on stderr if that is a terminal.
 
     Returns
     -------
@@ -114,7 +115,7 @@ def auto(
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
     kinds_found = whole.table.kinds or ()
     has_kinds = needs_blocks(kinds_found)
-    # An array, without names, if the caller gave one.
+    # A learner fitted to an array has no column names.
     is_array = isinstance(X, np.ndarray | list | tuple)
     has_levels = any(kind.is_levels for kind in kinds_found)
     given = whole.table.X if is_array and not has_levels else whole.table
@@ -128,7 +129,7 @@ def auto(
 def _for_kinds(
     given: Any, whole: Completed, common: dict[str, Any], max_time: float | None
 ) -> Choice:
-    """Fit the one learner for categories and counts; it decides between lines and curves."""
+    """Fit `BlockSearch`, the only learner for categories and counts, with lines or curves."""
     import pandas as pd
 
     chosen = BlockSearch(**common, max_time=max_time).fit(given, interventions=whole.targets)
@@ -149,41 +150,45 @@ def _for_kinds(
 def _for_numbers(
     given: Any, whole: Completed, common: dict[str, Any], max_time: float | None
 ) -> Choice:
-    """Fit linear learners, and others if curves are better than lines on the best graph."""
+    """Choose a linear learner, or another if curves are better than lines on the best graph."""
     d, seed = len(whole.table.names), common["random_state"] % 2**16
     limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
     with ignoring(CosmodagWarning):
         candidates = _candidates(given, whole.targets, d, {**common, "max_time": limit})
-    name, table = _ranked(candidates, whole.table)
+    name, criterion, table = _ranked(candidates, whole.table)
     lines = candidates[name]
-    judged = curvature(_observed(whole), _regressors(lines), seed)
-    if not judged.is_curved:
+    curves = curvature(_observed(whole), _regressors(lines), seed)
+    if not curves.is_curved:
         warn_about(lines.findings_, stacklevel=3)
-        return Choice(lines, _reasons(lines, name, table, judged, None), table)
+        rivals = ", ".join(other for other in table.index if other != name)
+        penalties = f"{name} was preferred to {rivals} by the {criterion} of its graph."
+        return Choice(lines, _reasons_for_lines(lines, curves, penalties), table)
     options = {**common, "max_time": None if max_time is None else max_time / 8}
     chosen: StructureLearner = BlockSearch(**options)
     joint: NetworkGain | None = None
     if d <= _NETWORKS_UP_TO:
-        # The likelihood has more local minima than the squared error: several starts are tried.
+        # The likelihood has more local optima than the squared error, so that several starts are
+        # tried.
         without_units = {} if _has_scale(lines) else {**_WITHOUT_SCALE, "trainings": _TRAININGS}
         networks = CosmoMLP(**options, **without_units)
         joint = network_gain(chosen, networks, whole.table, whole.targets, seed)
         chosen = networks if joint.needs_networks else chosen
     chosen.fit(given, interventions=whole.targets)
-    return Choice(chosen, _reasons(chosen, name, table, judged, joint), table)
+    return Choice(chosen, _reasons_for_curves(chosen, curves, joint), table)
 
 
 def _candidates(
     table: Any, targets: Any, d: int, common: dict[str, Any]
 ) -> dict[str, StructureLearner]:
-    """Fit linear learners, by name; COSMO with its own penalty under its plain name.
+    """Fit linear learners, by name: "OrderSearch", "Cosmo", and "Cosmo, λ₁ × …".
 
-    If the noise decision does not find equal variances, units may be arbitrary: COSMO is then
-    trained by likelihood on standardised columns, and only its order is used, as the start of a
-    search.
+    If `OrderSearch` does not find equal noise variances, units may be arbitrary: COSMO is then
+    trained by likelihood on standardised columns, and its order is only the start of a search.
     """
     search = OrderSearch(**common).fit(table, interventions=targets)
     has_scale = _has_scale(search)
+    if not has_scale and common["max_time"] is not None:  # half for training, half for the search
+        common = {**common, "max_time": common["max_time"] / 2}
     learners: dict[str, Cosmo] = {}
     for multiple in (one for one in _MULTIPLES if one == 1 or d <= _TRIED_UP_TO):
         cosmo, name = Cosmo(**common), "Cosmo"
@@ -206,12 +211,12 @@ def _candidates(
 
 
 def _has_scale(model: StructureLearner) -> bool:
-    """Whether variances of columns may decide directions: those of the noise are equal."""
+    """Whether variances of columns may decide directions, since the noise variances are equal."""
     return bool(model.noise_ == "equal-variance")
 
 
 def _observed(whole: Completed) -> NDArray[np.float64]:
-    """Rows in which nothing was set, or all of them where those are few."""
+    """Rows in which nothing was set, or all rows if these are few."""
     X = np.asarray(whole.table.X, np.float64)
     if whole.targets is not None:
         free = ~whole.targets.any(axis=1)
@@ -220,10 +225,10 @@ def _observed(whole: Completed) -> NDArray[np.float64]:
 
 
 def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
-    """Regressors of each variable, as [regressor, variable]: its parents.
+    """Regressors of each variable, at [regressor, variable]: its parents.
 
-    If only the equivalence class of the graph is known, also its children, since some of them may
-    be parents; Gaussian variables are linear in each other in both directions.
+    With Gaussian noise also its children, since only the equivalence class is known and some of
+    them may be parents; regressions of Gaussian variables are linear in both directions.
     """
     d, edges = model.n_features_in_, model.edges_
     arcs = np.zeros((d, d), np.bool_)
@@ -231,11 +236,14 @@ def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
     return arcs | arcs.T if model.noise_ == "gaussian" else arcs
 
 
-def _ranked(candidates: dict[str, StructureLearner], table: Table) -> "tuple[str, pd.DataFrame]":
-    """Name of the best candidate, and a table of all.
+def _ranked(
+    candidates: dict[str, StructureLearner], table: Table
+) -> "tuple[str, str, pd.DataFrame]":
+    """Name of the best candidate, name of the criterion, and a table of all candidates.
 
-    If all assume the same noise, their scores are comparable, and the highest wins; otherwise the
-    smallest extended BIC wins. Among equals the first wins, which is the simplest.
+    If all assume the same noise model, their scores are comparable, and the highest is best;
+    otherwise the smallest extended BIC. The first of several equal candidates, the simplest, is
+    chosen.
     """
     import pandas as pd
 
@@ -249,26 +257,34 @@ def _ranked(candidates: dict[str, StructureLearner], table: Table) -> "tuple[str
             "arcs": int(model.edges_.nnz),
         }
     found = pd.DataFrame.from_dict(rows, orient="index")
-    alike = found["noise"].nunique() == 1 and not found["score"].isna().any()
-    # Scores that differ by rounding are equal.
+    alike = bool(found["noise"].nunique() == 1 and not found["score"].isna().any())
     values = found["score"] if alike else -found["extended_bic"]
+    # Scores that differ only by rounding are equal.
     near = values >= values.max() - 1e-6 * abs(values.max())
-    return str(found.index[near][0]), found
+    return str(found.index[near][0]), "score" if alike else "extended BIC", found
 
 
-def _reasons(
-    chosen: StructureLearner,
-    name: str,
-    table: "pd.DataFrame",
-    judged: Curvature,
-    joint: NetworkGain | None,
+def _reasons_for_lines(
+    chosen: StructureLearner, curves: Curvature, penalties: str
 ) -> dict[str, str]:
-    """One sentence for each choice."""
-    rivals = [other for other in table.index if other != name]
-    further = "" if joint is None else joint.explanation
+    return {
+        "learner": f"{type(chosen).__name__}, lines: {curves.explanation}",
+        "noise": str(chosen.noise_reason_),
+        "penalties": penalties,
+        "refinement": (
+            "Orders were searched near the learnt order and from other starts, and the graph of "
+            "best score was taken."
+        ),
+    }
+
+
+def _reasons_for_curves(
+    chosen: StructureLearner, curves: Curvature, joint: NetworkGain | None
+) -> dict[str, str]:
     if not chosen.is_linear:
+        assert joint is not None
         return {
-            "learner": f"CosmoMLP, networks: {judged.explanation} {further}",
+            "learner": f"CosmoMLP, networks: {curves.explanation} {joint.explanation}",
             "noise": (
                 "Equal noise variances are assumed, as found for linear equations."
                 if chosen.loss_ == "squared-error"
@@ -277,19 +293,10 @@ def _reasons(
             "penalties": "Penalties are the defaults of CosmoMLP for this number of variables.",
             "refinement": "Arcs are pruned by the evidence of Gaussian processes.",
         }
-    if judged.is_curved:
-        further = further or "Networks were not tried, because there are too many variables."
-        return {
-            "learner": f"BlockSearch, curves that add up: {judged.explanation} {further}",
-            "noise": str(chosen.noise_reason_),
-            **_BLOCK_REASONS,
-        }
+    untried = "Networks were not tried, because there are too many variables."
+    further = untried if joint is None else joint.explanation
     return {
-        "learner": f"{type(chosen).__name__}, lines: {judged.explanation}",
+        "learner": f"BlockSearch, curves that add up: {curves.explanation} {further}",
         "noise": str(chosen.noise_reason_),
-        "penalties": f"{name} was preferred to {', '.join(rivals)} by the score of its graph.",
-        "refinement": (
-            "Orders were searched near the learnt one and from other starts, and the graph of best "
-            "score was taken."
-        ),
+        **_BLOCK_REASONS,
     }

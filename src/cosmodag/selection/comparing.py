@@ -1,4 +1,4 @@
-"""Learners, and values of a parameter, compared on one table by half-samples of its rows."""
+"""Comparison of learners, and of values of a parameter, by half-samples of a table."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -30,32 +30,34 @@ def compare(
     random_state: Any = 0,
     verbose: bool = True,
 ) -> "pd.DataFrame":
-    """Rank learners on one table by held-out likelihood, and measure their stability.
+    """Rank learners on a table by held-out likelihood, and measure their stability.
 
     Parameters
     ----------
-    learners : sequence of learners, or mapping of names to them
+    learners : sequence of learners, or mapping of names to learners
         Not changed.
     X : table
     folds : int
-        Folds of the cross-validation, the same for all.
+        Number of folds of the cross-validation; all learners have the same folds.
     resamples : int
-        Half-samples for stability, the same for all; 0 omits it.
+        Number of half-samples for stability, the same for all learners; 0 omits stability.
     interventions : optional
         As for ``fit``.
     random_state : int, Generator, RandomState or None
         Seed of the folds, and of learners whose random state is None.
     verbose : bool
+        Whether to show progress on stderr if that is a terminal.
 
     Returns
     -------
     DataFrame
-        One line for each learner, the best first: ``held_out``, the mean log-likelihood per row and
-        variable (:func:`cosmodag.selection.criteria`); ``behind``, how far that is behind the best
-        one's, and ``error``, the standard error of that difference over folds; ``stability``, the
-        share of the arcs found in one half-sample that are found in another; ``arcs`` found in the
-        whole table, and the ``seconds`` of that fit. Learners within two errors of the first are
-        equally good by this measure; stability, or prior knowledge, may decide.
+        One row for each learner, the best first: ``held_out``, the mean log-likelihood per row and
+        variable (:func:`cosmodag.selection.held_out`); ``behind``, its difference from the best
+        learner, and ``error``, the standard error of that difference over folds; ``stability``, the
+        fraction of the arcs of one half-sample that are found in another; ``arcs``, the number of
+        arcs found in the whole table, and ``seconds``, the time of that fit. Learners within two
+        errors of the best are equally good by this measure: stability, or prior knowledge, may
+        decide.
 
     Examples
     --------
@@ -94,9 +96,9 @@ def compare(
 
 
 def agreement(result: BootstrapResult) -> float:
-    """Share of the arcs found in one resample that are found in another one; 1 for none at all.
+    """Compute the fraction of the arcs of one resample that are found in another.
 
-    Σ c (c − 1) / ((m − 1) Σ c) for arcs found in c of m resamples.
+    It is Σ c (c − 1) / ((m − 1) Σ c) for arcs found in c of m resamples, and 1 without any arc.
     """
     m = len(result.done)
     counts = result.arc_probabilities * m
@@ -125,7 +127,7 @@ def _named(
 def _facts(
     model: StructureLearner, X: Any, resamples: int, interventions: Any, seed: int, verbose: bool
 ) -> dict[str, float]:
-    """Stability, arcs and seconds of one learner."""
+    """Measure stability, number of arcs, and seconds of one learner."""
     stability = float("nan")
     if resamples:
         found = bootstrap(
@@ -155,7 +157,7 @@ class StabilitySelection:
     names
         Names of the variables.
     probabilities
-        (values, d, d): share of the half-samples in which the arc u → v was found.
+        (values, d, d): fraction of the half-samples in which the arc u → v was found.
     """
 
     parameter: str
@@ -165,23 +167,29 @@ class StabilitySelection:
 
     @property
     def highest(self) -> NDArray[np.float64]:
-        """(d, d): the highest share over all values."""
+        """(d, d): the highest probability over all values."""
         return np.asarray(self.probabilities.max(axis=0))
 
     def graph(self, threshold: float = 0.75) -> NDArray[np.bool_]:
-        """Arcs with at least this share at some value, acyclic: the most frequent come first."""
+        """Build an acyclic graph of the arcs with at least this probability at some value.
+
+        Arcs are inserted by falling probability, except those that would close a cycle.
+        """
         strengths = np.where(self.highest >= threshold, self.highest, 0.0)
         chosen: NDArray[np.bool_] = np.asarray(drop_cycles(strengths)[0]) != 0
         return chosen
 
     def expected_false(self, threshold: float = 0.75) -> float:
-        """Upper bound on the expected number of false arcs above a threshold over a half.
+        """Bound the expected number of false arcs above a threshold greater than one half.
 
-        q² / ((2π − 1) p) for q arcs found on average among p that could be (Meinshausen and
-        Bühlmann 2010), if false arcs are exchangeable; those of graphs are so only approximately.
+        The bound is q² / ((2π − 1) p) for a threshold π and q arcs found on average among p
+        possible arcs (Meinshausen and Bühlmann 2010). It assumes that false arcs are exchangeable,
+        which holds for graphs only approximately.
         """
         if not 0.5 < threshold <= 1:
-            raise DataError(f"threshold is {threshold!r}: the bound needs one above 0.5, up to 1.")
+            raise DataError(
+                f"threshold is {threshold!r}: for the bound it must be above 0.5, and at most 1."
+            )
         d = len(self.names)
         found = float(self.probabilities.sum(axis=(1, 2)).max())
         return found**2 / ((2 * threshold - 1) * d * (d - 1))
@@ -198,9 +206,9 @@ def stability_selection(
     random_state: Any = None,
     verbose: bool = True,
 ) -> StabilitySelection:
-    """Count in how many half-samples each arc is found, for several values of a parameter.
+    """Count how often each arc is found in half-samples, for several values of a parameter.
 
-    Instead of one penalty, the arcs that are frequent at some penalty are chosen.
+    No single penalty has to be chosen: arcs that are frequent at some penalty are selected.
 
     Parameters
     ----------
@@ -210,12 +218,14 @@ def stability_selection(
     parameter : str
         A parameter of the model, such as ``"lambda1"`` or ``"threshold"``.
     values : sequence
+        Values of the parameter.
     n : int
-        Half-samples for each value, the same ones for all.
+        Number of half-samples for each value, the same for all values.
     interventions : optional
         As for ``fit``.
     random_state : int, Generator, RandomState or None
     verbose : bool
+        Whether to show progress on stderr if that is a terminal.
 
     Examples
     --------
@@ -231,11 +241,12 @@ def stability_selection(
             f"{', '.join(model.get_params())}."
         )
     if not len(values):
-        raise DataError("values is empty: give the values that the parameter should have.")
-    if random_state is None:
-        random_state = int(np.random.SeedSequence().generate_state(1)[0])
-    if not isinstance(random_state, int | np.integer):
-        random_state = int(np.random.default_rng(random_state).integers(2**32))
+        raise DataError("values is empty: give the values of the parameter to try.")
+    # One number for all values, whose half-samples are then the same.
+    if isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(2**32))
+    elif not isinstance(random_state, int | np.integer):
+        (random_state,) = seeds_from(random_state, 1)
     found = [
         bootstrap(
             clone(model).set_params(**{parameter: value}),

@@ -1,4 +1,4 @@
-"""Criteria for a choice: held-out likelihood, the extended BIC, graphs at many thresholds."""
+"""Criteria for model choice: held-out likelihood, extended BIC, graphs at many thresholds."""
 
 import math
 from copy import copy
@@ -10,20 +10,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.data.interventions import take_column, targets_of
-from cosmodag.errors import DataError
+from cosmodag.data.interventions import never_free, take_column, targets_of
+from cosmodag.errors import DataError, DataWarning
 from cosmodag.fit.checks import check_count, check_number, refuse_lags, seeds_from
-from cosmodag.fit.known import Known
+from cosmodag.fit.dag.known import Known
 from cosmodag.fit.missing import complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.settle import chosen_arcs, count_arcs
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.regression import regress_on_predecessors
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# Largest number of thresholds above zero in a path.
 _THRESHOLDS = 50
 
 
@@ -35,12 +37,12 @@ def held_out(
     interventions: Any = None,
     random_state: Any = 0,
 ) -> NDArray[np.float64]:
-    """Gaussian log-likelihood of held-out rows, per row and variable: one number for each fold.
+    """Compute the Gaussian log-likelihood of held-out rows, per row and variable, for each fold.
 
-    The rows are divided at random into folds. For each fold the learner is fitted to the other
-    folds, all fits in one batch, and evaluated on it. Linear and non-linear learners can be
-    compared, and so can settings of one learner. All graphs of an equivalence class have the same
-    Gaussian likelihood: it cannot evaluate directions that rest on non-Gaussian noise.
+    The rows are divided at random into folds. The learner is evaluated on each fold after a fit to
+    the other folds; all fits are one batch. Linear and non-linear learners can be compared, and
+    settings of one learner. All graphs of an equivalence class have the same Gaussian likelihood,
+    which thus cannot evaluate directions that rest on non-Gaussian noise.
 
     Parameters
     ----------
@@ -48,8 +50,9 @@ def held_out(
         Not changed, fitted or not.
     X : table
     folds : int
+        Number of folds.
     interventions : optional
-        What was set in each row, as for ``fit``; such entries are not evaluated.
+        What was set in each row, as for ``fit``; these entries are not evaluated.
     random_state : int, Generator, RandomState or None
         Seed of the folds: the same number gives the same folds for every learner.
 
@@ -67,7 +70,7 @@ def held_out(
     table, targets, *_ = complete(model, X, entries)
     n = len(table.X)
     if n < 2 * folds:
-        raise DataError(f"{n} rows are too few for {folds} folds: give fewer folds.")
+        raise DataError(f"{n} rows are too few for {folds} folds: give fewer folds, or more rows.")
     (seed,) = seeds_from(random_state, 1)
     fold_of = np.random.default_rng(seed).permutation(n) % folds
     tasks = []
@@ -92,19 +95,20 @@ def extended_bic(
 
     .. math:: -2 \ell + k \log n + 4 \gamma\, k \log d
 
-    with the Gaussian log-likelihood :math:`\ell` of the table and k parameters on arcs (Foygel and
-    Drton 2010); :math:`\gamma = 0` is the BIC, and larger values prefer sparser graphs. An
-    arc of a network has as many parameters as its first hidden layer has units.
+    with the Gaussian log-likelihood :math:`\ell` of the table and k parameters of arcs (Foygel and
+    Drton 2010); :math:`\gamma = 0` is the BIC, and larger values prefer sparser graphs. The number
+    of parameters of an arc of a network is the number of units in the first hidden layer.
 
     Parameters
     ----------
     model : fitted StructureLearner
     X : table
-        That it was fitted on.
+        The training data of the model.
     gamma : float
+        Weight of the price for the number of possible graphs, at least 0.
     interventions : optional
-        What was set in each row, as for ``fit``, by default what the model was fitted with. Values
-        that were set count neither in the likelihood nor as rows.
+        What was set in each row, as for ``fit``; by default the interventions of the fit. Values
+        that were set count neither in the likelihood nor in the number of rows.
 
     Examples
     --------
@@ -131,22 +135,27 @@ def extended_bic(
 def at_threshold(
     model: StructureLearner, X: Any, threshold: float, *, interventions: Any = None
 ) -> StructureLearner:
-    """Read a fitted model again at another threshold; the learner is not fitted again.
+    """Apply another threshold to the weights of a fitted model, without fitting it again.
 
-    Remaining arcs have least-squares weights; networks are not trained again, and lose the inputs
-    below the threshold. Arcs that knowledge requires stay.
+    The weights of remaining arcs are estimated by least squares. Networks are not trained again,
+    and lose the inputs below the threshold. Arcs that knowledge requires are kept.
 
     Parameters
     ----------
     model : fitted StructureLearner
         Not changed.
     X : table
-        That it was fitted on.
+        The training data of the model.
     threshold : float
         Arcs of ``weights_`` above it are kept.
     interventions : optional
-        What was set in each row, as for ``fit``, by default what the model was fitted with: no
+        What was set in each row, as for ``fit``; by default the interventions of the fit. No
         equation is fitted to rows in which its variable was set.
+
+    Returns
+    -------
+    StructureLearner
+        A copy of the model with the other graph.
     """
     check_is_fitted(model, "adjacency_")
     _check_weights(model)
@@ -172,16 +181,21 @@ def at_threshold(
 
 
 def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
-    """Knowledge of the fit, with other interventions if they are given."""
+    """Return what was known in the fit, with other interventions if these are given."""
     known = model.fitted_.known
     if entries is not None:
         names = [str(name) for name in model.names_]
-        return replace(known, targets=targets_of(entries, names, rows))
+        targets = targets_of(entries, names, rows)
+        if targets is not None:  # as in the fit, a variable that was always set counts as a root
+            with ignoring(DataWarning):
+                targets = targets & ~never_free(targets, names)
+        return replace(known, targets=targets)
     masks = [mask for mask in (known.targets, known.absent) if mask is not None]
     if any(len(mask) != rows for mask in masks):
         raise DataError(
-            f"The table has {rows} rows, but the model was fitted on {len(masks[0])}, some of them "
-            "set or incomplete: give the table that it was fitted on, or interventions."
+            f"The table has {rows} rows, but the model was fitted on {len(masks[0])} rows, some "
+            "with interventions or missing values: give the table that it was fitted on, or "
+            "interventions."
         )
     return known
 
@@ -194,20 +208,20 @@ def threshold_path(
     *,
     interventions: Any = None,
 ) -> "pd.DataFrame":
-    """Graphs of one fit at many thresholds, by extended BIC; the learner is not fitted again.
+    """Evaluate a fitted model at many thresholds by the extended BIC, without fitting it again.
 
     Parameters
     ----------
     model : fitted StructureLearner
-        Preferably without refinement, after which few arcs are weak.
+        Preferably without refinement, since few arcs are weak after it.
     X : table
-        That it was fitted on.
+        The training data of the model.
     thresholds : sequence of float, optional
-        By default 0 and up to 50 of the sizes that weights have.
+        By default 0, and at most 50 quantiles of the absolute weights.
     gamma : float
-        Of :func:`extended_bic`.
+        As for :func:`extended_bic`.
     interventions : optional
-        What was set in each row, as for ``fit``, by default what the model was fitted with.
+        What was set in each row, as for ``fit``; by default the interventions of the fit.
 
     Returns
     -------
@@ -228,13 +242,15 @@ def threshold_path(
     import pandas as pd
 
     check_is_fitted(model, "adjacency_")
-    if thresholds is None:  # zero, and quantiles of the sizes of weights
+    if thresholds is None:
         _check_weights(model)
         sizes = np.unique(np.abs(model.weights_[model.weights_ != 0]))
         places = np.linspace(0, max(0, len(sizes) - 1), min(len(sizes), _THRESHOLDS)).astype(int)
         values = np.concatenate([[0.0], sizes[places]])
     else:
         values = np.sort(np.asarray(thresholds, np.float64))
+        if not len(values):
+            raise DataError("thresholds is empty: give at least one, or leave thresholds out.")
     X, entries = take_column(X, interventions)
     rows = []
     for threshold in values.tolist():
@@ -255,6 +271,6 @@ def threshold_path(
 def _check_weights(model: StructureLearner) -> None:
     if not hasattr(model, "weights_"):
         raise DataError(
-            "A model of so many variables keeps no weights below its threshold: fit the learner "
-            "again with the other threshold."
+            f"A model of {model.n_features_in_:,} variables keeps no weights below its threshold: "
+            "fit the learner again with the other threshold."
         )

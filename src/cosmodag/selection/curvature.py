@@ -1,4 +1,4 @@
-"""Lines, curves that add up, or networks: compared on held-out rows."""
+"""Comparison of lines, additive curves and networks on held-out rows."""
 
 import math
 from dataclasses import dataclass
@@ -18,20 +18,23 @@ Floats = NDArray[np.float64]
 
 # Number of random cosine features of the parents that represent curves.
 _WAVES = 100
-# Penalties on their squared coefficients; the best on held-out rows is used.
+# Penalties on the squared coefficients of waves; the best on held-out rows is used.
 _RIDGES = (1.0, 10.0)
-# Frequency of the features per standard deviation, and a small penalty that keeps lines regular.
-_PACE, _TINY = 1.5, 1e-6
+# Standard deviation of the frequencies, for standardised parents.
+_FREQUENCY = 1.5
+# Penalty on the squared coefficients of lines, against singular matrices.
+_TINY = 1e-6
 _FOLDS = 5
-# Standard errors, and log-likelihood per row and equation, from which curves are preferred.
+# Curves are preferred if they gain more than this number of standard errors, and more than this
+# log-likelihood per row and equation.
 _CERTAIN, _WORTHWHILE = 2.0, 0.003
-# Share of the rows that are held out to compare networks with curves.
+# Fraction of the rows that is held out to compare networks with curves.
 _HELD = 0.2
 
 
 @dataclass(frozen=True)
 class _Gain:
-    """Held-out log-likelihood per row that one model gains over another, and its standard error."""
+    """Gain in held-out log-likelihood per row of one model over another, and its standard error."""
 
     gain: float
     error: float
@@ -49,8 +52,7 @@ class Curvature(_Gain):
     Attributes
     ----------
     gain, error
-        Held-out Gaussian log-likelihood per row and equation that curves have over lines, and its
-        standard error.
+        Gain in held-out Gaussian log-likelihood, per row and equation, and its standard error.
     """
 
     @property
@@ -60,7 +62,7 @@ class Curvature(_Gain):
 
     @property
     def explanation(self) -> str:
-        """What was compared and found, in one sentence."""
+        """The comparison and its result, in one sentence."""
         return self._sentence("curves", "and equation over lines on the same graph")
 
 
@@ -75,23 +77,23 @@ class NetworkGain(_Gain):
 
     @property
     def explanation(self) -> str:
-        """What was compared and found, in one sentence."""
+        """The comparison and its result, in one sentence."""
         return self._sentence("networks of joint parents", "over sums of curves")
 
 
 def curvature(X: Floats, arcs: NDArray[np.bool_], seed: int = 0) -> Curvature:
     """Compare lines and curves as equations of one graph, by cross-validation.
 
-    Each variable is regressed on its parents, by a line, and by a line and random waves of all
-    parents together; what the waves gain on held-out rows is averaged over the variables.
+    Each variable is regressed on its parents, by a line, and by a line plus random waves of all
+    parents together. The gain of the waves on held-out rows is averaged over the variables.
 
     Parameters
     ----------
     X : (n, d) array
     arcs : (d, d) bool
-        A graph that linear learning found; column v has the regressors of v.
+        A graph found by a linear learner; column v has the regressors of v.
     seed : int
-        Decides waves and folds.
+        Seed of waves and folds.
 
     Examples
     --------
@@ -120,15 +122,15 @@ def curvature(X: Floats, arcs: NDArray[np.bool_], seed: int = 0) -> Curvature:
 def _gains(
     y: Floats, parents: Floats, folds: NDArray[np.int_], random: np.random.Generator
 ) -> Floats:
-    """Held-out log-likelihood of each row by waves, less that by a line, for each penalty."""
+    """(penalties, n): gain of waves over a line in the held-out log-likelihood of each row."""
     z = (parents - parents.mean(axis=0)) / np.maximum(parents.std(axis=0), 1e-300)
     directions = random.normal(size=(z.shape[1], _WAVES)) / math.sqrt(z.shape[1])
     phases = random.uniform(0, 2 * math.pi, _WAVES)
-    waves = math.sqrt(2.0 / _WAVES) * np.cos(_PACE * z @ directions + phases)
+    waves = math.sqrt(2.0 / _WAVES) * np.cos(_FREQUENCY * z @ directions + phases)
     line = np.column_stack([np.ones(len(z)), z])
-    # The first penalty excludes curves.
+    # The first penalty excludes waves.
     penalties = [np.inf, *_RIDGES]
-    left = np.empty((len(penalties), len(y)))
+    residuals = np.empty((len(penalties), len(y)))
     for fold in np.unique(folds):
         seen, held = folds != fold, folds == fold
         for place, ridge in enumerate(penalties):
@@ -137,11 +139,11 @@ def _gains(
             prices[: line.shape[1]] = _TINY
             own = design[seen]
             weights = linalg.solve(own.T @ own + np.diag(prices), own.T @ y[seen], assume_a="pos")
-            left[place, held] = y[held] - design[held] @ weights
-    variances = np.maximum((left**2).mean(axis=1), 1e-300)[:, None]
-    likelihoods = -0.5 * (np.log(variances) + left**2 / variances)
-    difference: Floats = likelihoods[1:] - likelihoods[0]
-    return difference
+            residuals[place, held] = y[held] - design[held] @ weights
+    variances = np.maximum((residuals**2).mean(axis=1), 1e-300)[:, None]
+    likelihoods = -0.5 * (np.log(variances) + residuals**2 / variances)
+    gains: Floats = likelihoods[1:] - likelihoods[0]
+    return gains
 
 
 def network_gain(
@@ -151,9 +153,9 @@ def network_gain(
     targets: NDArray[np.bool_] | None,
     seed: int,
 ) -> NetworkGain:
-    """Fit both learners to four fifths of the rows, and compare them on the others.
+    """Fit curves and networks to four fifths of the rows, and compare them on the others.
 
-    Values that were set, by `targets` (n, d), are left out.
+    Values that were set, as marked by `targets` (n, d), are left out.
     """
     n = len(table.X)
     held = np.random.default_rng(seed).random(n) < _HELD

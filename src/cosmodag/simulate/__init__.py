@@ -1,4 +1,4 @@
-"""Random graphs and data drawn from them, by name or part by part."""
+"""Random graphs, and data sampled from them, by name or part by part."""
 
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.io.datasets import Dataset

@@ -1,7 +1,7 @@
 """Random directed acyclic graphs, as sparse adjacency matrices.
 
-A graph is a `scipy.sparse.csr_array` of Booleans whose entry ``[u, v]`` is the arc u → v. Every
-function draws from the generator it is given and from nothing else.
+A graph is a `scipy.sparse.csr_array` of Booleans whose entry ``[u, v]`` is the arc u → v. All
+randomness comes from the generator that is passed.
 """
 
 from typing import Any
@@ -16,9 +16,9 @@ SparseMatrix = Any  # scipy ships no types; always a csr_array here
 
 
 def erdos_renyi(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
-    """Draw a directed acyclic graph with exactly `edges` arcs, all such pairs equally likely.
+    """Draw an Erdős–Rényi directed acyclic graph with exactly `edges` arcs.
 
-    A set of `edges` pairs is drawn uniformly among the d(d−1)/2 possible ones and oriented by a
+    A set of `edges` pairs is drawn uniformly from the d(d−1)/2 possible ones and oriented by a
     uniformly random order of the nodes.
 
     Parameters
@@ -49,16 +49,16 @@ def erdos_renyi(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatri
 def scale_free(nodes: int, attachments: int, rng: np.random.Generator) -> SparseMatrix:
     """Draw a scale-free graph by directed preferential attachment (Barabási and Albert).
 
-    Nodes arrive one by one; node i sends an arc to min(i, m) distinct older nodes, each chosen
+    Nodes are added one by one; node i sends an arc to min(i, m) distinct older nodes, each chosen
     with probability proportional to its in-degree plus one. Arcs point new → old, so hubs are
-    sinks with many parents, and there are m·d − m(m+1)/2 of them.
+    sinks with many parents. The graph has m·d − m(m+1)/2 arcs.
 
     Parameters
     ----------
     nodes : int
         The number of nodes d.
     attachments : int
-        The number m of arcs a new node sends; the paper's ``SFk`` means m = k.
+        The number m of arcs from each new node; the paper's ``SFk`` means m = k.
     rng : numpy.random.Generator
 
     Returns
@@ -73,11 +73,11 @@ def scale_free(nodes: int, attachments: int, rng: np.random.Generator) -> Sparse
     """
     if not 1 <= attachments < nodes:
         raise DataError(
-            f"A scale-free graph of {nodes} nodes takes between 1 and {nodes - 1} arcs per new "
-            f"node, not {attachments}: change k or d."
+            f"A scale-free graph of {nodes} nodes needs at least 1 and fewer than {nodes} arcs per "
+            f"new node, not {attachments}: change k or d."
         )
-    # The urn holds every node once, and once more for each arc it receives: a uniform draw from
-    # it is a draw proportional to in-degree plus one, and redrawing repeats keeps targets distinct.
+    # The urn contains every node once, and once more for each arc it receives, so that a uniform
+    # draw is proportional to in-degree plus one. Repeats are drawn again to keep targets distinct.
     urn = [0]
     sources: list[int] = []
     targets: list[int] = []
@@ -97,8 +97,8 @@ def scale_free(nodes: int, attachments: int, rng: np.random.Generator) -> Sparse
 def bipartite(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
     """Draw a two-layer graph with exactly `edges` arcs from the first layer to the second.
 
-    As in the NOTEARS generator the first layer holds a fifth of the nodes, rounded down, and all
-    sets of arcs of that size are equally likely.
+    As in the NOTEARS generator, the first layer has a fifth of the nodes, rounded down, and all
+    sets of `edges` arcs are equally likely.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def bipartite(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
 def random_weights(
     graph: SparseMatrix, rng: np.random.Generator, low: float = 0.5, high: float = 2.0
 ) -> SparseMatrix:
-    """Give each arc a weight with magnitude uniform on (low, high) and a fair random sign.
+    """Draw a weight for each arc, with magnitude uniform on (low, high) and a random sign.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def random_weights(
         Arcs are its non-zero entries.
     rng : numpy.random.Generator
     low, high : float
-        The range of |weight|; the paper's is (0.5, 2).
+        The range of the magnitude; the paper's is (0.5, 2).
 
     Returns
     -------
@@ -149,7 +149,7 @@ def random_weights(
     >>> bool((abs(weights.data) >= 0.5).all() and (abs(weights.data) <= 2).all())
     True
     """
-    # A copy: the constructor shares the caller's indices, and dropping zeros moves them.
+    # Without a copy, the arrays of indices would be the caller's, and dropping zeros changes them.
     weights = sparse.csr_array(graph, dtype=np.float64, copy=True)
     weights.sum_duplicates()
     weights.eliminate_zeros()
@@ -160,7 +160,7 @@ def random_weights(
 def signed_uniform(
     shape: int | tuple[int, ...], rng: np.random.Generator, low: float = 0.5, high: float = 2.0
 ) -> NDArray[np.float64]:
-    """Draw numbers with magnitudes uniform on (low, high) and fair random signs."""
+    """Draw numbers with magnitudes uniform on (low, high) and random signs."""
     magnitudes = rng.uniform(low, high, size=shape)
     return np.asarray(magnitudes * rng.choice([-1.0, 1.0], size=shape))
 
@@ -168,7 +168,7 @@ def signed_uniform(
 def generations(graph: SparseMatrix) -> list[NDArray[np.intp]]:
     """Split the nodes of an acyclic graph into layers whose parents all lie in earlier ones.
 
-    The graph is sparse or dense. Concatenated layers are a topological order, causes first.
+    The graph is sparse or dense. The concatenated layers are a topological order.
 
     >>> [layer.tolist() for layer in generations(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))]
     [[0, 1], [2]]
@@ -201,7 +201,7 @@ def _unrank_pairs(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
 def _relabelled(
     sources: NDArray[np.int64], targets: NDArray[np.int64], nodes: int, rng: np.random.Generator
 ) -> SparseMatrix:
-    """Build the matrix after a uniformly random renaming of the nodes."""
+    """Build the adjacency matrix after a uniformly random permutation of the nodes."""
     label = rng.permutation(nodes)
     arcs = (label[sources], label[targets])
     graph = sparse.csr_array((np.ones(len(sources), dtype=np.bool_), arcs), shape=(nodes, nodes))

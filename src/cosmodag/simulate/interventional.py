@@ -1,4 +1,4 @@
-"""Simulated experiments: observational rows, and rows with interventions."""
+"""Simulated experiments: observational rows followed by rows with interventions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,6 @@ from cosmodag.simulate.graphs import random_weights
 from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate, sample_nonlinear
 from cosmodag.simulate.named import load, parse_name, streams_of
 
-Targets = Sequence[tuple[int, ...]]
-
 
 @dataclass(frozen=True, eq=False)
 class Experiments(Dataset):
@@ -24,14 +22,14 @@ class Experiments(Dataset):
     Attributes
     ----------
     targets : ndarray of bool, shape (n, d)
-        True where a variable was set; all other attributes are as in `Dataset`.
+        Whether a variable was intervened on in a row. All other attributes are those of `Dataset`.
     """
 
     targets: NDArray[np.bool_]
 
     @property
     def interventions(self) -> list[str]:
-        """Names of the variables set in each row, separated by semicolons, for ``fit``."""
+        """Names of the targets of each row, separated by semicolons, as ``fit`` takes them."""
         return [
             ";".join(name for name, is_set in zip(self.names, row, strict=True) if is_set)
             for row in self.targets
@@ -48,23 +46,24 @@ def interventional(
     shift: float = 0.0,
     seed: int = 0,
 ) -> Experiments:
-    r"""Simulate a named data set, followed by rows of experiments on its variables.
+    """Simulate a named data set, followed by rows of experiments on its variables.
 
     Parameters
     ----------
     name : str
-        As for `load`, whose rows come first, as observations (except for Gaussian processes, which
-        are drawn for all rows together).
+        As for `load`. Its rows come first, as observations; with Gaussian processes, all rows are
+        drawn together, and the first ones differ from those of `load`.
     targets : "all", int, or sequence of variables
-        Variables to set, one at a time: all, a number of variables drawn at random, or those given
-        by number or name; a tuple or list within the sequence is set together.
+        Variables to intervene on, one at a time: all, a number of variables drawn at random, or
+        those given by number or name. The variables of a tuple or list within the sequence are
+        intervened on together.
     rows : int
-        Rows for each target.
+        Number of rows per target.
     kind : {"perfect", "imperfect"}
         *Perfect*: the variable no longer depends on its parents, and is drawn from a normal
         distribution with the mean and (times `strength`) the standard deviation of its
-        observations. *Imperfect*: it keeps its parents, but has new weights, drawn as the old ones
-        were, and noise of twice the scale; for linear mechanisms.
+        observations. *Imperfect*: it keeps its parents, but has newly drawn weights, and noise of
+        twice the scale; only for linear mechanisms.
     strength : float
         Factor of the standard deviation of perfect interventions; larger values have clearer
         effects.
@@ -72,11 +71,12 @@ def interventional(
         Shift of the values of perfect interventions, in standard deviations of the variable's
         observations.
     seed : int
+        As for `load`.
 
     Returns
     -------
     Experiments
-        A `Dataset` with `targets` (n, d) and `interventions`, the same as names, row by row.
+        A `Dataset` with `targets`, of shape (n, d), and `interventions`, their names row by row.
 
     Examples
     --------
@@ -86,20 +86,24 @@ def interventional(
     """
     parts = parse_name(name)
     if parts.samples is None:
-        raise DataError(f"The data set {name!r} has no rows to add experiments to: give a number.")
+        raise DataError(
+            f"The data set {name!r} has no rows to add experiments to: give a number of samples."
+        )
     if kind not in ("perfect", "imperfect"):
         raise DataError(f"kind is {kind!r}: it must be 'perfect' or 'imperfect'.")
+    if rows < 0:
+        raise DataError(f"rows is {rows}: it must be zero or more.")
     data = load(name, seed=seed)
     if kind == "imperfect" and data.weights is None:
-        raise DataError("Imperfect interventions support only linear mechanisms.")
-    # Independent of the streams of `load`, so that the observations are the same.
+        raise DataError("Imperfect interventions need a linear mechanism: use kind='perfect'.")
+    # This stream is independent of those of `load`, so that the observations are the same.
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
     sets = _target_sets(targets, data.names, rng)
     mask = np.zeros((len(data.X) + rows * len(sets), len(data.names)), bool)
     for place, chosen in enumerate(sets):
         first = len(data.X) + rows * place
         mask[first : first + rows, list(chosen)] = True
-    # Non-linear data are drawn again with all rows, from the functions and the noise of `load`.
+    # Non-linear data are drawn again, with all rows, from the functions and the noise of `load`.
     drawn = mask if data.weights is None else mask[len(data.X) :]
     held = None
     if kind == "perfect":
@@ -116,7 +120,8 @@ def interventional(
 
 def _target_sets(
     targets: int | str | Sequence[Any], names: tuple[str, ...], rng: np.random.Generator
-) -> Targets:
+) -> list[tuple[int, ...]]:
+    """Variables, as numbers, of each experiment."""
     d = len(names)
     if isinstance(targets, str):
         if targets != "all":
@@ -124,7 +129,7 @@ def _target_sets(
                 f"targets is {targets!r}: give 'all', a number, or a list of variables."
             )
         return [(v,) for v in range(d)]
-    if isinstance(targets, int):
+    if isinstance(targets, int | np.integer):
         if not 0 <= targets <= d:
             raise DataError(f"targets is {targets}, but there are {d} variables.")
         return [(int(v),) for v in np.sort(rng.choice(d, targets, replace=False))]
@@ -146,7 +151,7 @@ def _linear(
     held: Matrix | None,
     rng: np.random.Generator,
 ) -> Matrix:
-    """Rows of the experiments; variables are set to the held values, or have new equations."""
+    """Draw rows of a linear model in which the variables of `mask` are held or have new weights."""
     d = len(data.names)
     found = np.empty(mask.shape)
     for chosen in np.unique(mask, axis=0):

@@ -1,7 +1,7 @@
-"""Mechanisms: linear ones with noise of several families, and random functions of the parents.
+"""Mechanisms: linear models with several noise families, and random functions of the parents.
 
 The names of the noise families are those of the NOTEARS generator. Here all of them are additive
-noise; in NOTEARS, ``logistic`` and ``poisson`` are a binary and a count model.
+noise; in NOTEARS, ``logistic`` is a model of binary data, and ``poisson`` one of counts.
 """
 
 from collections.abc import Callable
@@ -30,8 +30,8 @@ NOISES: dict[str, NoiseFamily] = {
 
 HIDDEN_UNITS = 100
 
-# Added to the diagonal of a Gaussian process's covariance so that rounding cannot make it singular:
-# a perturbation of standard deviation 1e-3, compared with noise of scale 1.
+# Added to the diagonal of the covariance of a Gaussian process, so that rounding cannot make it
+# singular. This is noise of standard deviation 1e-3, compared with noise of scale 1.
 JITTER = 1e-6
 
 
@@ -41,8 +41,7 @@ def draw_noise(
     """Draw independent noise: the family's standard form times the variable's scale.
 
     The standard forms are N(0, 1), Exponential(mean 1), Gumbel(0, 1), U(−1, 1), Logistic(0, 1) and
-    Poisson(1), none of them centred. The result has one row for each sample and one column for each
-    node.
+    Poisson(1); they are not centred. The result has one row per sample and one column per node.
 
     >>> draw_noise("exp", 1000, [1.0, 5.0], 2, np.random.default_rng(0)).mean(axis=0).round()
     array([1., 5.])
@@ -55,8 +54,8 @@ def draw_noise(
 def propagate(weights: SparseMatrix, noise: Matrix) -> Matrix:
     """Solve X = XW + Z for X by visiting the variables in causal order.
 
-    Only sparse products are formed, never the inverse of I − W, so the cost is one multiplication
-    for each sample and arc. W (d, d) is sparse or dense, and acyclic; X and Z are (n, d).
+    Only sparse products are computed, never the inverse of I − W, so the cost is one multiplication
+    per sample and arc. W (d, d) is sparse or dense, and acyclic; X and Z are (n, d).
 
     >>> propagate(np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([[1.0, 10.0]]))
     array([[ 1., 12.]])
@@ -88,7 +87,7 @@ def sample_linear(
     noise : {"gauss", "exp", "gumbel", "uniform", "logistic", "poisson"}
         The family of z; see `draw_noise`.
     scales : float or array of d floats
-        The scale of z, one for all variables or one each.
+        The scale of z: one number for all variables, or one per variable.
 
     Returns
     -------
@@ -163,7 +162,7 @@ def sample_nonlinear(
         - ``gp``: a draw from the Gaussian process with kernel exp(−‖x − x'‖²/2);
         - ``gp-add``: a sum of such draws, one for each parent.
     scales : float or array of d floats
-        The standard deviation of z, one for all variables or one each.
+        The standard deviation of z: one number for all variables, or one per variable.
     held : ndarray, shape (n, d), optional
         Values to which variables are set, independently of their parents; NaN elsewhere.
 
@@ -174,8 +173,8 @@ def sample_nonlinear(
 
     Notes
     -----
-    The Gaussian processes factorise an n × n matrix for each node: 10,000 samples take about
-    a gigabyte and, for each node, a minute.
+    Gaussian processes need the factorisation of an n × n matrix per node: 10,000 samples take about
+    a gigabyte and a minute per node.
 
     Examples
     --------
@@ -187,7 +186,7 @@ def sample_nonlinear(
         raise DataError(
             f"The mechanism {mechanism!r} is unknown: use one of {', '.join(NONLINEAR)}."
         )
-    # A separate stream keeps the functions independent of the number of rows of noise.
+    # With a separate stream, the functions do not depend on the number of samples.
     function_rng = np.random.default_rng(rng.integers(2**63))
     values = draw_noise("gauss", samples, scales, graph.shape[0], rng)
     parents = sparse.csc_array(graph != 0)  # a stored zero is not an arc
@@ -213,7 +212,7 @@ def _multiple_index(inputs: Matrix, rng: np.random.Generator) -> Matrix:
 
 
 def _additive_gaussian_process(inputs: Matrix, rng: np.random.Generator) -> Matrix:
-    # A sum of independent Gaussian processes is one whose covariance is the sum of theirs.
+    # The sum of independent Gaussian processes is a Gaussian process with the sum of covariances.
     covariance = np.zeros((inputs.shape[0], inputs.shape[0]))
     for column in inputs.T:
         covariance += _kernel(column[:, None])

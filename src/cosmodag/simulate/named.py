@@ -32,7 +32,7 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class DatasetName:
-    """The parts of a name ``n{samples}_d{nodes}_{ER|SF|BP}{k}_{mechanism}``.
+    """The parts of the name ``n{samples}_d{nodes}_{ER|SF|BP}{k}_{mechanism}`` of a data set.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class DatasetName:
     kind : {"ER", "SF", "BP"}
         Erdős–Rényi, scale-free or bipartite.
     degree : int
-        k, the number of arcs for each node.
+        k, the number of arcs per node.
     mechanism : str
         A noise family of the linear model, or a non-linear mechanism.
     """
@@ -56,7 +56,7 @@ class DatasetName:
 
 
 def parse_name(name: str) -> DatasetName:
-    """Read a data set's name strictly.
+    """Parse the name of a data set.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def parse_name(name: str) -> DatasetName:
     Raises
     ------
     DataError
-        If the name does not parse; the message says which part is wrong.
+        If the name is invalid; the message names the wrong part.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def parse_name(name: str) -> DatasetName:
         )
     if match["n"] == "inf" and match["m"] != "gauss":
         raise DataError(
-            f"The data set name {name!r} means the population of {match['m']!r} data, which is "
+            f"The data set name {name!r} asks for the population of {match['m']!r} data, which is "
             "known only for gauss: give a number of samples."
         )
     samples = None if match["n"] == "inf" else int(match["n"])
@@ -103,9 +103,10 @@ def parse_name(name: str) -> DatasetName:
 def load(name: str, seed: int = 0) -> Dataset:
     """Simulate a named data set.
 
-    The graph, the weights and the samples are drawn from three independent streams of `seed`. So
-    with one seed, names that differ only in the mechanism share their graph (and linear ones their
-    weights), and names that differ only in n share their first rows (Gaussian processes aside).
+    The graph, the weights and the samples are drawn from three independent streams of `seed`. With
+    one seed, names that differ only in the mechanism therefore share their graph (and linear ones
+    their weights), and names that differ only in n share their first rows (except with Gaussian
+    processes).
 
     Parameters
     ----------
@@ -113,13 +114,14 @@ def load(name: str, seed: int = 0) -> Dataset:
         ``n{samples}_d{nodes}_{ER|SF|BP}{k}_{mechanism}``. ``ERk`` and ``BPk`` have exactly k·d
         arcs, ``SFk`` has k·d − k(k+1)/2. Weights are ±U(0.5, 2), noise has scale 1.
     seed : int
-        Not negative; the same name and seed give the same data on every call.
+        Zero or more; the same name and seed give the same data on every call.
 
     Returns
     -------
     Dataset
-        For ``ninf`` the table has d + 1 rows with column means zero and covariance XᵀX/(d+1)
-        exactly that of the population, so that a full-batch learner sees infinitely many samples.
+        For ``ninf`` the table has d + 1 rows whose column means are zero and whose covariance
+        XᵀX/(d+1) is exactly that of the population. For a full-batch learner, this is equivalent to
+        infinitely many samples.
 
     Examples
     --------
@@ -129,7 +131,7 @@ def load(name: str, seed: int = 0) -> Dataset:
     """
     parts = parse_name(name)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise DataError(f"The seed {seed!r} must be an integer that is not negative.")
+        raise DataError(f"seed is {seed!r}: it must be an integer of zero or more.")
     graph_rng, weight_rng, sample_rng = streams_of(seed)
     if parts.kind == "SF":
         graph = scale_free(parts.nodes, parts.degree, graph_rng)
@@ -149,7 +151,7 @@ def load(name: str, seed: int = 0) -> Dataset:
 
 
 def streams_of(seed: int) -> list[np.random.Generator]:
-    """Return the generators of graph, weights and samples that `load` uses."""
+    """Return the generators of graph, weights and samples for a seed of `load`."""
     return [np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(3)]
 
 
@@ -167,7 +169,7 @@ def _population_table(weights: SparseMatrix) -> Matrix:
     """Return d + 1 rows with mean zero whose covariance is exactly the population's.
 
     The columns of the transposed Helmert matrix are orthonormal and orthogonal to the constant
-    vector, so they are exact standard noise, also after a learner centres them.
+    vector, so that they have exactly the moments of standard noise, also after centring.
     """
     rows = weights.shape[0] + 1
     return propagate(weights, np.sqrt(rows) * helmert(rows).T)

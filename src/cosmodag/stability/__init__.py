@@ -1,4 +1,4 @@
-"""Probabilities of arcs from fits to resamples."""
+"""The bootstrap: probabilities of arcs from fits to resamples."""
 
 from cosmodag.stability.bootstrap import bootstrap
 from cosmodag.stability.fits import rows_of

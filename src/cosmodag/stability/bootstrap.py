@@ -29,7 +29,7 @@ from cosmodag.warning_filters import ignoring
 
 
 class NoResampleError(DataError):
-    """No resample was fitted, so that there are no shares."""
+    """No resample was fitted, so that there are no probabilities."""
 
 
 class BootstrapInterrupt(KeyboardInterrupt):
@@ -40,10 +40,11 @@ class BootstrapInterrupt(KeyboardInterrupt):
         self.result = result
 
 
-# Resamples that one task of a cluster fits: sending the table then costs little beside the fits.
-_TOGETHER = 8
+# Number of resamples in one task of a cluster: the fits then take much longer than sending the
+# table.
+_CHUNK = 8
 
-# Seconds that are left once the time limit has passed; a limit must be positive.
+# Remaining seconds after the time limit, which must be positive.
 _NO_TIME = 1e-9
 
 
@@ -64,17 +65,16 @@ def bootstrap(
     max_time: float | None = None,
     verbose: bool = True,
 ) -> BootstrapResult:
-    """Fit a learner to many resamples of a table, and count in how many each edge is found.
+    """Fit a learner to many resamples of a table, and count how often each edge is found.
 
-    One fit does not show how much its arcs depend on the rows that happened to be measured. All
-    resamples are trained as one batch of problems, a resample being a column of row counts, and
-    each is refined as a fit of the learner is.
+    A single fit does not show how much its arcs depend on the rows that happened to be measured.
+    All resamples are trained as one batch of problems, each with its own row counts, and each is
+    refined like a fit of the learner.
 
-    A learner that decides itself what to assume of the noise (``noise="auto"``) decides once, on
-    the whole table: repeated rows look less normal than the table is. Resamples are counted as
-    equivalence classes: an arrow counts as directed where knowledge, interventions, the shape of
-    the graph or the noise model decide it (``arrow_basis_``), and not where its reverse fits as
-    well.
+    A learner that chooses its noise model (``noise="auto"``) chooses it once, on the whole table,
+    since repeated rows look less normal than the table. The equivalence class of each fit is
+    counted: an arrow counts as directed if knowledge, interventions, the shape of the graph or the
+    noise model direct it (``arrow_basis_``), but not if its reverse fits as well.
 
     Parameters
     ----------
@@ -84,26 +84,28 @@ def bootstrap(
         As for ``fit``. Missing values are treated once, by the parameters of the model, and not
         again in each resample.
     n : int
-        Resamples.
+        Number of resamples.
     interventions : optional
         What was set in each row, as for ``fit``.
     series, time : optional
-        With `lags`, as for ``fit``. Blocks of successive windows are drawn, of n^(1/3) windows.
+        With `lags`, as for ``fit``. Resamples consist of blocks of n^(1/3) successive windows.
     regimes, find_targets : optional
         The regime of each row, as for ``fit``. Rows are drawn within regimes. Targets are found
         once, on the whole table: probabilities do not include the uncertainty of targets.
     sample : {"bootstrap", "half"}
-        As many rows as there are, with replacement; or half of them, without: more cautious.
+        All rows, drawn with replacement; or half of the rows, without replacement, which is more
+        cautious.
     engine : {"local", "ray"}
-        This machine, or a Ray cluster, over which resamples are spread.
+        Fit on this machine, or distribute resamples over a Ray cluster.
     address : str, optional
-        Of the cluster.
+        Address of the cluster.
     random_state : int, Generator, RandomState or None
         The same number gives the same result.
     max_time : float, optional
-        Seconds after which no more is fitted: the result holds what is done, with a warning.
+        Seconds after which no further resample is fitted: the result has those fitted so far, with
+        a warning.
     verbose : bool
-        Show progress on stderr when that is a terminal.
+        Whether to show progress on stderr if that is a terminal.
 
     Returns
     -------
@@ -112,7 +114,7 @@ def bootstrap(
     Raises
     ------
     BootstrapInterrupt
-        After Ctrl-C: a `KeyboardInterrupt` whose ``result`` holds what was done before.
+        After Ctrl-C: a `KeyboardInterrupt` whose ``result`` has the resamples fitted so far.
 
     Examples
     --------
@@ -129,31 +131,31 @@ def bootstrap(
     check_count("n", n)
     check_choice("sample", sample, SAMPLES)
     seeds = seeds_from(random_state, n)
-    begun = clone(model)
-    with warnings.catch_warnings(record=True) as noted:
+    learner = clone(model)
+    with warnings.catch_warnings(record=True) as of_table:
         warnings.simplefilter("always")
-        given = prepare(begun, X, interventions, regimes, find_targets, InTime(series, time))
-    for one in noted:
+        given = prepare(learner, X, interventions, regimes, find_targets, InTime(series, time))
+    for one in of_table:
         warnings.warn(one.message, one.category, stacklevel=2)
     d = len(given.names)
     if d > DENSE_LIMIT:
         raise DataError(
-            f"A bootstrap keeps a probability for each pair of variables, too many for the "
-            f"{d:,} there are: choose at most {DENSE_LIMIT:,} columns."
+            "A bootstrap keeps a probability for each pair of variables, which takes too much "
+            f"memory for {d:,} variables: choose at most {DENSE_LIMIT:,} columns."
         )
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = monotonic()
-    result.doubts = _decide(result, begun, noted, given, max_time)
-    left = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
+    result.doubts = _decide(result, learner, of_table, given, max_time)
+    remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
         # Warnings of single resamples repeat those of the fit to the whole table.
-        with Watch(n, label, left, verbose) as watch, ignoring(CosmodagWarning):
+        with Watch(n, label, remaining, verbose) as watch, ignoring(CosmodagWarning):
             if engine == "local":
-                fits = fit_resamples(begun, given, seeds, sample, watch)
+                fits = fit_resamples(learner, given, seeds, sample, watch)
             else:
-                fits = _on_cluster(begun, given, seeds, sample, watch, engine, address)
+                fits = _on_cluster(learner, given, seeds, sample, watch, engine, address)
             for fit in fits:
                 result.add(fit)
             result.stopped = watch.stop if len(result.done) < n else None
@@ -168,33 +170,35 @@ def bootstrap(
 
 def _decide(
     result: BootstrapResult,
-    begun: StructureLearner,
-    noted: Sequence[warnings.WarningMessage],
+    learner: StructureLearner,
+    of_table: Sequence[warnings.WarningMessage],
     given: Prepared,
     max_time: float | None,
 ) -> list[str]:
-    """Decide on the whole table about the noise of all resamples, and list doubts about it.
+    """Choose the noise model of all resamples by a fit to the whole table; return the doubts.
 
-    A doubt is a warning of this fit, by its name, or a finding of it that the table alone did not
-    give. A learner whose noise is given has nothing to decide, but the table may contradict it. A
-    learner that assumes nothing about the noise is not fitted. One that chooses its loss by the
-    noise (`CosmoMLP`) trains all resamples by the loss of the whole table.
+    A doubt is a `ModelWarning`, or a `DataWarning` of this fit that is not among the warnings
+    `of_table`. A learner with a given noise model is fitted too, since the table may contradict its
+    assumption; one without assumptions about the noise is not fitted. A learner that chooses its
+    loss by the noise (`CosmoMLP`) trains all resamples with the loss chosen for the whole table.
     """
-    more: list[warnings.WarningMessage] = []
-    assumes_noise = hasattr(begun, "noise") and begun.refinement_for(len(result.names)) is not None
-    if assumes_noise or getattr(begun, "loss", None) == "auto":
-        with warnings.catch_warnings(record=True) as more:
+    of_fit: list[warnings.WarningMessage] = []
+    assumes_noise = (
+        hasattr(learner, "noise") and learner.refinement_for(len(result.names)) is not None
+    )
+    if assumes_noise or getattr(learner, "loss", None) == "auto":
+        with warnings.catch_warnings(record=True) as of_fit:
             warnings.simplefilter("always", CosmodagWarning)
-            whole = _fitted(begun, given, max_time, result.seeds[0])
+            whole = _fitted(learner, given, max_time, result.seeds[0])
         if whole.stopped_ == "interrupt":
             raise KeyboardInterrupt
         if assumes_noise:
             result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
-        begun.set_params(**whole.decided())
-    before = {str(one.message) for one in noted}
+        learner.set_params(**whole.decided())
+    before = {str(one.message) for one in of_table}
     doubts = [
         str(one.message)
-        for one in [*noted, *more]
+        for one in [*of_table, *of_fit]
         if issubclass(one.category, ModelWarning)
         or (one.category is DataWarning and str(one.message) not in before)
     ]
@@ -202,10 +206,10 @@ def _decide(
 
 
 def _fitted(
-    begun: StructureLearner, given: Prepared, max_time: float | None, seed: int
+    learner: StructureLearner, given: Prepared, max_time: float | None, seed: int
 ) -> StructureLearner:
-    """Fit the whole table within the time there is, with a seed where the model has none."""
-    whole: StructureLearner = clone(begun)
+    """Fit a copy of the learner to the whole table, with `seed` if its random state has none."""
+    whole: StructureLearner = clone(learner)
     parameters = whole.get_params(deep=False)
     if not isinstance(parameters.get("random_state", 0), int | np.integer):
         whole.set_params(random_state=seed)
@@ -215,7 +219,7 @@ def _fitted(
 
 
 def _on_cluster(
-    begun: StructureLearner,
+    learner: StructureLearner,
     given: Any,
     seeds: list[int],
     sample: str,
@@ -223,11 +227,11 @@ def _on_cluster(
     engine: str,
     address: str | None,
 ) -> Iterator[Fit]:
-    """Fit resamples on a cluster, a few per task; those of a task that fails are missing."""
+    """Fit resamples on a cluster, a few per task; those of a failed task are left out."""
     from cosmodag.engines import Failure, each
 
-    chunks = [range(k, min(k + _TOGETHER, len(seeds))) for k in range(0, len(seeds), _TOGETHER)]
-    function = partial(_fit_chunk, begun, given, seeds, sample)
+    chunks = [range(k, min(k + _CHUNK, len(seeds))) for k in range(0, len(seeds), _CHUNK)]
+    function = partial(_fit_chunk, learner, given, seeds, sample)
     for index, fits in each(function, chunks, engine=engine, address=address):
         if not isinstance(fits, Failure):
             yield from fits
@@ -237,17 +241,17 @@ def _on_cluster(
 
 
 def _fit_chunk(
-    begun: StructureLearner, given: Any, seeds: list[int], sample: str, places: Sequence[int]
+    learner: StructureLearner, given: Any, seeds: list[int], sample: str, places: Sequence[int]
 ) -> list[Fit]:
-    """Fit some of the resamples; their places are those among all."""
+    """Fit the resamples at some `places` of the list of seeds."""
     with Watch(len(places), "", show=False) as watch:
         some = [seeds[place] for place in places]
-        fits = fit_resamples(begun, given, some, sample, watch)
+        fits = fit_resamples(learner, given, some, sample, watch)
         return [fit._replace(place=places[fit.place]) for fit in fits]
 
 
 def _warn_if_short(result: BootstrapResult) -> None:
-    """Warn that resamples are missing, and why; raise an error where none is left."""
+    """Warn if resamples are missing, with the reason; raise an error if all are missing."""
     done, asked = len(result.done), len(result.seeds)
     if done == asked:
         return
@@ -256,8 +260,8 @@ def _warn_if_short(result: BootstrapResult) -> None:
     if not done:
         raise NoResampleError(f"None of {asked} resamples was fitted, because {cause}.")
     warnings.warn(
-        f"{done} of {asked} resamples were fitted, because {cause}: the probabilities are shares "
-        "of those.",
+        f"{done} of {asked} resamples were fitted, because {cause}: the probabilities are "
+        "fractions of these.",
         InterruptedWarning,
         stacklevel=3,
     )

@@ -1,4 +1,4 @@
-"""Fits to resamples of one table: drawn from seeds, learnt as one batch, refined side by side."""
+"""Fits to resamples of one table: rows drawn from seeds, one batch of training, and the fits."""
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -17,7 +17,7 @@ from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.machine.threads import blas_threads, cores
 from cosmodag.solve.watch import Watch
 
-# How rows are drawn, by name: n of n with replacement, or half of them without.
+# Draws of row numbers, by name: n of n with replacement, or half of them without.
 SAMPLES: dict[str, Callable[[int, np.random.Generator], NDArray[np.intp]]] = {
     "bootstrap": lambda n, random: random.integers(n, size=n),
     "half": lambda n, random: random.permutation(n)[: max(2, n // 2)],
@@ -29,8 +29,8 @@ def rows_of(
 ) -> NDArray[np.intp]:
     """Draw the rows of one resample, sorted; within groups (n,) of rows, if these are given.
 
-    With a `block` greater than one, successive rows are drawn together: dependence between rows of
-    a time series that the equations do not explain is then the same as in the table.
+    With a `block` greater than one, blocks of successive rows are drawn: they preserve dependence
+    between the rows of a time series that the equations do not explain.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def rows_of(
     """
     random = np.random.default_rng(seed)
     draw = SAMPLES[sample]
-    if block > 1 and sample == "bootstrap":  # blocks that start anywhere; the last row, then row 0
+    if block > 1 and sample == "bootstrap":  # blocks start anywhere; row 0 follows the last row
         starts = random.integers(n, size=-(-n // block))
         return np.sort((starts[:, None] + np.arange(block)).ravel()[:n] % n)
     if block > 1:
@@ -53,7 +53,7 @@ def rows_of(
 
 
 def block_length(n: int, lags: int) -> int:
-    """Successive windows that are drawn together: n^(1/3), and no fewer than a window's times.
+    """Compute the number of successive windows in a block: n^(1/3), at least a window's times.
 
     Examples
     --------
@@ -64,18 +64,17 @@ def block_length(n: int, lags: int) -> int:
 
 
 class Fit(NamedTuple):
-    """What a learner found in one resample."""
+    """Arcs, directions and order of the fit to one resample."""
 
-    place: int  # which resample
+    place: int  # index of the resample
     arcs: NDArray[np.bool_]  # (d, d)
-    # (d, d): the arcs among them whose direction rests on something; the reverse of the others fits
-    # as well, or only units exclude it.
+    # (d, d): arcs whose direction has a basis; the reverse of the others fits as well, or only the
+    # units exclude it.
     directed: NDArray[np.bool_]
-    positions: NDArray[np.intp]  # (d,): the place of each variable in the causal order
+    positions: NDArray[np.intp]  # (d,): position of each variable in the causal order
 
 
 def _take_fit(place: int, dag: FittedDAG) -> Fit:
-    """Take arcs, directions and order of one fit."""
     arcs, directed = np.zeros((2, dag.d, dag.d), np.bool_)
     arcs[dag.edges.row, dag.edges.col] = True
     directed[dag.edges.row, dag.edges.col] = [
@@ -92,11 +91,12 @@ def fit_resamples(
     watch: Watch,
     take: Callable[[int, FittedDAG], Any] = _take_fit,
 ) -> Iterator[Any]:
-    """Fit a learner to resamples of a table, and yield what each found as soon as it is ready.
+    """Fit a learner to resamples of a table, and yield the result of each as soon as it is ready.
 
-    The seed of a resample decides its rows and whatever the learner draws. Fits that the watch
-    stopped, and those that diverged, are left out. `take` is called with the place of a resample
-    and its fit, in the thread that fitted it; few fits are in memory at once.
+    The seed of a resample determines its rows and the random numbers of the learner. Fits that the
+    watch stopped, or that diverged, are left out. `take` is called with the index of a resample and
+    its DAG, in the thread that fitted it, and its return value is yielded: few DAGs are in memory
+    at once.
     """
     n = len(given.data)
     block = 1 if given.window is None else block_length(n, given.window.lags)
@@ -114,10 +114,9 @@ def fit_resamples(
 
 
 def _seeded(model: StructureLearner, seed: int) -> StructureLearner:
-    """Copy a learner for one resample, of which nothing is kept on disk."""
+    """Copy a learner for one resample: with its seed, and without checkpoints."""
     one = copy(model)
-    resampled = {"random_state": seed, "checkpoint": None}
-    for name, value in resampled.items():
+    for name, value in {"random_state": seed, "checkpoint": None}.items():
         if hasattr(one, name):
             setattr(one, name, value)
     return one

@@ -1,4 +1,4 @@
-"""Probabilities of edges, directions and order, from fits to many resamples."""
+"""Result of a bootstrap: probabilities of edges, directions and order."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,33 +16,34 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+# Probability from which `repr` counts an edge or a direction.
 _SURE = 0.95
 
 
 @dataclass(eq=False)
 class BootstrapResult:
-    """In how many of the resamples a learner found each edge, and in which direction.
+    """Number of resamples in which a learner found each edge, and in which direction.
 
     Attributes
     ----------
     names : list
         Names, or numbers, of the variables.
     seeds : list of int
-        One for each requested resample: decides its rows and the draws of the learner.
+        Seed of each requested resample: it determines its rows and the draws of the learner.
     sample : str
-        How rows were drawn.
+        How rows were drawn: ``"bootstrap"`` or ``"half"``.
     required : (d, d) bool, or None
-        Arcs that are known to exist.
+        Arcs that must exist by knowledge.
     done : list of int
-        Which resamples were fitted to the end.
+        Indices of the resamples that were fitted to the end.
     stopped : str or None
         Why there are fewer than requested: ``"time"``, ``"interrupt"`` or None.
     noise, noise_reason : str or None
-        Assumption of all fits about the noise, decided on the whole table, and the reason.
+        Noise model of all fits, chosen on the whole table, and the reason.
     doubts : list of str
-        What in the table contradicts the model that all fits share, a sentence each. Where there
-        is something, probabilities are withheld: resamples repeat the mistake, and their shares
-        only say how stable it is.
+        Findings in the table that contradict the model of all fits, as sentences. If there are any,
+        probabilities are withheld: resamples repeat the mistake, and their fractions only show how
+        stable it is.
     """
 
     names: list[Any]
@@ -84,12 +85,12 @@ class BootstrapResult:
 
     @property
     def edge_shares(self) -> Floats:
-        """(d, d), symmetric: share of the fits in which u and v are joined, either way."""
+        """(d, d), symmetric: fraction of the fits with an arc between u and v."""
         return self._share(self._arcs + self._arcs.T)
 
     @property
     def direction_shares(self) -> Floats:
-        """(d, d): share of the fits whose class has the arrow u → v, at [u, v].
+        """(d, d): fraction of the fits whose equivalence class has the arrow u → v, at [u, v].
 
         An arrow whose reverse fits as well, or whose direction follows the units of the columns,
         does not count.
@@ -98,47 +99,47 @@ class BootstrapResult:
 
     @property
     def undirected_shares(self) -> Floats:
-        """(d, d), symmetric: share of the fits that join u and v and leave the direction open."""
+        """(d, d), symmetric: fraction of the fits with an undirected edge between u and v."""
         return self._share(self._arcs + self._arcs.T - self._directed - self._directed.T)
 
     @property
     def edge_probabilities(self) -> Floats:
-        """(d, d), symmetric: `edge_shares`, or NaN where there are `doubts`."""
+        """(d, d), symmetric: `edge_shares`, or NaN if there are `doubts`."""
         return self._unless_doubted(self.edge_shares)
 
     @property
     def direction_probabilities(self) -> Floats:
-        """(d, d): `direction_shares`, or NaN where there are `doubts`."""
+        """(d, d): `direction_shares`, or NaN if there are `doubts`."""
         return self._unless_doubted(self.direction_shares)
 
     @property
     def arc_probabilities(self) -> Floats:
-        """(d, d): share of the fits whose one graph has the arc u → v, at [u, v].
+        """(d, d): fraction of the fits whose graph has the arc u → v, at [u, v].
 
-        Each fit is counted as the graph it chose from its class, so that the share of an arrow
-        whose reverse fits as well says nothing about the direction; `direction_shares` do.
+        Each fit counts as one graph of its equivalence class. For an arc whose reverse fits as
+        well, this fraction carries no information about the direction; see `direction_shares`.
         """
         return self._share(self._arcs)
 
     @property
     def order_probabilities(self) -> Floats:
-        """(d, d): share of the fits whose causal order has u before v, at [u, v].
+        """(d, d): fraction of the fits whose causal order has u before v, at [u, v].
 
-        Variables that no path joins have an order too, so that a share of one half means either
-        that the fits disagree, or that the two are unrelated.
+        Variables without a path between them are ordered too, so that a fraction of one half means
+        that the fits disagree, or that the two variables are unrelated.
         """
         return self._share(self._before)
 
     def consensus(self, threshold: float = 0.5) -> NDArray[np.bool_]:
-        """Graph of the arcs that most fits have: acyclic.
+        """Build an acyclic graph of the arcs that most fits have.
 
-        Required arcs come first; then arcs are put in by falling probability, and one that would
-        close a cycle is left out.
+        Required arcs come first; then arcs are inserted by falling probability, except those that
+        would close a cycle.
 
         Parameters
         ----------
         threshold : float
-            Arcs with at least this probability are considered, and none that no fit has.
+            Smallest probability of an arc; arcs that no fit has are never inserted.
 
         Returns
         -------
@@ -152,31 +153,33 @@ class BootstrapResult:
         return chosen
 
     def consensus_class(self, threshold: float = 0.5) -> NDArray[np.bool_]:
-        """Class of :meth:`consensus`: arrows that its shape fixes, and the others both ways.
+        """Compute the equivalence class of :meth:`consensus`; undirected edges have both arcs.
 
-        See :func:`cosmodag.graph.equivalence.essential_graph`; required arcs are fixed.
+        See :func:`cosmodag.graph.equivalence.essential_graph`; required arcs are directed.
         """
         return np.asarray(essential_graph(self.consensus(threshold), self.required))
 
     def edges(self, least: float = 0.0) -> "pd.DataFrame":
-        """Table of the pairs that were joined, those in most fits first.
+        """Tabulate the pairs with an edge in some fit, the most frequent first.
 
         Parameters
         ----------
         least : float
-            Pairs joined in a smaller share are left out, and always those that no fit joins.
+            Smallest fraction of fits with an edge between the pair; pairs without an edge in any
+            fit are never listed.
 
         Returns
         -------
         DataFrame
-            One line for each pair, in the direction that more fits have: ``cause``, ``effect``;
-            shares of the fits: ``joined``, ``directed`` (this way), ``reversed`` (directed the
-            other way) and ``undirected`` (the direction left open), of which the first is the sum
-            of the others; and ``p_edge`` and ``p_direction``, NaN where there are `doubts`.
+            One row for each pair, in the more frequent direction: ``cause``, ``effect``; fractions
+            of the fits: ``directed`` (in this direction), ``reversed`` (in the other direction),
+            ``undirected``, and their sum ``joined``; ``p_edge`` and ``p_direction``, NaN if there
+            are `doubts`.
         """
         import pandas as pd
 
         joined, arrows = self.edge_shares, self.direction_shares
+        # Directed arrows decide the direction of a pair, and the chosen graphs if these are equal.
         votes = self._directed * (len(self.done) + 1) + self._arcs
         u, v = np.nonzero(np.triu((joined > 0) & (joined >= least)))
         turned = votes[v, u] > votes[u, v]

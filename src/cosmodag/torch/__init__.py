@@ -1,6 +1,6 @@
 """COSMO as PyTorch modules, for acyclic structures inside other models.
 
-Install the extra ``pip install 'cosmodag[torch]'``. The formulas are those of
+PyTorch is installed by ``pip install 'cosmodag[torch]'``. The formulas are those of
 `cosmodag.model.orientation` and `cosmodag.model.mechanism`; tests compare values and gradients.
 """
 

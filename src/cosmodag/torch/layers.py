@@ -1,4 +1,4 @@
-"""Layers whose arcs agree with an order, COSMO's penalties on them, and their read-out."""
+"""Layers with COSMO's orientation of arcs, the penalties on them, and their read-out."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 """Activation functions by name."""
 
-
 ARC_STRENGTHS: dict[str, Callable[[Tensor], Tensor]] = {
     "norm": lambda weights: torch.linalg.vector_norm(weights, dim=-1),
     "sum": lambda weights: weights.sum(dim=-1),
 }
-"""Strengths of an arc from its first-layer weights, by name."""
+"""Functions that compute the strength of an arc from its first-layer weights, by name."""
 
 
 class PriorityLayer(nn.Module):
-    """Base class of layers with an order: strengths H, an orientation, and W = H ∘ S.
+    """Base class of layers with strengths H, an orientation S, and weights W = H ∘ S.
 
     Attributes
     ----------
     orientation : SmoothOrientation
-        Several layers may share one; they then have the same order.
+        Layers that share an orientation have the same order.
     strengths : (d, d) or (d, d, h) parameter
-        H; ``strengths[u, v]`` is the arc u → v, or its weights to h hidden units.
+        H; ``strengths[u, v]`` is the strength of u → v, or its weights to h hidden units.
     """
 
     strengths: Tensor
@@ -53,25 +52,25 @@ class PriorityLayer(nn.Module):
         return nn.Parameter(self.orientation.priorities.new_empty(shape))
 
     def weights(self) -> Tensor:
-        """W = H ∘ S."""
+        """Compute W = H ∘ S."""
         orientation: Tensor = self.orientation()
         units = (1,) * (self.strengths.ndim - 2)
         return self.strengths * orientation.reshape(orientation.shape + units)
 
     def strength(self) -> Tensor:
-        """Strength of every arc, (d, d)."""
+        """Compute the strength of every arc, (d, d)."""
         return self.weights()
 
 
 class PriorityLinear(PriorityLayer):
-    """Each variable is a weighted sum of those before it: x̂ = x W + b, W = H ∘ S_{t,ε}(p).
+    """Each variable is a weighted sum of its predecessors: x̂ = x W + b, W = H ∘ S_{t,ε}(p).
 
     Parameters
     ----------
     orientation : SmoothOrientation
-        The order.
+        The orientation of arcs.
     bias : bool
-        Whether there is a bias b, initially zero; centred data need none.
+        Whether to include a bias b, initially zero; centred data need none.
 
     Examples
     --------
@@ -101,7 +100,7 @@ class PriorityLinear(PriorityLayer):
 
 
 class PriorityMLP(PriorityLayer):
-    """One perceptron per variable, whose first layer is masked by the order.
+    """One perceptron per variable, whose first layer is masked by the orientation.
 
     With one hidden layer, x̂_v = Σ_i w_vi σ(Σ_u x_u H_uvi S_uv + b_vi) + c_v: the non-linear
     extension in the paper's appendix, parametrised as `cosmodag.model.mechanism.MLP`. If W_uv· = 0,
@@ -110,13 +109,13 @@ class PriorityMLP(PriorityLayer):
     Parameters
     ----------
     orientation : SmoothOrientation
-        The order.
+        The orientation of arcs.
     hidden : sequence of int
-        Units in each hidden layer of each network.
+        Number of units in each hidden layer of each network.
     activation : {"sigmoid", "tanh", "relu"}
         Activation of the hidden units.
     arc_strength : {"norm", "sum"}
-        Strength of an arc from its h weights: their norm, or their signed sum.
+        How the strength of an arc is computed from its h weights: their norm, or their signed sum.
 
     Examples
     --------
@@ -134,6 +133,8 @@ class PriorityMLP(PriorityLayer):
         arc_strength: str = "norm",
     ) -> None:
         super().__init__(orientation)
+        if not len(hidden) or min(hidden) < 1:
+            raise DataError(f"hidden must be one or more numbers of units, but it is {hidden!r}.")
         check_choice("activation", activation, ACTIVATIONS)
         check_choice("arc_strength", arc_strength, ARC_STRENGTHS)
         self.activation, self.arc_strength = activation, arc_strength
@@ -147,7 +148,7 @@ class PriorityMLP(PriorityLayer):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw every layer from U(±1/√fan-in); the first one's counts as d·h, as in the paper."""
+        """Draw every layer from U(±1/√fan-in); the fan-in of the first is d·h, as in the paper."""
         first = self.strengths.shape[1] * self.strengths.shape[2]
         self._draw(first, self.strengths, self.first_biases)
         for weights, biases in zip(self.hidden_weights, self.hidden_biases, strict=True):
@@ -161,14 +162,14 @@ class PriorityMLP(PriorityLayer):
             nn.init.uniform_(parameter, -limit, limit)
 
     def strength(self) -> Tensor:
-        """One number per arc, (d, d), from its weights to all hidden units."""
+        """Compute the strength of every arc, (d, d), from its weights to all hidden units."""
         return ARC_STRENGTHS[self.arc_strength](self.weights())
 
     def forward(self, x: Tensor) -> Tensor:
         """Predict every variable from (B, d) rows."""
         activation, weights = ACTIVATIONS[self.activation], self.weights()
         d, k, h = weights.shape
-        # All first layers as one product: d small ones would be dominated by overhead.
+        # All first layers are one product, since d small products would be dominated by overhead.
         units = (x @ weights.reshape(d, k * h)).reshape(len(x), k, h) + self.first_biases
         for later, biases in zip(self.hidden_weights, self.hidden_biases, strict=True):
             crossed = activation(units).transpose(0, 1) @ later
@@ -179,17 +180,17 @@ class PriorityMLP(PriorityLayer):
 def regulariser(
     layer: PriorityLayer, *, lambda1: float = 0.0, lambda2: float = 0.0, lambda_p: float = 0.0
 ) -> Tensor:
-    """λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2), the penalties of `AnnealedObjective`.
+    """Compute λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2), the penalties of `AnnealedObjective`.
 
-    They apply to H, not to W = H ∘ S, so an arc that the order suppresses has the same penalty; no
-    norm is squared, and the gradient at zero is zero.
+    They apply to H, not to W = H ∘ S, so that an arc has the same penalty if the order suppresses
+    it. No norm is squared, and the gradient at zero is zero.
 
     Parameters
     ----------
     layer : PriorityLinear or PriorityMLP
         The layer with H and p.
     lambda1, lambda2, lambda_p : float
-        λ₁, λ₂ and λ_p. The paper's are for a loss that is a mean over rows *and* variables.
+        λ₁, λ₂ and λ_p. The paper's values are for a loss averaged over rows *and* variables.
 
     Returns
     -------
@@ -218,7 +219,7 @@ def read_out(
     *,
     threshold: float = 0.3,
 ) -> NDArray[Any]:
-    r"""Weights of a DAG: arcs above a threshold that agree with the order of the priorities.
+    """Return the weights of a DAG: arcs above a threshold that agree with the order of priorities.
 
     The result is a DAG at any threshold and temperature, in every mode of the orientation.
 
@@ -230,12 +231,12 @@ def read_out(
     priorities : (d,) array or tensor, optional
         p, if the first argument is a matrix.
     threshold : float
-        Arcs with \|W\| at or below it are left out.
+        Only arcs whose weight exceeds this in magnitude are kept.
 
     Returns
     -------
     (d, d) array
-        ``[u, v]`` is the weight of the arc u → v, 0 if there is none.
+        ``[u, v]`` is the weight of the arc u → v, 0 if there is no arc.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Orientations as a PyTorch module: priorities determine the direction of every arc.
+"""A PyTorch module for orientations, in which priorities determine the direction of every arc.
 
-Schedulers of the temperature are in the manner of ``torch.optim.lr_scheduler``.
+Schedulers of its temperature have the interface of ``torch.optim.lr_scheduler``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from cosmodag.graph.dags import order_of
 from cosmodag.model.orientation import check_positive, log_acyclicity_bound
 
 MODES = ("soft", "hard", "straight-through")
-"""Modes of `SmoothOrientation`; see there."""
+"""Modes of `SmoothOrientation`, which describes them."""
 
 
 def smooth_orientation(priorities: Tensor, temperature: Tensor | float, shift: Any) -> Tensor:
-    """Smooth orientation matrix S_{t,ε}(p), Definition 1, with its diagonal set to zero.
+    """Compute the smooth orientation matrix S_{t,ε}(p), Definition 1, with a diagonal of zeros.
 
     S[u, v] = σ((p_v − p_u − ε) / t), as `cosmodag.model.orientation.smooth_orientation`.
 
@@ -40,10 +40,10 @@ def smooth_orientation(priorities: Tensor, temperature: Tensor | float, shift: A
 
 
 class SmoothOrientation(nn.Module):
-    """One learnt priority per variable, and the matrix S that masks arcs by their order.
+    """Learnable priorities of variables, and the matrix S by which they orient arcs.
 
-    The product of any (d, d) matrix of strengths and this module's output is acyclic in the limit
-    of a low temperature, for any strengths and priorities (Theorem 1): a model needs no acyclicity
+    The elementwise product of any (d, d) matrix of strengths and the output of this module is
+    acyclic in the limit of a low temperature (Theorem 1), so that a model needs no acyclicity
     penalty. Forbidden arcs are zeros of `support`; the diagonal is always zero.
 
     Parameters
@@ -57,20 +57,21 @@ class SmoothOrientation(nn.Module):
     support : (d, d) array or tensor, optional
         False, or 0, at arcs that may not exist.
     mode : {"soft", "hard", "straight-through"}
-        S itself; or its hard order, 1 where p_v − p_u ≥ ε (Lemma 1), acyclic at every temperature
-        but without a gradient; or the values of the second with the gradient of the first.
+        What the module returns. *Soft*: S itself. *Hard*: 1 where p_v − p_u ≥ ε (Lemma 1), which is
+        acyclic at every temperature but has no gradient. *Straight-through*: the values of the
+        hard mode with the gradient of the soft one.
     device, dtype
         As in every PyTorch module.
 
     Attributes
     ----------
     priorities : (d,) parameter
-        p, initially N(0, ε²/2), for which differences are densest at the threshold ε.
+        p, initially N(0, ε²/2): of all variances, ε²/2 gives differences the highest density at ε.
     temperature, shift, support : buffers
         They move with the module and are saved in its ``state_dict``. The temperature is a tensor,
         so changing it does not recompile a model.
     mode : str
-        May be changed at any time; it is not part of the ``state_dict``.
+        Can be changed at any time; it is not part of the ``state_dict``.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class SmoothOrientation(nn.Module):
 
     @property
     def mode(self) -> str:
-        """What `forward` gives."""
+        """What `forward` returns: one of `MODES`."""
         return self._mode
 
     @mode.setter
@@ -130,18 +131,18 @@ class SmoothOrientation(nn.Module):
             self.priorities.normal_().mul_(self.shift / math.sqrt(2))
 
     def set_temperature(self, temperature: float) -> None:
-        """Set the temperature, in place."""
+        """Set the temperature in place."""
         check_positive("temperature", temperature)
         self.temperature.fill_(temperature)
 
     def forward(self) -> Tensor:
-        """S, transformed according to `mode`; zero outside the support."""
+        """Compute S according to `mode`, zero outside the support."""
         if self.mode == "hard":
             return self._hard()
         soft = smooth_orientation(self.priorities, self.temperature, self.shift) * self.support
         if self.mode == "soft":
             return soft
-        # In this order the value is exactly the hard one: the bracket is exactly zero.
+        # The difference is exactly zero, so that the value is exactly the hard one.
         return self._hard() + (soft - soft.detach())
 
     def _hard(self) -> Tensor:
@@ -150,7 +151,7 @@ class SmoothOrientation(nn.Module):
         return before.to(self.support.dtype) * self.support
 
     def order(self) -> NDArray[np.intp]:
-        """Causal order, causes first, ties by index.
+        """Return the causal order of the variables, causes first, ties by index.
 
         Examples
         --------
@@ -163,11 +164,11 @@ class SmoothOrientation(nn.Module):
         return order_of(self.priorities.detach().to("cpu", torch.float64).numpy())
 
     def log_acyclicity_bound(self) -> float:
-        """Logarithm of Theorem 2's bound on tr e^S − d at the current temperature, for every p."""
+        """Compute the log of Theorem 2's bound on tr e^S − d at this temperature, for every p."""
         return log_acyclicity_bound(self.temperature.item(), self.shift.item(), self.d)
 
     def extra_repr(self) -> str:
-        """Return the text that ``print`` shows between the brackets."""
+        """Return the settings that ``print`` shows."""
         return (
             f"{self.d}, shift={self.shift.item():g}, temperature={self.temperature.item():g}, "
             f"mode={self.mode!r}"
@@ -179,7 +180,7 @@ def _diagonal(priorities: Tensor) -> Tensor:
 
 
 def _allowed(support: ArrayLike | Tensor | None, like: Tensor) -> Tensor:
-    """Support as a matrix of zeros and ones without a diagonal, of the type of `like`."""
+    """Return the support as zeros and ones of the type of `like`, with a diagonal of zeros."""
     d = len(like)
     allowed = like.new_ones(d, d) if support is None else torch.as_tensor(support)
     if allowed.shape != (d, d):
@@ -199,18 +200,18 @@ def check_choice(name: str, value: str, choices: Collection[str]) -> None:
 class TemperatureScheduler(ABC):
     """Lower the temperature of every `SmoothOrientation` in a module, step by step.
 
-    Create it before training: it sets the temperature to `start`. Call ``step()`` after every epoch
-    (or after every batch, if `rounds` counts batches). After `rounds` steps the temperature is
-    `end` and stays there.
+    Create the scheduler before training: it sets the temperature to `start`. Call ``step()`` after
+    every epoch (or after every batch, if `rounds` counts batches). After `rounds` steps the
+    temperature stays at `end`.
 
     Parameters
     ----------
     module : nn.Module
         An orientation, a layer or a whole model.
     rounds : int
-        Steps until the end.
+        Number of steps from `start` to `end`.
     start, end : float
-        The temperatures. `cosmodag.model.orientation.temperature_for` computes an end from a
+        The temperatures. `cosmodag.model.orientation.temperature_for` computes `end` from a
         tolerance on the acyclicity of S.
     """
 
@@ -230,10 +231,10 @@ class TemperatureScheduler(ABC):
 
     @abstractmethod
     def temperature_at(self, progress: float) -> float:
-        """Temperature after a share of the rounds, from 0 to 1."""
+        """Compute the temperature at a fraction of the rounds, from 0 to 1."""
 
     def step(self) -> None:
-        """Advance by one round."""
+        """Advance by one step."""
         self.last_epoch += 1
         self._set_temperature()
 
@@ -242,11 +243,11 @@ class TemperatureScheduler(ABC):
         return self._last_temperature
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state without the module, as plain numbers."""
+        """Return the state as plain numbers; the module is not included."""
         return {name: value for name, value in vars(self).items() if name != "_orientations"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore a state, including its temperature."""
+        """Restore a state, and set its temperature."""
         vars(self).update(state_dict)
         self._set_temperature()
 
@@ -257,7 +258,7 @@ class TemperatureScheduler(ABC):
 
 
 class CosineTemperature(TemperatureScheduler):
-    """Cosine annealing, as the paper's: t_end + ½ (t_start − t_end)(1 + cos(π m / N)).
+    """Cosine annealing, as in the paper: t_end + ½ (t_start − t_end)(1 + cos(π m / N)).
 
     Examples
     --------
@@ -272,7 +273,7 @@ class CosineTemperature(TemperatureScheduler):
     """
 
     def temperature_at(self, progress: float) -> float:
-        """Half a cosine wave from `start` to `end`."""
+        """Follow half a cosine wave from `start` to `end`."""
         return self.end + 0.5 * (self.start - self.end) * (1 + math.cos(math.pi * progress))
 
 
@@ -288,5 +289,5 @@ class ExponentialTemperature(TemperatureScheduler):
     """
 
     def temperature_at(self, progress: float) -> float:
-        """Equal ratios from `start` to `end`."""
+        """Interpolate geometrically from `start` to `end`."""
         return float(self.start * (self.end / self.start) ** progress)

@@ -31,7 +31,7 @@ def descendants(marks: np.ndarray, u: int) -> set[int]:
 
 
 def independences(marks: np.ndarray, vertices: list[int]) -> frozenset:
-    """All (u, v, Z) among the vertices such that no path between u and v is open given Z."""
+    """All (u, v, Z) of the given vertices for which no path between u and v is open given Z."""
     below = [descendants(marks, v) for v in range(len(marks))]
     found = []
     for u, v in itertools.combinations(vertices, 2):
@@ -55,7 +55,7 @@ def is_open(marks: np.ndarray, path: tuple[int, ...], given: set[int], below: li
 
 
 def is_ancestral(marks: np.ndarray) -> bool:
-    """Whether no vertex is an ancestor of one from which an arrowhead points at it."""
+    """Whether no vertex with an arrowhead at its end of an edge is an ancestor of the other end."""
     d = len(marks)
     below = [descendants(marks, v) for v in range(d)]
     return not any(
@@ -64,7 +64,7 @@ def is_ancestral(marks: np.ndarray) -> bool:
 
 
 def colliders(marks: np.ndarray) -> set[tuple[int, int, int]]:
-    """Unshielded colliders, which are the same in equivalent graphs."""
+    """Colliders between vertices that are not joined, which equivalent graphs have in common."""
     d = len(marks)
     return {
         (a, b, c)
@@ -92,6 +92,6 @@ def class_of(marks: np.ndarray) -> list[np.ndarray]:
 
 
 def common_marks(members: list[np.ndarray]) -> np.ndarray:
-    """Marks on which all members agree, and circles where they differ."""
+    """Marks that all members have in common, and circles elsewhere."""
     differs = np.any([member != members[0] for member in members], axis=0)
     return np.where(differs, CIRCLE, members[0])

@@ -1,4 +1,4 @@
-"""Random DAGs with hidden variables, and minimal DAGs for an order of the observed ones."""
+"""Random DAGs with hidden variables, and minimal DAGs over the observed ones."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from cosmodag.graph.mixed.marks import Separation
 def hidden_dag(
     seed: int, observed: tuple[int, int], hidden: tuple[int, int]
 ) -> tuple[np.ndarray, list[int]]:
-    """A DAG and its observed vertices; in half of the DAGs, hidden variables have no causes."""
+    """A random DAG and its observed vertices; in half of them, hidden vertices have no causes."""
     random = np.random.default_rng(seed)
     k, h = (int(random.integers(low, high + 1)) for low, high in (observed, hidden))
     arcs = np.triu(random.random((h + k, h + k)) < random.uniform(0.15, 0.6), 1)
     order = random.permutation(h + k)
     if random.random() < 0.5:
-        # Hidden vertices come first and have two effects each, which yields many ↔.
+        # Hidden vertices come first and have two effects each, which gives many edges ↔.
         arcs[:h] = False
         for cause in range(h):
             arcs[cause, h + random.choice(k, 2, replace=False)] = True
@@ -25,7 +25,7 @@ def hidden_dag(
 
 
 def minimal_dag(separation: Separation, order: list[int]) -> np.ndarray:
-    """Join two variables if they are dependent given all others before the later one."""
+    """The parents of a variable: earlier ones on which it depends given all other earlier ones."""
     arcs = np.zeros((len(order), len(order)), np.bool_)
     for place, v in enumerate(order):
         earlier = order[:place]

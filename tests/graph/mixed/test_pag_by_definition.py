@@ -1,4 +1,4 @@
-"""Partial ancestral graphs equal their definition on random DAGs with hidden vertices."""
+"""Partial ancestral graphs agree with their definition, on random DAGs with hidden vertices."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def from_any_order(graph: np.ndarray, seed: int) -> np.ndarray:
-    """Compute the graph as a fit does, with separation in the ancestral graph instead of tests."""
+    """Compute a PAG as a fit does, with separation in the ancestral graph instead of tests."""
     separation = Separation(graph)
     order = np.random.default_rng(seed).permutation(len(graph)).tolist()
 
@@ -61,7 +61,7 @@ def test_the_ancestral_graph_has_the_independences_of_the_dag(seed):
 
 
 @given(SEEDS)
-def test_separation_is_that_of_paths(seed):
+def test_separation_agrees_with_enumerated_paths(seed):
     arcs, seen = hidden_dag(seed, (3, 4), (0, 2))
     graph = ancestral_graph(arcs, seen)
     separation = Separation(graph)
@@ -91,7 +91,7 @@ def test_five_hundred_graphs_with_hidden_variables(first):
 
 @given(SEEDS)
 def test_without_hidden_variables_marks_agree_with_the_class_of_dags(seed):
-    """Arrows of all equivalent DAGs have their arrowheads, and no mark contradicts the DAG."""
+    """Directed edges are compelled, reversible arcs have circles, no mark contradicts the DAG."""
     from cosmodag.graph.equivalence import compelled, essential_graph
 
     arcs, _ = hidden_dag(seed, (3, 7), (0, 0))

@@ -1,4 +1,4 @@
-"""Fitted and saved learners predict with their mechanism."""
+"""Fitted and saved learners predict by their mechanism."""
 
 import json
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Parabolas:
 
 
 class ParabolicCosmo(Cosmo):
-    """COSMO with quadratic mechanisms."""
+    """COSMO with parabolas."""
 
     def _mechanism(self) -> Parabolas:
         return Parabolas()
@@ -61,7 +61,7 @@ def explained(X: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return 1 - np.mean((X - predicted) ** 2, axis=0) / X.var(axis=0)
 
 
-def test_predictions_scores_and_residuals_are_the_mechanisms(table, model):
+def test_predictions_scores_and_residuals_come_from_the_mechanism(table, model):
     assert model.adjacency_[0, 1] != 0
     assert explained(table, model.predict(table))[1:].min() > 0.8
     residuals = model.residuals_ * model.preparation_.scales
@@ -71,13 +71,13 @@ def test_predictions_scores_and_residuals_are_the_mechanisms(table, model):
     assert model.score(table) == pytest.approx(expected, abs=1e-4)
 
 
-def test_new_rows_bend_as_the_old_ones(table, model):
+def test_sampled_rows_have_the_curvature_of_the_data(table, model):
     drawn = model.sample(4_000, random_state=0)
     bend = np.polyfit(drawn[:, 0], drawn[:, 1], 2)[0]
     assert bend == pytest.approx(np.polyfit(table[:, 0], table[:, 1], 2)[0], rel=0.15)
 
 
-def test_what_was_saved_predicts_the_same(table, model, tmp_path):
+def test_a_saved_model_predicts_the_same(table, model, tmp_path):
     path = tmp_path / "model.safetensors"
     model.save(path, residuals=True)
     again = cosmodag.load(path)
@@ -115,14 +115,14 @@ def test_an_unknown_learner_is_named_and_not_imported(model, tmp_path):
         cosmodag.load(path)
 
 
-def test_a_learner_that_load_would_take_for_another_is_not_saved(table, tmp_path):
+def test_a_learner_with_the_name_of_another_is_not_saved(table, tmp_path):
     namesake = type("Cosmo", (Cosmo,), {"__init__": Cosmo.__init__})
     with pytest.raises(DataError, match="rename the class"):
         namesake(epochs=2).fit(table).save(tmp_path / "model.safetensors")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_parameter_that_no_file_holds_is_named(table, tmp_path):
+def test_a_parameter_that_cannot_be_saved_is_named(table, tmp_path):
     model = Cosmo(epochs=2).fit(table)
     model.batch_size = json.dumps
     with pytest.raises(DataError, match="its parameter batch_size is a function"):

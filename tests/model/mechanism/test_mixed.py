@@ -33,13 +33,13 @@ def test_a_block_holds_the_number_or_the_indicators_of_levels():
     np.testing.assert_allclose(blocks, expected, rtol=1e-6)
 
 
-def test_blocks_of_some_variables_are_a_part_of_all_blocks():
+def test_blocks_of_some_variables_are_part_of_all_blocks():
     x, some = rows(), np.array([2, 0])
     blocks = InputBlocks(LEVELS)
     np.testing.assert_array_equal(blocks.of(x[:, some], some), blocks.of(x)[:, some])
 
 
-def test_numbers_alone_are_predicted_as_by_plain_networks():
+def test_numeric_variables_are_predicted_as_by_plain_networks():
     plain, mixed = MLP((4, 3)), MixedMLP((4, 3), "sigmoid", "norm", (0, 0, 0))
     weights, functions = plain.start(HostKey.of(1), 3)
     output = functions["output"]
@@ -49,7 +49,7 @@ def test_numbers_alone_are_predicted_as_by_plain_networks():
     np.testing.assert_allclose(found[..., 0], plain.predict(x, weights, functions), rtol=1e-5)
 
 
-def test_a_level_is_seen_along_arcs_only_and_padded_inputs_start_at_zero():
+def test_levels_act_along_arcs_only_and_padded_inputs_start_at_zero():
     weights, functions = MIXED.start(HostKey.of(3), 3)
     assert not weights[0, :, 4:].any()
     assert weights[1].all()
@@ -67,7 +67,7 @@ def likelihood(x, outputs, counted):
     return float(MixedLikelihood(LEVELS)(Predicted(x, outputs, counted)))
 
 
-def test_the_loss_adds_log_variances_and_surprises_of_levels():
+def test_the_loss_adds_log_variances_and_surprisals_of_levels():
     x, random = rows(), np.random.default_rng(4)
     outputs, counted = random.normal(size=(6, 3, 2)), np.ones((6, 1))
     variance = np.mean((x[:, 0] - outputs[:, 0, 0]) ** 2)
@@ -89,7 +89,7 @@ def test_a_row_of_weight_two_counts_as_two_rows():
     )
 
 
-def test_numbers_alone_have_the_gaussian_likelihood():
+def test_numeric_variables_have_the_gaussian_likelihood():
     x, predicted = np.random.default_rng(6).normal(size=(2, 6, 3))
     mixed = MixedLikelihood((0, 0, 0))(Predicted(x, predicted[..., None], np.ones((6, 1))))
     gaussian = log_residual_variances(Predicted(x, predicted, np.ones((6, 1))))

@@ -1,4 +1,4 @@
-"""Perceptrons as mechanisms: their formula, their gradients, and masked inputs."""
+"""Perceptrons as mechanisms: formulas, gradients and masked inputs."""
 
 import itertools
 from functools import partial
@@ -23,7 +23,7 @@ every_mechanism = pytest.mark.parametrize("mechanism", [Linear(), *NETWORKS], id
 every_network = pytest.mark.parametrize("mechanism", NETWORKS, ids=repr)
 
 
-# Compiled as a whole: one program per mechanism instead of dozens for the single operations.
+# One compiled program for each mechanism, instead of dozens for single operations.
 start = partial(jax.jit, static_argnums=(0, 2))(lambda mechanism, key, d: mechanism.start(key, d))
 predict = partial(jax.jit, static_argnums=0)(lambda mechanism, *given: mechanism.predict(*given))
 strength = partial(jax.jit, static_argnums=0)(lambda mechanism, *given: mechanism.strength(*given))
@@ -41,7 +41,7 @@ def test_gradients_against_finite_differences(mechanism):
         random = np.random.default_rng(1)
         d = 4
         shapes = jax.eval_shape(lambda: recipe.start(0, d, SETTINGS))
-        # Values away from zero, where the one-norm is not differentiable.
+        # Values away from zero, because the one-norm has no derivative there.
         parameters = jax.tree.map(
             lambda value: (
                 np.where(random.random(value.shape) < 0.5, -1, 1)
@@ -113,12 +113,12 @@ def test_a_network_does_not_depend_on_inputs_where_w_is_zero(mechanism, seed, da
 
 @every_network
 def test_first_layers_start_at_the_documented_length(mechanism):
-    """First-layer weights have the length that U(±1/√(dh)) gives: 1/√(3d) = 0.0816 for d = 50."""
+    """First-layer weights have the length of draws from U(±1/√(dh)): 1/√(3d), 0.0816 if d = 50."""
     arcs, functions = drawn(mechanism, 50)
     layer = np.asarray(mechanism.first_layer(arcs, functions))
     h = mechanism.hidden[0]
     assert layer.shape == (50, 50, h)
-    # With 2500 arcs, the standard error of the mean squared length is below 3%.
+    # With 2500 arcs, the standard error of the mean squared length is below 3 %.
     assert np.mean(layer**2) * h == pytest.approx(1 / 150, rel=0.05)
     assert np.abs(functions["biases"]).max() <= 1 / np.sqrt(50 * h)
     assert functions["output"]["weights"].shape == (50, mechanism.hidden[-1])

@@ -1,4 +1,4 @@
-"""Free weights and potentials: the W that they compute from their parameters."""
+"""Free weights and potentials: W as a function of the parameters."""
 
 from functools import partial
 
@@ -55,7 +55,7 @@ def test_forbidden_arcs_are_zero_and_have_no_gradient():
         weights = np.asarray(oriented(structure, arcs, order, support))
         assert not weights[support == 0].any()
         assert weights.any()
-    # Only the free weights of allowed arcs have a gradient.
+    # Free weights of forbidden arcs have no gradient.
     slope = jax.grad(lambda a: (oriented(Free(), a, None, support) ** 2).sum())(arcs)
     assert np.array_equal(slope != 0, support != 0)
 

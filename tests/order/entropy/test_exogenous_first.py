@@ -1,4 +1,4 @@
-"""The exogenous-first order is the same as from a comparison of all pairs."""
+"""The exogenous-first order is that of a comparison of all pairs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Weak parents that only the shape of the noise reveals."""
+"""Parents that only the shape of the noise reveals."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_chance_adds_almost_nothing():
     for seed in range(20):
         X = np.random.default_rng(seed).exponential(size=(200, 6))
         added += np.count_nonzero(arcs(X, weak_parents=True)) - np.count_nonzero(arcs(X))
-    # By chance, about one in a thousand of the 300 pairs gains more than the penalty of log 200.
+    # Among 300 pairs, one in a thousand gains more than the penalty of log 200 by chance.
     assert added <= 3
 
 

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from cosmodag.order.mixed.curves import curve_gain
+from cosmodag.order.mixed.curves import curve_gain, entropy_gain
 from cosmodag.order.mixed.table import BlockTable
 
 LINE = np.array([[0, 1], [0, 0]])
@@ -31,6 +33,29 @@ def test_the_same_equations_gain_nothing():
     random = np.random.default_rng(1)
     table = BlockTable.of(random.normal(size=(100, 2)))
     assert curve_gain(table, CURVE, CURVE, random).gain == 0
+
+
+@pytest.mark.parametrize("compare", [curve_gain, entropy_gain])
+def test_values_that_were_set_are_no_evidence(compare):
+    random = np.random.default_rng(0)
+    x = random.normal(size=400)
+    X = np.column_stack([x, x + random.exponential(size=400)])
+    counted = np.ones((400, 2))
+    counted[:100, 1] = 0
+    table = BlockTable.of(X, counted=counted)
+    changed = X.copy()
+    changed[:100, 1] = 3 * x[:100] ** 2
+    other = replace(table, X=changed, columns=table.embedding.columns(changed))
+    gains = [compare(one, LINE, CURVE, np.random.default_rng(1)) for one in (table, other)]
+    assert gains[0] == gains[1]
+
+
+def test_folds_without_counted_rows_have_no_gain():
+    random = np.random.default_rng(0)
+    counted = np.ones((100, 2))
+    counted[3:, 1] = 0
+    table = BlockTable.of(random.normal(size=(100, 2)), counted=counted)
+    assert np.isfinite(entropy_gain(table, LINE, CURVE, random).gain)
 
 
 def test_rows_that_were_set_do_not_count():

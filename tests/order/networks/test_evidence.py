@@ -7,7 +7,7 @@ from cosmodag.order.networks import evidence
 from cosmodag.order.networks.evidence import (
     ProcessKernel,
     cost,
-    cost_and_slopes,
+    cost_and_gradient,
     left_out_means,
 )
 from cosmodag.order.networks.kernel_fit import fit_kernel
@@ -61,7 +61,7 @@ def test_without_inputs_the_cost_is_that_of_noise() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_slopes_equal_finite_differences(dtype: type) -> None:
+def test_gradients_equal_finite_differences(dtype: type) -> None:
     inputs, target = make_data(3)
     start = np.log([0.7, 0.1, 0.3, 20.0, 0.5])
 
@@ -71,19 +71,19 @@ def test_slopes_equal_finite_differences(dtype: type) -> None:
 
     expected = [(total(start + h) - total(start - h)) / 2e-5 for h in 1e-5 * np.eye(5)]
     kernel = ProcessKernel(np.exp(start[:3]), 20.0, 0.5)
-    slopes = cost_and_slopes(inputs.astype(dtype), target.astype(dtype), kernel)
-    found = [*kernel.relevances * slopes.relevances, slopes.amplitude, slopes.bias]
+    gradient = cost_and_gradient(inputs.astype(dtype), target.astype(dtype), kernel)
+    found = [*kernel.relevances * gradient.relevances, gradient.amplitude, gradient.bias]
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
-def test_slopes_of_inputs_that_are_left_out() -> None:
+def test_gradients_of_inputs_that_are_left_out() -> None:
     inputs, target = make_data(4)
     kernel = ProcessKernel(np.array([0.3]), amplitude=20.0, bias=0.5)
-    slopes = cost_and_slopes(inputs[:, :1], target, kernel, inputs).relevances
+    gradient = cost_and_gradient(inputs[:, :1], target, kernel, inputs).relevances
     now = cost(inputs[:, :1], target, kernel)
     step = 1e-6
     raised = cost(inputs[:, [0, 2]], target, kernel.joined_by(step))
-    assert slopes[2] == pytest.approx((raised - now) / step, rel=1e-3)
+    assert gradient[2] == pytest.approx((raised - now) / step, rel=1e-3)
 
 
 def test_fitting_tells_relevant_inputs_from_others() -> None:
@@ -107,7 +107,7 @@ def test_a_failed_factorisation_is_tried_again_in_double_precision(
     monkeypatch.setattr(evidence.lapack, "spotrf", lambda a, **_: (a, 1))
     single = inputs.astype(np.float32), target.astype(np.float32)
     assert cost(*single, kernel) == pytest.approx(cost(inputs, target, kernel), abs=1e-3)
-    found, expected = cost_and_slopes(*single, kernel), cost_and_slopes(inputs, target, kernel)
+    found, expected = cost_and_gradient(*single, kernel), cost_and_gradient(inputs, target, kernel)
     np.testing.assert_allclose(found.relevances, expected.relevances, atol=1e-2)
 
 
@@ -127,8 +127,8 @@ def test_a_block_is_columns_of_one_relevance() -> None:
     single = KERNEL._replace(relevances=np.array([0.7, 0.7, 0.3]))
     assert cost(blocks, target, KERNEL) == pytest.approx(cost(inputs, target, single), abs=1e-9)
     found, by_column = (
-        cost_and_slopes(blocks, target, KERNEL),
-        cost_and_slopes(inputs, target, single),
+        cost_and_gradient(blocks, target, KERNEL),
+        cost_and_gradient(inputs, target, single),
     )
     first, second, third = by_column.relevances
     np.testing.assert_allclose(found.relevances, [first + second, third], rtol=1e-9)
@@ -140,20 +140,22 @@ def test_several_targets_have_the_evidence_of_their_joint_variance() -> None:
     both -= both.mean(axis=0)
     one = cost(inputs, both[:, 0], KERNEL)
     assert cost(inputs, both[:, [0]], KERNEL) == pytest.approx(one, abs=1e-9)
-    # A linear map of the targets changes the cost by the log of its determinant only.
+    # Invertible combinations of the targets change the cost by a constant only.
     mixed = both @ np.array([[1.0, 0.5], [0.2, -1.0]])
     scale = np.log(abs(1.0 * -1.0 - 0.5 * 0.2))
     moved = cost(inputs, mixed, KERNEL) - cost(inputs, both, KERNEL)
     assert moved == pytest.approx(ROWS * scale, abs=1e-2)
     step = 1e-5
-    slopes = cost_and_slopes(inputs, both, KERNEL)
+    gradient = cost_and_gradient(inputs, both, KERNEL)
     for place in range(2):
         change = step * np.eye(2)[place]
         ends = [
             cost(inputs, both, KERNEL._replace(relevances=KERNEL.relevances + sign * change))
             for sign in (1, -1)
         ]
-        assert slopes.relevances[place] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-3)
+        assert gradient.relevances[place] == pytest.approx(
+            (ends[0] - ends[1]) / (2 * step), rel=1e-3
+        )
 
 
 def test_means_of_rows_that_are_left_out() -> None:

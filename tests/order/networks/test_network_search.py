@@ -6,12 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.order.networks.additive import additive_start
 from cosmodag.order.networks.families import Families, SearchEffort
 from cosmodag.order.networks.order_moves import search_by_evidence
 from cosmodag.order.networks.problem import NetworkProblem
 from cosmodag.order.networks.pruning import prune
-from cosmodag.order.networks.search import search_networks
+from cosmodag.order.networks.search import additive_start, search_networks
 
 D = 5
 TRUTH = np.zeros((D, D), dtype=bool)

@@ -1,1 +1,1 @@
-"""Effects of interventions, from a fitted graph, its equivalence class and its equations."""
+"""Effects of interventions, by a fitted graph, its equivalence class and its equations."""

@@ -1,4 +1,4 @@
-"""The answer to one question: the effect of one variable on another."""
+"""The effect of one variable on another, as a result for the user."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -14,16 +14,16 @@ class Effect:
     cause, effect
         Names of the variables.
     direct : bool
-        Whether only the arc between them counts, everything else held fixed.
+        Whether this is the direct effect, along the arc alone, with all other causes held fixed.
     start, end : float or str
         The two values, or labels, of the cause that are compared.
     estimate : float
-        Change of the effect in the fitted graph. Where `identified` is False other graphs fit as
-        well, in which it is one of `possible`.
+        Change of the mean of the effect in the fitted graph. If `identified` is False, other graphs
+        fit equally well, and `possible` has the change in each.
     low, high : float
-        Ends of the interval, over all graphs of the class; NaN where there is none.
+        Ends of the interval, over all graphs of the class; NaN if there is no interval.
     level : float
-        Probability with which the interval is meant to hold the true effect.
+        Nominal probability that the interval contains the true effect.
     possible : tuple of float
         Effects in the graphs of the class, ascending.
     identified : bool
@@ -31,11 +31,11 @@ class Effect:
     adjustment : tuple
         Variables that the estimate is adjusted for.
     paths : tuple of tuples
-        Directed paths from cause to effect in the fitted graph, the shortest first, at most 50.
+        Directed paths from cause to effect in the fitted graph, shortest first, at most 50.
     interval_from : str
         Source of the interval, in words.
     rests_on : tuple of str
-        Bases of the directions of the arcs that matter (``arrow_basis_``).
+        Bases of the directions of the arcs on these paths and into the cause (``arrow_basis_``).
     """
 
     cause: Any
@@ -69,15 +69,15 @@ class Effect:
         return not any(self.possible)
 
     def facts(self) -> dict[str, Any]:
-        """Return plain values, for files: the fields, and the sentence."""
+        """Return plain values, for files: the fields, and the answer in words."""
         return {**asdict(self), "sentence": str(self)}
 
     def _answer(self) -> str:
         kind = "direct effect" if self.direct else "effect"
         if self.is_nothing:
-            why = "no arc joins them" if self.direct else "no directed path leads there"
+            why = "no arc joins them" if self.direct else "no directed path joins them"
             return (
-                f"{self.cause} has no {kind} on {self.effect} in any graph that fits as well: "
+                f"{self.cause} has no {kind} on {self.effect} in any graph that fits equally well: "
                 f"{why}.{self._interval()}"
             )
         if not self.identified:

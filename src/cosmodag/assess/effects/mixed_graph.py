@@ -1,7 +1,7 @@
-"""Graphs of arrows and lines: the parents that a variable may have, and what follows from them.
+"""Graphs of arrows and lines, which represent classes of DAGs, and the possible parents in them.
 
-A class of DAGs is a graph of arrows, which all its DAGs have, and lines, whose direction is open.
-The parents of one variable in the DAGs of the class can be listed locally, without the DAGs.
+All DAGs of the class have the arrows; the direction of the lines is open. The possible sets of
+parents of one variable can be listed locally, without listing the DAGs of the class.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,8 +16,9 @@ from scipy import sparse
 from cosmodag.fit.fitted_dag import FittedDAG
 
 MOST_OPTIONS = 1_000
-"""Sets of parents that are tried at most; a clique of k open edges has 2^k."""
+"""Maximum number of parent sets tried per variable; a clique of k lines has 2^k."""
 
+# Assumptions about the noise that determine all directions.
 _DECIDING_NOISE = ("equal-variance", "non-gaussian")
 
 
@@ -25,7 +26,7 @@ _DECIDING_NOISE = ("equal-variance", "non-gaussian")
 class MixedGraph:
     """Arrows and lines between variables 0, 1, …, closed under Meek's rules."""
 
-    # For each variable, those joined to it by an arrow into it, an arrow out of it, and a line
+    # For each variable, the variables joined to it by an arrow into it, an arrow out of it, a line.
     parents: list[set[int]]
     children: list[set[int]]
     siblings: list[set[int]]
@@ -63,10 +64,9 @@ class MixedGraph:
     def possible_parents(self, x: int) -> Iterator[frozenset[int]]:
         """List the sets of parents that x has in the DAGs of the class, each once.
 
-        Siblings S become parents and the others children. Some DAG of the class agrees exactly
-        if no two parents of x are left unjoined that were not a collider before, and no child of x
-        points to a member of S (Maathuis, Kalisch and Bühlmann 2009; with known arrows, Fang and
-        He 2020).
+        Some siblings S of x become parents, and the others children. A DAG of the class agrees with
+        this exactly if x becomes no new collider between unjoined parents, and no child of x points
+        to a member of S (Maathuis, Kalisch and Bühlmann 2009; with known arrows, Fang and He 2020).
 
         In the chain 0 – 1 – 2, variable 1 cannot have both others as parents:
 
@@ -75,23 +75,23 @@ class MixedGraph:
         >>> [sorted(found) for found in chain.possible_parents(1)]
         [[], [0], [2]]
         """
-        # Parents of x are joined to all its siblings, since Meek's first rule leaves no other line.
+        # All parents of x are joined to all its siblings: Meek's first rule directs other lines.
         for chosen in self._cliques(sorted(self.siblings[x])):
-            left = self.siblings[x] - chosen
-            if not any(self.parents[s] & left for s in chosen):
+            children = self.siblings[x] - chosen
+            if not any(self.parents[s] & children for s in chosen):
                 yield frozenset(self.parents[x] | chosen)
 
     def _cliques(
         self, candidates: list[int], chosen: frozenset[int] = frozenset()
     ) -> Iterator[frozenset[int]]:
-        """List the sets of candidates that are joined pairwise, the empty one first."""
+        """List the sets of candidates that are pairwise joined, the empty set first."""
         yield chosen
         for place, one in enumerate(candidates):
             joined = [other for other in candidates[place + 1 :] if self.are_joined(one, other)]
             yield from self._cliques(joined, chosen | {one})
 
     def with_parents(self, x: int, chosen: Iterable[int]) -> "MixedGraph":
-        """Direct all lines at x, so that its parents are `chosen`, and what follows from it.
+        """Direct all lines at x so that `chosen` are parents, and apply Meek's rules.
 
         >>> import numpy as np
         >>> chain = MixedGraph.of(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
@@ -104,15 +104,15 @@ class MixedGraph:
             return self
         sides = (self.parents, self.children, self.siblings)
         graph = MixedGraph(*(list(map(set, side)) for side in sides))
-        waiting = graph._directed(arrows)
-        while waiting:
-            waiting = graph._directed(
-                [arrow for ends in waiting for arrow in graph._followers(*ends)]
+        directed = graph._direct(arrows)
+        while directed:
+            directed = graph._direct(
+                [arrow for ends in directed for arrow in graph._implied(*ends)]
             )
         return graph
 
-    def _directed(self, arrows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Turn lines into arrows; list those that were lines."""
+    def _direct(self, arrows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Turn lines into arrows, in place; list the arrows that were lines."""
         new = []
         for u, v in arrows:
             if v in self.siblings[u]:
@@ -123,8 +123,8 @@ class MixedGraph:
                 new.append((u, v))
         return new
 
-    def _followers(self, u: int, v: int) -> Iterator[tuple[int, int]]:
-        """List the arrows that follow from u → v by Meek's rules, as any of a rule's arrows."""
+    def _implied(self, u: int, v: int) -> Iterator[tuple[int, int]]:
+        """List the arrows that Meek's rules imply, where u → v is any of the arrows of a rule."""
         for w in list(self.siblings[v]):
             if not self.are_joined(u, w):  # R1: u → v – w
                 yield v, w
@@ -148,45 +148,45 @@ class MixedGraph:
                         yield w, c
 
     def descendants(self, x: int) -> set[int]:
-        """Variables that arrows reach from x, without x."""
+        """Descendants of x, without x."""
         return self.reached_from({x}) - {x}
 
     def reached_from(self, start: Iterable[int]) -> set[int]:
-        """Variables that arrows reach from some, and these themselves."""
+        """Return the given variables and all their descendants."""
         return _reached(start, self.children)
 
     def ancestors(self, x: int) -> set[int]:
-        """Variables from which arrows reach x, without x."""
+        """Ancestors of x, without x."""
         return _reached({x}, self.parents) - {x}
 
     def causes(self) -> NDArray[np.bool_]:
-        """(d, d): whether arrows lead from one variable to another."""
+        """(d, d): whether a directed path leads from one variable to another."""
         found = np.zeros((len(self.parents), len(self.parents)), np.bool_)
         for x in range(len(found)):
             found[x, list(self.descendants(x))] = True
         return found
 
     def possible_descendants(self, start: int, avoiding: int) -> set[int]:
-        """Variables that arrows and lines may reach from `start`, which is one of them."""
+        """Return `start` and all that arrows and lines may reach from it without `avoiding`."""
         return _reached({start}, self.children, self.siblings, avoiding={avoiding})
 
 
 def _reached(
     start: Iterable[int], *steps: list[set[int]], avoiding: Iterable[int] = ()
 ) -> set[int]:
-    """Variables that steps, the next ones of each variable, reach from some; these are included."""
+    """Return the given variables and all that `steps`, lists of neighbours, reach from them."""
     found = set(start)
-    waiting = list(found)
-    while waiting:
-        one = waiting.pop()
+    stack = list(found)
+    while stack:
+        one = stack.pop()
         new = set[int]().union(*(step[one] for step in steps)).difference(found, avoiding)
         found |= new
-        waiting += new
+        stack += new
     return found
 
 
 class Option(NamedTuple):
-    """One possible set of parents of a variable, and the graph that follows from it."""
+    """A possible set of parents of a variable, and the class with these parents."""
 
     parents: frozenset[int]
     graph: MixedGraph
@@ -194,35 +194,36 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClassView:
-    """The DAG that was found, and the class of those that fit as well."""
+    """The fitted DAG, and the class of DAGs that fit equally well."""
 
-    dag: MixedGraph  # the fitted graph
-    # The class, narrowed by knowledge and interventions; the fitted graph itself where the
-    # assumption about the noise decides all directions
+    dag: MixedGraph
+    # The class, narrowed by knowledge and interventions; the DAG itself if the assumption about the
+    # noise determines all directions.
     mixed: MixedGraph
-    _kept: dict[int, tuple[Option, ...]] = field(default_factory=dict)
+    _options: dict[int, tuple[Option, ...]] = field(default_factory=dict)  # cache
 
     @classmethod
     def of(cls, fitted: FittedDAG) -> "ClassView":
-        """Read a fit."""
+        """Read the graph and the class of a fit."""
         dag = MixedGraph.of(fitted.arcs)
         if fitted.noise in _DECIDING_NOISE and not fitted.follows_units:
             return cls(dag, dag)
         return cls(dag, MixedGraph.of(fitted.equivalence_class()))
 
     def options(self, x: int) -> tuple[Option, ...]:
-        """List the possible sets of parents of a variable; that of the DAG is the first."""
-        if x not in self._kept:
+        """List the possible sets of parents of a variable, that of the DAG first."""
+        if x not in self._options:
             own = frozenset(self.dag.parents[x])
             found = islice(self.mixed.possible_parents(x), MOST_OPTIONS)
             sets = [own, *(one for one in found if one != own)]
-            self._kept[x] = tuple(Option(one, self.mixed.with_parents(x, one)) for one in sets)
-        return self._kept[x]
+            self._options[x] = tuple(Option(one, self.mixed.with_parents(x, one)) for one in sets)
+        return self._options[x]
 
     def is_open(self, x: int, y: int) -> bool:
-        """Whether the graphs of the class may differ in the effect of x on y.
+        """Whether the DAGs of the class may differ in the effect of x on y.
 
-        They agree exactly if every path that may be causal begins with an arrow (Perković 2020).
+        They agree exactly if every possibly causal path from x to y begins with an arrow (Perković
+        2020).
         """
         return any(
             y in option.graph.possible_descendants(s, avoiding=x)

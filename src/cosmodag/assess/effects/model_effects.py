@@ -1,4 +1,4 @@
-"""Effects of a fitted model, with intervals and bases."""
+"""Effects of a fitted model, with their intervals and bases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,24 +37,24 @@ from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
 
 MOST_REGRESSED = 1_000
-"""Variables up to which all effects are regressions of their own."""
+"""Maximum number of variables for which :meth:`Effects.matrix` has one regression per effect."""
 
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Everything that effects of one model are computed from.
+    """Computation of the effects of one fitted model.
 
     Attributes
     ----------
     dag
         The fit.
     view
-        Its graph and its class.
+        Its graph and its equivalence class.
     covariance
-        Of the training data, or as the equations imply it; None for equations that are not linear,
-        and for very many variables: rows are simulated then.
+        Covariance of the training data, or the one that the equations imply. None for equations
+        that are not linear and for very many variables, whose effects are simulated.
     resampled
-        Fits to resamples, for intervals that hold the uncertainty of the graph; None without.
+        Fits to resamples, for intervals that include the uncertainty of the graph, or None.
     """
 
     dag: FittedDAG
@@ -72,11 +72,11 @@ class Effects:
         rows: int | None = None,
         resampled: ResampledFits | None = None,
     ) -> "Effects":
-        """Collect what effects of a fitted learner need.
+        """Prepare the effects of a fitted learner.
 
-        `X` is the training data, with its interventions, for a model that was saved without it.
-        Without any, effects are those of the fitted equations, with standard errors if the number
-        of `rows` of the training data is given.
+        `X` is the training data, with its `interventions`, for a model that was saved without it.
+        If there is no training data, effects are those of the fitted equations, with standard
+        errors if the number of its `rows` is given.
         """
         refuse_lags(model, "effect", "impulse_responses gives effects over time")
         dag = model.fitted_
@@ -100,7 +100,7 @@ class Effects:
         values: Sequence[float | str] | None = None,
         level: float = 0.95,
     ) -> Effect:
-        """Answer one question; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effect`."""
+        """Compute one effect; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effect`."""
         names = self.dag.names
         x, y = places_of_pair(names, cause, effect)
         if not 0 < level < 1:
@@ -140,7 +140,7 @@ class Effects:
         values: tuple[float, float],
         level: float,
     ) -> tuple[float, float, str]:
-        """Give the ends of the interval over class and rows, and its source."""
+        """Return the ends of the interval over the class and the rows, and its source."""
         if self.resampled is not None:
             fits = self.resampled
             covariances = repeat(None) if self.covariance is None else fits.covariances
@@ -152,9 +152,9 @@ class Effects:
             outside, (least, most) = (1 - level) / 2, found.ends
             low = min(float(np.quantile(lows, outside)), least)
             high = max(float(np.quantile(highs, 1 - outside)), most)
-            return low, high, f"{len(drawn)} fits to resamples of the rows"
+            return low, high, fits.source
         if self.covariance is None and not found.is_zero:
-            return np.nan, np.nan, "give bootstrap=, which fits resamples"
+            return np.nan, np.nan, "set bootstrap= to a number of resamples"
         centres = np.array([slope.value for slope in found.slopes])
         errors = np.array([slope.error for slope in found.slopes])
         if np.isnan(errors).any():
@@ -164,7 +164,7 @@ class Effects:
         return float((centres - width).min()), float((centres + width).max()), source
 
     def _bases(self, x: int, paths: list[list[int]]) -> tuple[str, ...]:
-        """List the bases of the directions of arcs on the paths, and into the cause."""
+        """List the bases of the directions of arcs on the paths and of arcs into the cause."""
         on_paths = {arc for path in paths for arc in pairwise(path)}
         edges = self.dag.edges
         ends = zip(edges.row.tolist(), edges.col.tolist(), self.dag.arrow_basis, strict=True)
@@ -172,7 +172,7 @@ class Effects:
         return tuple(sorted(named))
 
     def matrix(self) -> pd.DataFrame:
-        """Give all total effects; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effects_`."""
+        """Compute all total effects; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effects_`."""
         dag, names = self.dag, self.dag.names
         if dag.is_linear and dag.d > MOST_REGRESSED:
             products = _sums_over_paths(dag).tocsc()
@@ -201,9 +201,9 @@ def _regression_effects(view: ClassView, covariance: Covariance) -> NDArray[np.f
 def _simulated_effects(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
     found = np.array([contrasts(dag, x, compared_values(dag, x, None))[0] for x in range(dag.d)])
     causes = view.dag.causes()
-    named = np.array([not kind_of(dag, v).is_number for v in range(dag.d)])
+    is_category = np.array([not kind_of(dag, v).is_number for v in range(dag.d)])
     found[~causes & ~np.eye(dag.d, dtype=bool)] = 0.0
-    found[causes & (named[:, None] | named)] = np.nan
+    found[causes & (is_category[:, None] | is_category)] = np.nan
     return found
 
 

@@ -1,4 +1,4 @@
-"""Effects of all pairs as plain values, for a panel on a page: one number each, or a curve."""
+"""Effects of all pairs as plain values for the report: one number each, or a curve."""
 
 from itertools import permutations
 from typing import Any
@@ -14,27 +14,28 @@ from cosmodag.assess.inputs import kind_of
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph
 
-# Variables up to which a page holds all pairs: about 3,500, half a megabyte.
+# Maximum number of variables for which a report has all pairs: about 3,500 pairs, half a megabyte.
 MOST_VARIABLES = 60
-# Variables up to which curves are simulated; with 30 a page takes a few seconds more.
+# Maximum number of variables for which curves are simulated; with 30, a report takes a few seconds
+# more.
 MOST_CURVED = 30
-# Variables up to which every resample is simulated too, for bands.
+# Maximum number of variables for which every resample is simulated too, for bands.
 _MOST_RESAMPLED = 12
 _PATHS = 5
 _HORIZON = 10
-_POINTS, _DRAWS = 13, 300
-_ENDS = (0.02, 0.98)
+# Points of a curve, simulated rows per point, and quantiles of the cause between which they lie.
+_POINTS, _DRAWS, _ENDS = 13, 300, (0.02, 0.98)
 _LEVEL = 0.95
-_FITS = "{} fits to resamples of the rows"
 
 
 def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
     """List the effects that are not zero in all graphs of the class.
 
-    Each has ``from`` and ``to``, places among the variables; ``estimate``, ``low``, ``high`` (NaN
-    where there is no interval), ``least`` and ``most`` over the class, ``identified``,
-    ``adjustment`` and ``paths`` (places, at most five). Pairs that are not listed have no effect.
-    The result is None for more than 60 variables, equations that are not linear, and time series.
+    Each has ``from`` and ``to``, indices of variables; ``estimate``, ``low``, ``high`` (NaN if
+    there is no interval); ``least`` and ``most``, the smallest and largest effect over the class;
+    ``identified``; ``adjustment`` and at most five ``paths``, also as indices. Pairs that are not
+    listed have no effect. The result is None for more than 60 variables, for equations that are not
+    linear, and for time series.
     """
     if model.fitted_.window is not None or model.fitted_.d > MOST_VARIABLES:
         return None
@@ -66,15 +67,15 @@ def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
 
 
 def effect_curves(model: FittedGraph) -> dict[str, Any] | None:
-    """Compute the effects of all pairs that a directed path joins.
+    """Compute effects as curves, for all pairs that a directed path joins.
 
-    Models with lags, or with equations that are not linear, have curves, unless they have very many
-    variables (None). ``over`` is ``"time"`` for changes in the rows after a variable was raised
-    once, or ``"value"`` for E[y | do(x)]; ``variables`` their number d (with lags their places
-    repeat, as those of the window do); ``band`` what the bands rest on, in words, empty without;
-    ``pairs`` has ``from``, ``to``, ``open`` (whether graphs that fit as well differ), the points
-    ``x`` and ``y``, the band ``low`` and ``high`` (None without), and ``labels`` of the points
-    where the cause is a category (None otherwise).
+    The result is None for linear models without lags, whose effects are numbers, and for very many
+    variables. ``over`` is ``"time"`` for changes in the rows after a variable was raised once, or
+    ``"value"`` for E[y | do(x)]. ``variables`` is their number d (with lags, indices repeat, like
+    those of the window). ``band`` is the source of the bands in words, empty if there are none.
+    ``pairs`` have ``from``, ``to``, ``open`` (whether graphs that fit equally well differ), the
+    points ``x`` and ``y``, the band ``low`` and ``high`` (None without), and ``labels`` of the
+    points if the cause is a category (None otherwise).
     """
     dag = model.fitted_
     if dag.window is not None:
@@ -99,7 +100,7 @@ def _over_time(model: FittedGraph) -> dict[str, Any]:
         pairs.append(_pair(u, v, np.arange(_HORIZON + 1), estimate, band))
     source = "standard errors, as if the graph were known"
     if fits is not None:
-        source = _FITS.format(len(fits.dags))
+        source = fits.source
     has_bands = any(pair["low"] is not None for pair in pairs)
     return {"over": "time", "variables": d, "band": source if has_bands else "", "pairs": pairs}
 
@@ -125,7 +126,7 @@ def _over_values(dag: FittedDAG, fits: ResampledFits | None) -> dict[str, Any]:
             band = None if bands is None else (bands[0, :, y], bands[1, :, y])
             is_open = view.is_open(x, y)
             pairs.append(_pair(x, y, grid, curves[:, y], band, is_open=is_open, labels=labels))
-    source = "" if fits is None else _FITS.format(len(fits.dags))
+    source = "" if fits is None else fits.source
     return {"over": "value", "variables": dag.d, "band": source, "pairs": pairs}
 
 
@@ -154,7 +155,7 @@ def _pair(
 def _grid(
     dag: FittedDAG, x: int, drawn: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], list[str] | None]:
-    """Values to set a cause to, and their labels: its levels, its few values, or a range."""
+    """Return the values that a cause is set to, and their labels, if they are levels."""
     kind = kind_of(dag, x)
     if kind.is_levels:
         return np.arange(float(len(kind.levels))), [str(level) for level in kind.levels]

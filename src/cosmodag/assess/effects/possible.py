@@ -1,4 +1,4 @@
-"""Adjustment sets, and effects over a class of graphs: several numbers where it does not decide."""
+"""Adjustment sets, and the possible effects over the graphs of a class."""
 
 from typing import Any, NamedTuple
 
@@ -10,18 +10,18 @@ from cosmodag.fit.checks import check_choice
 from cosmodag.fit.fitted_dag import FittedDAG
 
 MOST_PATHS = 50
-"""Paths that an answer lists at most; there may be exponentially many."""
+"""Maximum number of paths that are listed; there may be exponentially many."""
 
-_NOTHING = Slope(0.0, 0.0)
+_ZERO = Slope(0.0, 0.0)
 
 
 def optimal_set(dag: MixedGraph, x: int, y: int) -> frozenset[int]:
-    """Find the adjustment set of smallest asymptotic variance for the effect of x on y.
+    """Find the adjustment set with the smallest asymptotic variance for the effect of x on y.
 
-    The parents of the variables on causal paths that are themselves neither on such a path, nor
-    behind one, nor x (Henckel, Perković and Maathuis 2022). Where the class of the graph identifies
-    the effect, the set is the same for all its DAGs. The graph has no lines, and y is a descendant
-    of x.
+    It has the parents of the variables on causal paths from x to y, without x, these variables and
+    their descendants (Henckel, Perković and Maathuis 2022). If the class of the graph identifies
+    the effect, the set is the same for all its DAGs. The graph must have no lines, and y must be a
+    descendant of x.
 
     >>> import numpy as np
     >>> arcs = np.zeros((4, 4))
@@ -30,46 +30,46 @@ def optimal_set(dag: MixedGraph, x: int, y: int) -> frozenset[int]:
     [3]
     """
     on_paths = dag.descendants(x) & (dag.ancestors(y) | {y})
-    behind = dag.reached_from(on_paths)
+    forbidden = dag.reached_from(on_paths)
     found = set[int]().union(*(dag.parents[node] for node in on_paths))
-    return frozenset(found - behind - {x})
+    return frozenset(found - forbidden - {x})
 
 
 def directed_paths(dag: MixedGraph, x: int, y: int, most: int = MOST_PATHS) -> list[list[int]]:
-    """List the directed paths from x to y, the shortest first, at most `most`.
+    """List the directed paths from x to y, shortest first, at most `most`.
 
     >>> import numpy as np
     >>> graph = MixedGraph.of(np.triu(np.ones((3, 3)), 1))
     >>> directed_paths(graph, 0, 2)
     [[0, 2], [0, 1, 2]]
     """
-    towards = dag.ancestors(y) | {y}
+    leads_to_y = dag.ancestors(y) | {y}
     found: list[list[int]] = []
-    # Breadth first; nodes that do not lead to y are never entered, so that no step is lost.
-    waiting: list[list[int]] = [[x]]
-    while waiting and len(found) < most:
+    # Breadth first. Only nodes that lead to y are entered, so every partial path can be completed.
+    partial: list[list[int]] = [[x]]
+    while partial and len(found) < most:
         longer: list[list[int]] = []
-        for path in waiting:
-            for node in sorted(dag.children[path[-1]] & towards):
+        for path in partial:
+            for node in sorted(dag.children[path[-1]] & leads_to_y):
                 if node == y:
                     found.append([*path, y])
                 elif len(longer) < most:
                     longer.append([*path, node])
-        waiting = longer
+        partial = longer
     return found[:most]
 
 
 def adjustment_set(
     dag: FittedDAG, cause: Any, effect: Any, kind: str = "optimal"
 ) -> tuple[Any, ...]:
-    """Variables to adjust for; see :meth:`cosmodag.fit.view.fitted.FittedGraph.adjustment_set`."""
+    """Return an adjustment set; see :meth:`cosmodag.fit.view.fitted.FittedGraph.adjustment_set`."""
     check_choice("kind", kind, ("optimal", "parents"))
     x, y = places_of_pair(dag.names, cause, effect)
     view = ClassView.of(dag)
     if view.is_open(x, y):
         raise DataError(
-            f"Graphs that fit equally well differ in the effect of {cause!r} on {effect!r}, so "
-            "that no one set is right in all of them: knowledge of directions would decide it."
+            f"Graphs that fit equally well differ in the effect of {cause!r} on {effect!r}, so no "
+            "single adjustment set is valid in all of them: state known directions as knowledge."
         )
     if y not in view.dag.descendants(x):
         raise DataError(f"No directed path leads from {cause!r} to {effect!r}: the effect is zero.")
@@ -78,17 +78,17 @@ def adjustment_set(
 
 
 class Possible(NamedTuple):
-    """Effects that the graphs of a class give."""
+    """Possible effects of one variable on another over the graphs of a class."""
 
-    # That of the fitted graph first; an effect that a graph excludes is zero without error
+    # The effect in the fitted graph first. An effect that a graph excludes is zero, without error.
     slopes: tuple[Slope, ...]
     identified: bool  # whether all graphs of the class agree
-    adjusted: frozenset[int]  # what the first is adjusted for
+    adjusted: frozenset[int]  # variables that the first effect is adjusted for
 
     @property
     def is_zero(self) -> bool:
-        """Whether no graph of the class has an effect."""
-        return all(slope == _NOTHING for slope in self.slopes)
+        """Whether there is no effect in any graph of the class."""
+        return all(slope == _ZERO for slope in self.slopes)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -98,11 +98,11 @@ class Possible(NamedTuple):
 
 
 def total_effects(view: ClassView, covariance: Covariance, x: int, y: int) -> Possible:
-    """Give the possible total effects of x on y: IDA, computed locally.
+    """Compute the possible total effects of x on y by local IDA.
 
-    Where the class decides the effect it is a regression on the optimal adjustment set. Elsewhere
-    there is one regression for each set of parents that x has in some graph of the class
-    (Maathuis, Kalisch and Bühlmann 2009), and zero where y is no descendant of x.
+    If the class identifies the effect, it is a regression on the optimal adjustment set. Otherwise
+    there is one regression for each possible set of parents of x in the class (Maathuis, Kalisch
+    and Bühlmann 2009), and zero for those with which y is no descendant of x.
 
     In the class 0 – 1 either may be the cause:
 
@@ -118,12 +118,12 @@ def total_effects(view: ClassView, covariance: Covariance, x: int, y: int) -> Po
     options = view.options(x)
     is_below = [y in option.graph.descendants(x) for option in options]
     if not any(is_below):
-        return Possible((_NOTHING,), True, frozenset())
+        return Possible((_ZERO,), True, frozenset())
     if not view.is_open(x, y):
         adjusted = optimal_set(view.dag, x, y)
         return Possible((covariance.slope(x, y, adjusted),), True, adjusted)
     slopes = [
-        covariance.slope(x, y, option.parents) if below else _NOTHING
+        covariance.slope(x, y, option.parents) if below else _ZERO
         for option, below in zip(options, is_below, strict=True)
     ]
     adjusted = options[0].parents if is_below[0] else frozenset()
@@ -131,14 +131,14 @@ def total_effects(view: ClassView, covariance: Covariance, x: int, y: int) -> Po
 
 
 def direct_effects(view: ClassView, covariance: Covariance, x: int, y: int) -> Possible:
-    """Give the possible direct effects: coefficients of x in regressions of y on its parents."""
+    """Compute the possible direct effects: coefficients of x in regressions of y on its parents."""
     options = view.options(y)
     slopes = [
-        covariance.slope(x, y, option.parents - {x}) if x in option.parents else _NOTHING
+        covariance.slope(x, y, option.parents - {x}) if x in option.parents else _ZERO
         for option in options
     ]
-    if all(slope == _NOTHING for slope in slopes):
-        return Possible((_NOTHING,), True, frozenset())
+    if all(slope == _ZERO for slope in slopes):
+        return Possible((_ZERO,), True, frozenset())
     own = options[0].parents
     return Possible(tuple(slopes), len(slopes) == 1, own - {x} if x in own else frozenset())
 
@@ -152,7 +152,7 @@ def possible_effects(
     direct: bool,
     values: tuple[float, float],
 ) -> Possible:
-    """Give the effects of a change of x, over the class for linear equations."""
+    """Compute the effects of a change of x: for linear equations, in all graphs of the class."""
     step = values[1] - values[0]
     if covariance is not None:
         find = direct_effects if direct else total_effects
@@ -160,11 +160,13 @@ def possible_effects(
         slopes = (Slope(one.value * step, one.error * abs(step)) for one in found.slopes)
         return found._replace(slopes=tuple(slopes))
     if direct:
-        slope = direct_contrast(dag, x, y, values) if x in view.dag.parents[y] else _NOTHING
-        others = view.dag.parents[y] - {x} if x in view.dag.parents[y] else ()
-        return Possible((slope,), not view.mixed.siblings[y], frozenset(others))
+        parents, identified = view.dag.parents[y], not view.mixed.siblings[y]
+        if x not in parents:
+            return Possible((_ZERO,), identified, frozenset())
+        slope = direct_contrast(dag, x, y, values)
+        return Possible((slope,), identified, frozenset(parents - {x}))
     if y not in view.dag.descendants(x):
-        return Possible((_NOTHING,), not view.is_open(x, y), frozenset())
+        return Possible((_ZERO,), not view.is_open(x, y), frozenset())
     means, errors = contrasts(dag, x, values)
     slope = Slope(float(means[y]), float(errors[y]))
     return Possible((slope,), not view.is_open(x, y), optimal_set(view.dag, x, y))

@@ -1,4 +1,4 @@
-"""Fits to resamples of the rows, kept with their rows, for intervals of effects."""
+"""Fits to resamples of the rows, for intervals of effects."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,8 +14,8 @@ from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.assess.inputs import given_table, training_table
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.checks import check_count, seeds_from
+from cosmodag.fit.dag.known import Known
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.known import Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import fit_resamples, rows_of
@@ -33,13 +33,13 @@ class ResampledFits:
     dags
         Result of each fit.
     seeds
-        Seeds of the rows of each.
+        Random seed of the rows of each resample.
     X
-        (n, d): the table, centred, in its own units, missing values filled in.
+        (n, d): the table, centred, in its own units, with missing values filled in.
     known
-        What was set, and what is missing.
+        Which values were set by intervention, and which are missing.
     asked
-        Number of resamples; fits that diverged are left out.
+        Number of resamples requested; fits that diverged are left out.
     """
 
     dags: tuple[FittedDAG, ...]
@@ -48,14 +48,19 @@ class ResampledFits:
     known: Known
     asked: int
 
+    @property
+    def source(self) -> str:
+        """Source of intervals from these fits, in words."""
+        return f"{len(self.dags)} fits to resamples of the rows"
+
     @cached_property
     def views(self) -> list[ClassView]:
-        """The class of each fit."""
+        """Graph and equivalence class of each fit."""
         return [ClassView.of(dag) for dag in self.dags]
 
     @cached_property
     def covariances(self) -> list[Covariance]:
-        """The covariance of each resample, for linear equations."""
+        """Covariance of each resample, for linear equations."""
         drawn = [rows_of(_SAMPLE, len(self.X), seed) for seed in self.seeds]
         return [
             Covariance.of_data(self.X[rows], self.known.of_rows(rows), dag.arcs)
@@ -72,23 +77,24 @@ def refit_resamples(
     random_state: Any = 0,
     verbose: bool = True,
 ) -> ResampledFits:
-    """Fit a model's learner again to resamples of its rows.
+    """Fit the learner of a model again, to resamples of its rows.
 
-    The assumption about the noise was decided on the whole table, and is kept.
+    The assumption about the noise that was chosen on the whole table is kept.
 
     Parameters
     ----------
     model : fitted learner
         It is not changed.
     n : int
-        Resamples.
+        Number of resamples.
     X : table, optional
         The training data, for a model that was loaded without it.
     interventions : optional
-        What was set in `X`, as for ``fit``.
+        The interventions in `X`, as for ``fit``.
     random_state : int, Generator, RandomState or None
+        Random seed.
     verbose : bool
-        Show progress on stderr when that is a terminal.
+        Whether to show progress on stderr if it is a terminal.
     """
     check_count("bootstrap", n, low=2)
     dag: Any = model.fitted_
@@ -106,7 +112,10 @@ def refit_resamples(
             fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _keep_dag)
             found = dict(fits)
     if not found:
-        raise DataError(f"None of {n} resamples was fitted: all diverged, or were stopped.")
+        raise DataError(
+            f"None of {n} resamples was fitted: all fits diverged or were stopped. Leave bootstrap "
+            "out, or choose other settings."
+        )
     places = sorted(found)
     return ResampledFits(
         tuple(found[place] for place in places),
@@ -118,7 +127,7 @@ def refit_resamples(
 
 
 def _keep_dag(place: int, dag: FittedDAG) -> tuple[int, FittedDAG]:
-    """Keep a fit; of linear ones only the graph, since their rows follow from the seed."""
+    """Keep a fit; of linear ones, only the graph, since the seed determines the rows."""
     if dag.is_linear:
         small = sparse.csr_array(dag.edges)
         dag = replace(dag, adjacency=small, weights=None, residuals=None, turning_losses=None)

@@ -1,4 +1,4 @@
-"""Effects in one graph: regressions on second moments, and simulation through fitted equations."""
+"""Effects in one graph, by regression on a covariance or by simulation of fitted equations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from scipy import linalg
 
 from cosmodag.assess.effects.mixed_graph import MixedGraph
 from cosmodag.assess.inputs import values_set
+from cosmodag.fit.dag.known import Known
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.gaussian import GaussianEquations
-from cosmodag.fit.known import Known
 from cosmodag.order.moments import Moments
 
-# Share of a regressor's variance that must be left by the others.
+# Relative eigenvalue below which a combination of regressors counts as constant.
 _REDUNDANT = 1e-10
 
 DRAWS = 10_000
-"""Rows that expectations are taken over."""
+"""Number of simulated rows over which expectations are taken."""
 
 
 @dataclass(frozen=True)
 class Slope:
-    """Coefficient of one regressor, with its standard error (NaN where it is not known)."""
+    """Coefficient of one regressor, with its standard error (NaN if it is not known)."""
 
     value: float
     error: float
@@ -32,18 +32,18 @@ class Slope:
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """Covariance of all variables in rows in which nothing was set, in the table's own units."""
+    """Covariance of all variables without interventions, in the table's own units."""
 
     matrix: NDArray[np.float64]  # (d, d)
-    rows: float | None  # number of rows that it rests on; None where that is not known
+    rows: float | None  # number of rows that it is estimated from; None if that is not known
 
     @classmethod
     def of_data(cls, X: NDArray[np.float64], known: Known, arcs: Any) -> "Covariance":
-        """Take the covariance of a table.
+        """Estimate the covariance of a table.
 
-        EM accounts for missing values, which are filled in in `X`. If variables were set, each
-        equation of the graph is fitted to the rows in which its variable was not, and the
-        covariance that all equations imply is taken.
+        EM accounts for missing values, which are filled in in `X`. With interventions, each
+        equation of the graph is fitted to the rows in which its variable was not set, and the
+        covariance is the one that all equations imply.
         """
         if known.targets is not None:
             dense = np.asarray(arcs.toarray(), np.bool_)
@@ -54,14 +54,14 @@ class Covariance:
 
     @classmethod
     def of_moments(cls, moments: Moments) -> "Covariance":
-        """Take the covariance from the moments of rows in which nothing was set."""
+        """Take the covariance from moments without interventions."""
         scales = moments.scales[0]
         matrix = moments.correlations[0] * np.outer(moments.unit * scales, scales)
         return cls(matrix, float(moments.rows[0]))
 
     @classmethod
     def of_equations(cls, dag: FittedDAG, rows: int | None = None) -> "Covariance":
-        """Give the covariance that linear equations imply: (I − A)⁻ᵀ D (I − A)⁻¹."""
+        """Compute the covariance that linear equations imply: (I − A)⁻ᵀ D (I − A)⁻¹."""
         assert dag.noise_variances is not None
         scales = dag.preparation.scales
         weights = dag.edges.toarray() * (scales[None, :] / scales[:, None])
@@ -70,7 +70,7 @@ class Covariance:
         return cls(matrix, None if rows is None else float(rows))
 
     def slope(self, x: int, y: int, given: Any) -> Slope:
-        """Regress y on x and other variables, without redundant ones; give the slope of x.
+        """Regress y on x and other variables, and return the coefficient of x.
 
         >>> found = Covariance(np.array([[1.0, 2.0], [2.0, 5.0]]), 102).slope(0, 1, [])
         >>> found.value, round(found.error, 3)
@@ -84,7 +84,7 @@ class Covariance:
         units = scales[usable]
         gram = self.matrix[np.ix_(usable, usable)] / np.outer(units, units)
         target = self.matrix[usable, y] / units / scales[y]
-        # Columns that others determine have no coefficients of their own: least norm.
+        # Coefficients of linearly dependent columns are not unique: take those of minimum norm.
         inverse = linalg.pinvh(gram, rtol=_REDUNDANT)
         coefficients = inverse @ target
         unexplained = max(1.0 - float(target @ coefficients), 0.0)
@@ -98,10 +98,10 @@ class Covariance:
 def contrasts(
     dag: FittedDAG, x: int, values: tuple[float, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Difference of E[y | do(x = b)] and E[y | do(x = a)] for all variables y: (d,).
+    """Simulate E[y | do(x = b)] − E[y | do(x = a)] for `values` (a, b) and all variables y: (d,).
 
     Rows are simulated twice with the same noise, drawn from the residuals of the fit. Values and
-    differences are in the units of the table; the second result, (d,), is the standard errors of
+    differences are in the units of the table. The second result, (d,), has the standard errors of
     the simulation alone.
     """
     noise = dag.drawn_noise(DRAWS, np.random.default_rng(0))
@@ -115,7 +115,7 @@ def contrasts(
 def mean_curves(
     dag: FittedDAG, x: int, grid: NDArray[np.float64], draws: int
 ) -> NDArray[np.float64]:
-    """E[y | do(x = value)] of all variables y, at several values: (values, d).
+    """Simulate E[y | do(x = value)] for the values of `grid` and all variables y: (values, d).
 
     Rows are simulated at each value with the same noise, so that the curves are smooth.
     """
@@ -126,7 +126,7 @@ def mean_curves(
 
 
 def direct_contrast(dag: FittedDAG, x: int, y: int, values: tuple[float, float]) -> Slope:
-    """Mean change of y where x alone changes, over rows drawn from the fitted model."""
+    """Mean change of y if only x changes, over rows drawn from the fitted model."""
     noise = dag.drawn_noise(DRAWS, np.random.default_rng(0))
     rows = dag.propagated(noise)
     predicted = []
@@ -138,10 +138,10 @@ def direct_contrast(dag: FittedDAG, x: int, y: int, values: tuple[float, float])
 
 
 def predict_set(dag: FittedDAG, X: Any, do: Mapping[Any, Any]) -> NDArray[np.float64]:
-    """Predict every variable of a table where some are set from outside.
+    """Predict every variable of a table if some variables are set by intervention.
 
-    Descendants of what is set are predicted from predicted parents, everything else from the
-    parents as they were measured.
+    Descendants of these are predicted from predicted parents, all others from their measured
+    parents.
     """
     data = dag.prepared(X).copy()
     given = values_set(dag.names, do, len(data), dag.kinds)
@@ -154,5 +154,5 @@ def predict_set(dag: FittedDAG, X: Any, do: Mapping[Any, Any]) -> NDArray[np.flo
             fitted[:, v] = data[:, v]
     predicted = dag.preparation.undo(fitted)
     for v, values in given.items():
-        predicted[:, v] = values  # to the last digit
+        predicted[:, v] = values  # without rounding
     return predicted

@@ -1,8 +1,12 @@
-"""Inputs of commands: what columns hold, and tables with the columns that describe their rows."""
+"""Tables given to commands: how they are read, and the kinds and the roles of their columns."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 from cosmodag.errors import DataError
 
@@ -11,40 +15,94 @@ if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
 
-class AskedKinds:
-    """What the options say of columns: the content of ``--kinds``, and names by kind.
+@dataclass(frozen=True)
+class ReadingOptions:
+    """Options for reading a table, by the names of the parameters of `read_table`."""
 
-    Names are as the options give them, separated by commas.
-    """
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Use only these columns; patterns such as 'gene_*' work. May be repeated.",
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Leave out these columns, for example --drop id,date. May be repeated.",
+        ),
+    ] = None
+    header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True
+    decimal: Annotated[
+        Literal["auto", ".", ","],
+        typer.Option(help="Decimal mark of a text file; by default detected."),
+    ] = "auto"
+    transpose: Annotated[
+        bool,
+        typer.Option(
+            "--transpose", help="The file has one variable per row, named in its first column."
+        ),
+    ] = False
 
-    def __init__(self, kinds: Path | None, **options: list[str] | None) -> None:
-        self.of_file = {} if kinds is None else _read_kinds(kinds)
-        self.of_options = {kind: names for kind, names in options.items() if names}
+
+@dataclass(frozen=True)
+class KindOptions:
+    """Options that declare the kinds of columns: a file, and column names by kind."""
+
+    kinds: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A .yaml, .toml or .json file that gives the kinds of columns, such as "
+            "'region: categorical' or 'size: [small, medium, large]' (levels from low to high).",
+        ),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="Columns of categories, even if coded as numbers."),
+    ] = None
+    ordinal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="Columns whose numbers are ordered levels."),
+    ] = None
+    count: Annotated[
+        list[str] | None, typer.Option(metavar="NAME,...", help="Columns of counts.")
+    ] = None
+
+    @cached_property
+    def _from_file(self) -> dict[str, Any]:
+        return {} if self.kinds is None else _read_kinds(self.kinds)
 
     @property
     def declared(self) -> Collection[str]:
-        """Names of columns that hold levels, before the names of the table are known."""
+        """Names of columns declared to hold levels, before the names of the table are known."""
         from cosmodag.data.kinds import declared_names
 
-        whole = self.of_options.get("categorical", [])
-        parts = [part.strip() for entry in whole for part in entry.split(",")]
-        return {*declared_names(self.of_file, None), *whole, *parts}
+        entries = self.categorical or []
+        names = [name.strip() for entry in entries for name in entry.split(",")]
+        return {*declared_names(self._from_file, None), *entries, *names}
 
     def among(self, names: Sequence[str]) -> dict[str, Any] | None:
-        """Kinds by the names of a table; None if nothing was said."""
+        """Return the declared kinds by the column names of a table; None if there are none."""
         from cosmodag.io.columns.names import choose_columns
 
-        found = dict(self.of_file)
-        for kind, asked in self.of_options.items():
+        found = dict(self._from_file)
+        for kind in ("categorical", "ordinal", "count"):
+            if not (asked := getattr(self, kind)):
+                continue
             for place in choose_columns(names, asked):
                 if names[place] in found:
-                    raise DataError(f"The kind of {names[place]!r} is given twice: give it once.")
+                    raise DataError(
+                        f"The kind of column {names[place]!r} is given twice: give it once, by "
+                        "--kinds, --categorical, --ordinal or --count."
+                    )
                 found[names[place]] = kind
         return found or None
 
 
 def _read_kinds(path: Path) -> dict[str, Any]:
-    """Read a file that maps names of columns to their kinds."""
+    """Read a file that maps column names to kinds."""
     from cosmodag.data.kinds import check_kinds
     from cosmodag.io.files import read_text
     from cosmodag.io.files.documents import DOCUMENTS
@@ -61,7 +119,9 @@ def _read_kinds(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"'{path}' cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise DataError(f"'{path}' holds no kinds by name, such as 'region: categorical'.")
+        raise DataError(
+            f"'{path}' holds no kinds by column name: write entries such as 'region: categorical'."
+        )
     found = {str(name): kind for name, kind in content.items()}
     try:
         check_kinds(found)
@@ -73,7 +133,7 @@ def _read_kinds(path: Path) -> dict[str, Any]:
 def read_data(
     path: Path, interventions: str | None, **reading: Any
 ) -> "tuple[Table, list[Any] | None]":
-    """Read a table and split off the column of interventions, if there is one."""
+    """Read a table and, separately, the column of interventions if one is named."""
     table, entries = read_rows(path, {"interventions": interventions}, **reading)
     return table, entries.get("interventions")
 
@@ -81,26 +141,29 @@ def read_data(
 def read_rows(
     path: Path, labels: dict[str, str | None], **reading: Any
 ) -> "tuple[Table, dict[str, Any]]":
-    """Read a table, and apart from it the columns that describe its rows.
+    """Read a table and, separately, the columns that describe its rows.
 
-    ``labels`` gives the column of each argument of ``fit``: interventions, regimes, time, series;
-    None for none. Interventions and regimes may be one column. ``reading`` is as for `read_table`.
-    Returns the table, and the entries of each argument that has a column.
+    ``labels`` names the column for each of these arguments of ``fit``: interventions, regimes, time
+    and series (None: no column). Interventions and regimes may be the same column. ``reading`` are
+    arguments of `read_table`. Returns the table, and the entries of each named column by argument.
     """
     from cosmodag.io.tables.read import read_with_columns
 
     named = {what: column for what, column in labels.items() if column is not None}
     apart = list(dict.fromkeys(named.values()))
     for column in apart:
-        using = {what for what, one in named.items() if one == column}
-        if len(using) > 1 and using != {"interventions", "regimes"}:
-            raise DataError(f"The column {column!r} is named by two options: name another.")
+        uses = [what for what, one in named.items() if one == column]
+        if len(uses) > 1 and set(uses) != {"interventions", "regimes"}:
+            raise DataError(
+                f"The column {column!r} is named by --{uses[0]} and by --{uses[1]}: name a "
+                "different column in one of them."
+            )
     table, entries = read_with_columns(path, apart, **reading)
     return table, {what: entries[column] for what, column in named.items()}
 
 
 def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
-    """Describe knowledge, interventions and their assumptions for ``run.json``."""
+    """Describe knowledge, interventions or regimes, and what is assumed, for ``run.json``."""
     from cosmodag.data.interventions import ASSUMPTION
 
     known = model.knowledge_
@@ -110,10 +173,10 @@ def input_facts(model: "StructureLearner", interventions: str | None) -> dict[st
         facts["regimes"] = model.regimes_.facts([str(name) for name in model.names_])
     elif sets is not None:
         names = model.names_
-        named = [[str(names[v]) for v in range(len(names)) if row[v]] for row in sets]
+        targets = [[str(names[v]) for v in range(len(names)) if row[v]] for row in sets]
         facts["interventions"] = {
             "column": interventions,
-            "targets": [one for one in named if one],
+            "targets": [one for one in targets if one],
             "assumption": ASSUMPTION,
         }
     return facts

@@ -1,4 +1,4 @@
-"""Learners by their command-line names, their parameters, and completion of ``--set``.
+"""Learners by command-line name, their parameters, and completion of ``--set``.
 
 Parameters are parsed from the source of the learners, because importing a learner imports JAX,
 which takes seconds: too long for shell completion.
@@ -23,13 +23,12 @@ from cosmodag.learners.registry import LEARNERS, Described, LearnerEntry, descri
 if TYPE_CHECKING:
     from cosmodag.learners import StructureLearner
 
-# Parameters with an option of ``cosmodag fit``; others are given by --set.
+# Parameters that have an option of ``cosmodag fit``; others are set by --set.
 _WITH_OPTION = (
     "knowledge kinds refine noise threshold scale lags epochs trainings restarts device "
     "max_time random_state"
 )
 
-# Built from the registry, which stays the only list of learners.
 Method = StrEnum(  # type: ignore[misc]
     "Method",
     [(entry.command.replace("-", "_").upper(), entry.command) for entry in LEARNERS.values()],
@@ -46,10 +45,10 @@ def option_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a learner: its type as in the docstring, its default as in the signature.
+    """A parameter of a learner: its type as in the docstring, its default as in the signature.
 
-    ``meaning`` is the first sentence of its description, ``option`` its option of ``cosmodag fit``,
-    or None if only ``--set`` sets it.
+    ``meaning`` is the first sentence of its description; ``option`` is its option of
+    ``cosmodag fit``, or None if only ``--set`` sets it.
     """
 
     name: str
@@ -73,10 +72,10 @@ def parameters_of(entry: LearnerEntry) -> list[Parameter]:
     for node in reversed(lineage):
         texts |= described(inspect.cleandoc(ast.get_docstring(node) or ""), "Parameters")
         for name, annotation, value in _declared(node):
-            if name == "automatic":  # values that ``"auto"`` stands for
+            if name == "automatic":  # the values of parameters that are "auto"
                 automatic |= ast.literal_eval(value)
             if "ClassVar" not in annotation and not name.startswith("_"):
-                # Of `choice` and `count` the default is the first argument.
+                # The first argument of `choice` and of `count` is the default.
                 default = value.args[0] if isinstance(value, ast.Call) else value
                 fields[name] = ast.unparse(default).replace("'", '"')
     meanings = {
@@ -103,7 +102,7 @@ def _source(module: str) -> ast.Module:
 
 
 def _lineage(module: str, name: str) -> Iterator[ast.ClassDef]:
-    """Yield the class of a learner, then its bases, as far as they are learners."""
+    """Yield the class of a learner, then those of its bases that are in ``cosmodag.learners``."""
     tree = _source(module)
     homes = {
         alias.name: statement.module
@@ -120,7 +119,7 @@ def _lineage(module: str, name: str) -> Iterator[ast.ClassDef]:
 
 
 def _declared(node: ast.ClassDef) -> Iterator[tuple[str, str, ast.expr]]:
-    """Yield name, annotation and value of what a class declares."""
+    """Yield name, annotation and value of each annotated attribute of a class."""
     for member in node.body:
         if (
             isinstance(member, ast.AnnAssign)
@@ -142,8 +141,8 @@ def make_learner(
 ) -> "StructureLearner":
     """Construct a learner from the given options; refuse options that it does not have.
 
-    ``options`` are the parameters that have their own option, None for one that was not given,
-    ``settings`` those given by ``--set``.
+    ``options`` are the parameters that have their own option (None: not given), and ``settings``
+    those given by ``--set``.
     """
     from cosmodag.io.columns.names import nearest
 
@@ -172,7 +171,7 @@ def make_learner(
 
 
 def read_settings(assignments: list[str]) -> dict[str, Any]:
-    """Parse NAME=VALUE pairs; values may be numbers, lists of numbers, true, false or none."""
+    """Parse NAME=VALUE pairs; a value is a number, a list of numbers, true, false, none or text."""
     settings: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")

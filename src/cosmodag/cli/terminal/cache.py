@@ -1,4 +1,4 @@
-"""The folder that keeps compiled programs between runs of the command line."""
+"""The folder that caches compiled programs between runs of the command line."""
 
 import glob
 import os
@@ -24,7 +24,7 @@ def keep_compiled_programs() -> None:
     """Turn on JAX's compilation cache on disk; call this before JAX is imported.
 
     JAX reads these environment variables on import; values that the user has set are kept. Only
-    the command line sets them: a process that imports the library keeps its own configuration.
+    the command line sets them, so that importing the library changes no configuration.
 
     Cached programs are executed, so other users must not be able to write to the folder: it is
     created with access for its owner only. A folder that others can write to, or that holds files
@@ -49,10 +49,10 @@ _DAMAGED = re.compile(r"Error reading persistent compilation cache entry for '([
 def remove_damaged(message: str) -> str | None:
     """Remove a cached program that JAX cannot read; return the message to show instead.
 
-    JAX compiles such a program again but does not replace the file: a file that a crash or a full
-    disk cut short would be compiled at every run. This run writes a removed file again. Returns an
-    empty string if the message was shown before, and None if the warning is about something else
-    or the folder is not the command line's own.
+    JAX compiles such a program again but does not replace its file, so a file truncated by a crash
+    or a full disk would be compiled at every run. After the removal, JAX writes the file again.
+    Returns an empty string if the message was shown before, and None if the warning is about
+    something else or the cache folder is not that of the command line.
     """
     found = _DAMAGED.match(message)
     folder = cache_folder() / "jax"
@@ -79,7 +79,7 @@ def _danger(folder: Path) -> str | None:
         )
     if not stat.S_ISDIR(found.st_mode):
         reason = f"'{folder}' is a link or a file"
-    elif not hasattr(os, "getuid"):  # Windows separates users' folders in other ways
+    elif not hasattr(os, "getuid"):  # Windows protects the folders of users in other ways
         return None
     elif found.st_uid != os.getuid():
         reason = f"'{folder}' belongs to another user"

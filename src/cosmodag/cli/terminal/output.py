@@ -16,43 +16,44 @@ from typing import Any
 
 from cosmodag.errors import CosmodagWarning
 
-_SPELT = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '"', "≤": "<=", "≥": ">="}
+# ASCII spellings of characters that a stream may not be able to encode.
+_ASCII = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '"', "≤": "<=", "≥": ">="}
 
 
 def prepare_streams() -> None:
-    """Let stdout and stderr take any text; output to a stream that the caller closed is discarded.
+    """Let stdout and stderr accept any text; discard output to a stream that the caller closed.
 
     Characters that a stream cannot encode are replaced by ASCII spellings, or by ``?``. A byte of
     a path that cannot be decoded in the user's encoding is written unchanged.
     """
 
-    def spelt(error: UnicodeError) -> tuple[str | bytes, int]:
+    def in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
         if not isinstance(error, UnicodeEncodeError):
             raise error
         character = error.object[error.start]
         if "\udc80" <= character <= "\udcff":
             return bytes([ord(character) - 0xDC00]), error.start + 1
-        return _SPELT.get(character, "?"), error.start + 1
+        return _ASCII.get(character, "?"), error.start + 1
 
-    codecs.register_error("cosmodag-spelt", spelt)
+    codecs.register_error("cosmodag-ascii", in_ascii)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # after ``>&-``
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="cosmodag-spelt")
+            stream.reconfigure(errors="cosmodag-ascii")
 
 
 def say(message: str) -> None:
-    """Write one line to stderr; line breaks inside the message become spaces.
+    """Write a message to stderr as one line, wrapped between words on a terminal.
 
-    On a terminal it is wrapped between words.
+    Line breaks inside the message become spaces.
     """
     print(_wrapped(" ".join(message.split()), sys.stderr), file=sys.stderr, flush=True)
 
 
 def _wrapped(text: str, stream: Any) -> str:
-    """Wrap lines that are wider than a terminal; text for a file or a pipe is not changed."""
+    """Wrap lines that are wider than the terminal; leave text for a file or a pipe unchanged."""
     if not stream.isatty():
         return text
     width = shutil.get_terminal_size().columns
@@ -63,7 +64,7 @@ def _wrapped(text: str, stream: Any) -> str:
 
 @contextmanager
 def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
-    """Collect this package's warnings in a list; with ``quiet``, do not also print them."""
+    """Collect this package's warnings in a list and print them, unless ``quiet``."""
     with warnings.catch_warnings():
         show = warnings.showwarning
 
@@ -71,7 +72,7 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
             is_ours = issubclass(category, CosmodagWarning)
             sentence = " ".join(str(message).split())
             if is_ours and sentence in noted:
-                return  # the bootstrap repeats those of the fit
+                return  # the bootstrap repeats the warnings of the fit
             if is_ours:
                 noted.append(sentence)
             if not (is_ours and quiet):
@@ -82,15 +83,15 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
 
 
 def print_result(text: str) -> None:
-    """Write a result to stdout; only a terminal gets lines wrapped between words."""
+    """Write a result to stdout, wrapped between words on a terminal."""
     print(_wrapped(text, sys.stdout))
 
 
 def print_json(value: object) -> None:
     """Write a result to stdout as one JSON document.
 
-    JSON has no NaN and no infinity: both become ``null``. NumPy scalars and arrays become numbers
-    and lists, paths become strings.
+    NaN and infinity, which JSON lacks, become ``null``; NumPy scalars and arrays become numbers and
+    lists, and paths become strings.
 
     >>> import numpy as np
     >>> print_json({"auc": np.float32(0.5), "sid": float("nan")})
@@ -104,10 +105,10 @@ def print_json(value: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
-    """Write an aligned table to stdout, numbers to the right.
+    """Write an aligned table to stdout, with numbers to the right.
 
-    Cells are printed without markup, so a column named ``[bold]`` is safe. Nothing is truncated
-    when stdout is a file or a pipe.
+    Cells are printed literally: ``[bold]`` is not markup. Nothing is truncated if stdout is a file
+    or a pipe.
     """
     from rich import box
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""Errors of commands: one sentence on stderr and an exit code, no traceback for bad input.
+"""Running commands: options in groups, errors as one sentence on stderr, exit codes.
 
 Exit codes: 0 done, 1 ran but failed, 2 bad usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
 """
@@ -13,7 +13,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import TextIO, cast
+from dataclasses import fields, is_dataclass
+from typing import Any, TextIO, cast
 
 import typer
 
@@ -23,9 +24,9 @@ from cosmodag.cli.terminal.signals import EXIT_TERMINATED, end_of_interrupt, han
 from cosmodag.compilation.progress import Tally, listening
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
 
-# Seconds of compilation before a line, and between two looks.
-_EVERY = 2.0
-_LOOK = 0.25
+# Seconds of compilation per line of progress, and seconds between two checks.
+_SECONDS_PER_LINE = 2.0
+_SECONDS_PER_CHECK = 0.25
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -36,7 +37,7 @@ _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
 
 _ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
 
-# Options of other programs, and the option of this one that does the same.
+# Options of other programs, and the equivalent option of this one.
 _SYNONYMS = {
     "--na": "--missing",
     "--nan": "--missing",
@@ -62,9 +63,9 @@ _SYNONYMS = {
 
 @contextmanager
 def compile_lines() -> Iterator[None]:
-    """Context of a command: a line after every two seconds of compilation.
+    """Context of a command that writes a line after every two seconds of compilation.
 
-    On a terminal and in a notebook the bar of the fit shows it.
+    On a terminal and in a notebook, the progress bar of the fit shows compilation instead.
     """
     if sys.stderr.isatty() or "IPython" in sys.modules:
         yield
@@ -74,7 +75,7 @@ def compile_lines() -> Iterator[None]:
 
     def begin(tally: Tally) -> None:
         if not threads:
-            threads.append(threading.Thread(target=_write, args=(tally, over), daemon=True))
+            threads.append(threading.Thread(target=_write_lines, args=(tally, over), daemon=True))
             threads[0].start()
 
     try:
@@ -86,19 +87,46 @@ def compile_lines() -> Iterator[None]:
             thread.join()
 
 
-def _write(tally: Tally, over: threading.Event) -> None:
+def _write_lines(tally: Tally, over: threading.Event) -> None:
     seconds = 0.0
-    while not over.wait(_LOOK):
-        seconds += _LOOK * tally.is_busy
-        if seconds >= _EVERY:
+    while not over.wait(_SECONDS_PER_CHECK):
+        seconds += _SECONDS_PER_CHECK * tally.is_busy
+        if seconds >= _SECONDS_PER_LINE:
             say(f"{tally} programs")
             seconds = 0.0
 
 
 def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None:
-    """Add a command with error handling to the app; the text of its docstring is the help page."""
-    prose = (inspect.getdoc(function) or "").split("\n\nParameters\n", maxsplit=1)[0]
-    app.command(name, help=prose)(_guarded(function))
+    """Add a command to the app, with error handling; its docstring is its help page.
+
+    If a parameter is a dataclass, each field of it becomes an option: commands share options by
+    sharing such a dataclass.
+    """
+    app.command(name)(_guarded(_with_options_of_groups(function)))
+
+
+def _with_options_of_groups(function: Callable[..., None]) -> Callable[..., None]:
+    """Replace each parameter of a command that is a dataclass by an option per field."""
+    parameters = inspect.signature(function, eval_str=True).parameters
+    groups: dict[str, type[Any]] = {}
+    options: list[inspect.Parameter] = []
+    for name, parameter in parameters.items():
+        if isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            options += inspect.signature(groups[name]).parameters.values()
+        else:
+            options.append(parameter)
+
+    @functools.wraps(function)
+    def command(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        function(**given)
+
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
+    )
+    return command
 
 
 def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
@@ -134,7 +162,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
     """Convert exceptions of a command to a sentence on stderr and an exit code.
 
     The handler wraps the command, not the app: it then sees Ctrl-C before Typer converts it, and
-    an app that a test runner drives behaves like the real one.
+    an app that a test runs behaves like the program.
     """
 
     @functools.wraps(function)
@@ -172,7 +200,7 @@ def _report(error: BaseException) -> int:
 
 
 def _describe_usage(error: Exception) -> str:
-    """One line for a usage error, with the help page to consult."""
+    """Describe a usage error in one line that names the help page."""
     message = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     option = str(getattr(error, "option_name", ""))

@@ -2,8 +2,8 @@
 
 Python runs a signal handler only while the main thread executes Python code, so a long call of
 compiled code delays it. A second thread therefore reads the signals from a pipe. It interrupts a
-fit that has not checked for the signal, prints what the program is waiting for, and finally ends
-the process with the right exit code and without half-written files.
+fit that has not checked for the signal, says that the fit is finishing, or else ends the process
+with the right exit code and without half-written files.
 """
 
 import os
@@ -20,17 +20,17 @@ from cosmodag.cli.terminal.output import say
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-# Seconds within which a fit should notice Ctrl-C; it usually takes less than half a second.
-_PROMPT_AFTER = 1.2
+# Seconds within which a fit should respond to Ctrl-C; it usually takes less than half a second.
+_WAIT = 1.2
 
-# Number of interrupts sent to a fit that has not noticed, and the seconds between them. One may not
-# be enough: Python drops an exception that is raised in a callback from C.
-_PROMPTS = 3
-_PROMPT_EVERY = 0.2
+# Number of interrupts sent to a fit that has not responded, and the seconds between them. One may
+# not be enough: Python drops an exception that is raised in a callback from C.
+_RETRIES = 3
+_RETRY_EVERY = 0.2
 
 
 class _End(NamedTuple):
-    """End of a command after a signal: exit code, message, and message of a fit that finishes."""
+    """Exit code and message after a signal, and the message of a fit that finishes first."""
 
     code: int
     sentence: str
@@ -55,13 +55,13 @@ _was_terminated = threading.Event()
 
 
 def end_of_interrupt() -> _End:
-    """End of a command that was interrupted, by Ctrl-C or by SIGTERM."""
+    """Return the exit code and the messages for an interrupt by Ctrl-C or by SIGTERM."""
     return _ENDS[signal.SIGTERM if _was_terminated.is_set() else signal.SIGINT]
 
 
 @contextmanager
 def slow_end() -> Iterator[None]:
-    """Context for a command that must stop other processes, and so may take longer to exit."""
+    """Context for a command that may take longer to exit, since it must stop other processes."""
     _has_slow_end.set()
     try:
         yield
@@ -71,7 +71,7 @@ def slow_end() -> Iterator[None]:
 
 @contextmanager
 def handled_signals() -> Iterator[None]:
-    """Context for a command: SIGTERM stops a fit as Ctrl-C does, and no signal is lost."""
+    """Context for a command in which SIGTERM stops a fit as Ctrl-C does, and no signal is lost."""
     if threading.current_thread() is not threading.main_thread():  # only it may set handlers
         yield
         return
@@ -85,7 +85,7 @@ def handled_signals() -> Iterator[None]:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    """Let a fit finish with the graph learnt so far; end anything else with the usual clean-up."""
+    """Let a fit finish with the graph learnt so far; otherwise exit with the usual clean-up."""
     _was_terminated.set()
     watch = sys.modules.get("cosmodag.solve.watch")
     if watch is None or not watch.interrupt_run():
@@ -96,8 +96,8 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 def _dropped_signals_repeated() -> Iterator[None]:
     """Repeat a signal whose exception was raised in a finaliser or a callback.
 
-    Python drops such an exception. JAX registers a callback of the garbage collector, in which a
-    fit spends time.
+    Python drops such an exception. JAX registers a callback of the garbage collector, which runs
+    often during a fit.
     """
     original_hook = sys.unraisablehook
     repeated = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
@@ -136,31 +136,31 @@ def _signal_thread() -> Iterator[None]:
 
 
 def _read_signals(reading: int, over: threading.Event) -> None:
-    signals = 0
+    count = 0
     while numbers := os.read(reading, 64):
         for number in numbers:
             if number not in _ENDS:
                 continue
-            signals += 1
-            may_finish = signals == 1
-            answer = threading.Thread(
-                target=_answer_signal, args=(over, number, may_finish), daemon=True
+            count += 1
+            is_first = count == 1
+            reply = threading.Thread(
+                target=_reply_to_signal, args=(over, number, is_first), daemon=True
             )
-            answer.start()
+            reply.start()
 
 
-def _answer_signal(over: threading.Event, number: int, may_finish: bool) -> None:
-    """Wait for the command; end the process if it neither exits nor finishes a fit."""
+def _reply_to_signal(over: threading.Event, number: int, is_first: bool) -> None:
+    """Wait for the command to exit; end the process unless it finishes a fit after one signal."""
     end = _ENDS[signal.Signals(number)]
-    if over.wait(_PROMPT_AFTER):
+    if over.wait(_WAIT):
         return
-    for _ in range(_PROMPTS):
-        if may_finish and _interrupt_of_fit() == "SEEN":
+    for _ in range(_RETRIES):
+        if is_first and _interrupt_of_fit() == "SEEN":
             say(end.finishing)
             return
         if _interrupt_of_fit() == "ASKED":
             _interrupt_main_thread()
-        if over.wait(_PROMPT_EVERY):
+        if over.wait(_RETRY_EVERY):
             return
     if _has_slow_end.is_set():
         return
@@ -177,7 +177,7 @@ def _interrupt_of_fit() -> str:
 
 
 def _interrupt_main_thread() -> None:
-    """Send a signal to the main thread itself, which also ends its wait for other threads."""
+    """Send SIGINT to the main thread itself, which also ends its wait for other threads."""
     main = threading.main_thread().ident
     if main is not None and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(main, signal.SIGINT)

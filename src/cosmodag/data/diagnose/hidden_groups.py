@@ -54,7 +54,7 @@ class Equations:
         # Blocks of children with similar numbers of parents need little padding.
         by_count = np.argsort(counts, kind="stable")
         for children in np.split(by_count, range(_TOGETHER, len(counts), _TOGETHER)):
-            causes = padded[children, : max(1, counts[children[-1]])]
+            causes = padded[children, : counts[children].max(initial=1)]
             slopes, targets = regressions(C, causes, causes >= 0, children)
             np.add.at(weights, (causes, children[:, None]), slopes)
             noise[children] -= (slopes * targets).sum(axis=1)

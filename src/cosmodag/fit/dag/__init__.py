@@ -1,1 +1,1 @@
-"""Parts of a fitted DAG: equations, rows and noise, the basis of arrows, and hidden causes."""
+"""Parts of a fitted DAG: preparation, knowledge, equations, rows, regimes, basis of arrows."""

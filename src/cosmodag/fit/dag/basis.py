@@ -1,4 +1,4 @@
-"""What the directions of a graph rest on: the basis of each arc, its class, hidden causes."""
+"""Evidence for directions: the basis of each arc, the equivalence class, hidden causes."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ from scipy import sparse
 
 from cosmodag.errors import DataError, ResourceError
 from cosmodag.fit.dag.equations import LinearEquations
-from cosmodag.fit.known import Known
+from cosmodag.fit.dag.known import Known
 from cosmodag.graph.equivalence import compelled, essential_graph, separated
 from cosmodag.graph.mixed.ancestral import pag_of_dag
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
@@ -30,12 +30,13 @@ CURVES = "curves"
 FREE = "free choice"
 
 FIRM = 5.0
-"""Loss of log-likelihood from which the evidence for an arrow is very strong (twice the logarithm
-of the odds above 10, Kass and Raftery 1995). On standardised tables with weights of .1 to .5, of
-the arrows that shapes fix .25, .25, .13 and .12 were wrong (d = 10 and 20 with 200 rows, 20 and 50
-with 500); of those above this loss .13, .10, .02 and .02, before the search for the best graph
-with the arrow turned (`turning_losses`) lowered them. Turning an arrow seldom costs more than
-one arc, log n, so that with fewer than 150 rows hardly any shape is firm."""
+"""Smallest loss of log-likelihood that makes the evidence for an arrow very strong (twice the
+logarithm of the odds above 10, Kass and Raftery 1995). On standardised tables with weights of .1 to
+.5, the fraction of wrong arrows among those fixed by the shape of the graph was .25, .25, .13 and
+.12 (d = 10 and 20 with 200 rows, 20 and 50 with 500). Among those with a larger loss it was .13,
+.10, .02 and .02, before the search for the best graph with the arrow turned (`turning_losses`)
+lowered these fractions further. Turning an arrow seldom costs more than one arc, log n, so that
+with fewer than 150 rows hardly any arrow reaches this loss."""
 
 BASES = {
     TIME: "the cause comes before the effect in time",
@@ -50,13 +51,13 @@ BASES = {
     SCALE: "it follows the units of the columns, which may be an accident",
     FREE: "nothing in the data decides it: the reverse fits as well",
 }
-"""What the direction of an arc can rest on, strongest first, and what each means."""
+"""Bases of the direction of an arc, the strongest first, and the meaning of each."""
 
 _NOISE_BASES = {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}
 
 
 def basis_of_fit(dag: "FittedDAG") -> list[str]:
-    """Name what the direction of each arc of a fit rests on, in the order of its ``edges``."""
+    """Name the basis of the direction of each arc of a fit, in the order of its ``edges``."""
     edges = dag.edges
     otherwise = _NOISE_BASES.get(dag.noise or "", FREE)
     otherwise = SCALE if dag.follows_units else otherwise
@@ -90,7 +91,7 @@ def class_of_fit(dag: "FittedDAG") -> Any:
 
 
 def _known_directions(dag: "FittedDAG") -> tuple[Bools, Bools]:
-    """Whether knowledge, and whether interventions, exclude the reverse of each arc."""
+    """(m,) twice: whether knowledge, and interventions, exclude the reverse of each arc."""
     edges, bounds, sets = dag.edges, dag.bounds, dag.target_sets
     nothing = np.zeros(edges.nnz, np.bool_)
     return (
@@ -111,27 +112,27 @@ def arrow_basis(
     by_found: Bools | None = None,
     by_time: Bools | None = None,
 ) -> list[str]:
-    """Name what the direction of each arc rests on.
+    """Name the basis of the direction of each arc.
 
-    The first of these that holds, after ``time`` for the arcs that time directs:
+    It is ``time`` for arcs that time directs, and otherwise the first of these that applies:
 
     1. ``knowledge``: knowledge excludes the reverse. The search could not choose the direction, so
-       that the data do not support it, even where the shape of the graph agrees.
-    2. ``interventions``: some set of targets holds one end and not the other. That needs no other
-       arc to be right, and is named even where the shape of the graph agrees. Likewise
-       ``intervention (found target)``, where only targets that were found separate the ends.
+       that the data do not support it, even if the shape of the graph agrees.
+    2. ``interventions``: some set of targets contains one end and not the other. This holds whether
+       or not other arcs are right, and is named even if the shape of the graph agrees.
+       ``intervention (found target)`` if only targets that were found separate the ends.
     3. ``shape of the graph``: every graph with the same conditional independences has the arrow;
-       ``scale of the columns`` instead, if the order follows the units, and the shape with it;
-       ``weak evidence``, if the score hardly changes where the arrow is turned.
+       ``scale of the columns`` instead if the order, and with it the shape, follows the units;
+       ``weak evidence`` if turning the arrow hardly changes the score.
     4. ``knowledge``: the arrow follows from 1 and 3 by Meek's rules.
-    5. ``interventions``, or found ones: it follows from 1, 2 and 3 by Meek's rules.
-    6. ``curves``: the equations may be curves, and turning the arrow costs the score much.
-    7. `otherwise`: what was assumed of the noise, or nothing.
+    5. ``interventions``, stated or found: the arrow follows from 1, 2 and 3 by Meek's rules.
+    6. ``curves``: the equation may be a curve, and turning the arrow reduces the score much.
+    7. `otherwise`: the assumption about the noise, or a free choice.
 
-    `tails` and `heads` (m,) are the arcs in the order of the answer, and all masks are (m,).
-    `losses` are those of the score when an arc is turned (NaN where unknown); `curved` marks arcs
-    whose equations may be curves, so that the score may prefer one direction. Arcs that time
-    directs count as part of the shape.
+    `tails` and `heads` (m,) are the arcs in the order of the result, and all masks are (m,).
+    `losses` are the reductions of the score when each arc is turned (NaN if unknown); `curved`
+    marks arcs whose equations may be curves, so that the score may prefer one direction. Arcs that
+    time directs count as part of the shape.
     """
     nothing = np.zeros(len(tails), np.bool_)
     by_found = nothing if by_found is None else by_found
@@ -160,13 +161,13 @@ def arrow_basis(
 def _directed(
     arcs: sparse.csr_array, tails: NDArray[Any], heads: NDArray[Any], fixed: Bools
 ) -> Bools:
-    """(m,): whether the class, narrowed to arcs that are fixed, directs each arc."""
+    """(m,): whether the equivalence class, given the arcs that are fixed, directs each arc."""
     known = mask_of(tails[fixed], heads[fixed], arcs.shape[0]) if fixed.any() else None
     return contains_arcs(compelled(arcs, known), tails, heads)
 
 
 def contains_arcs(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> Bools:
-    """(m,): whether a matrix, dense or sparse, has each arc."""
+    """(m,): whether a matrix, dense or sparse, contains each arc."""
     found = sparse.coo_array(matrix)
     d = found.shape[0]
     keys = found.row.astype(np.int64) * d + found.col
@@ -181,14 +182,14 @@ def mask_of(tails: NDArray[Any], heads: NDArray[Any], d: int) -> sparse.csr_arra
 def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
     """Partial ancestral graph from the graph of a fit and its training data.
 
-    Linear equations: the class of the ancestral graph of best score near the graph, by the normal
-    likelihood of the rows in which nothing was set (`cosmodag.order.ancestral`). Other equations:
-    read off the graph, which shows where hidden causes are possible, but no ↔.
+    For linear equations it is the class of the ancestral graph of best score near the graph, by the
+    normal likelihood of the rows in which nothing was set (`cosmodag.order.ancestral`). For other
+    equations it is read off the graph: this shows where hidden causes are possible, but no ↔.
     """
     if sparse.issparse(dag.adjacency):
         raise ResourceError(
-            f"A partial ancestral graph of {dag.d:,} variables takes too much memory: fit a part "
-            "of the columns."
+            f"A partial ancestral graph of {dag.d:,} variables takes too much memory: fit fewer "
+            "columns."
         )
     arcs = dag.arcs.toarray().astype(np.bool_)
     if not isinstance(dag.equations, LinearEquations):
@@ -212,8 +213,8 @@ def _moments(dag: "FittedDAG") -> "Moments":
     rows = known.untouched
     if rows is None:
         raise DataError(
-            "Hidden causes are searched for in rows in which nothing was set, and there are fewer "
-            "than 30 of these: add observations without interventions."
+            "The search for hidden causes uses rows without interventions, of which there are "
+            "fewer than 30: add observations without interventions."
         )
     absent = known.of_rows(np.flatnonzero(rows)).absent
     return Known(absent=absent).moments(dag.training_data()[rows])

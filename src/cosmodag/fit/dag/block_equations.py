@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.dag.by_kind import EquationsByKind
-from cosmodag.fit.preparation import Preparation
+from cosmodag.fit.dag.preparation import Preparation
 from cosmodag.order import FoundBlocks
 from cosmodag.order.mixed.joint import shares_of, states_of
 from cosmodag.order.mixed.multinomial import fit_levels
@@ -18,22 +18,22 @@ from cosmodag.order.mixed.table import BlockTable
 
 Floats = NDArray[np.float64]
 
-# Share of a variance that is rounding error.
+# Smallest noise variance, relative to that of the first column: smaller ones are rounding error.
 _LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class BlockEquations(EquationsByKind):
-    """Equations of parents whose effects add up, or that act jointly.
+    """Equations in which the effects of parents add up, or parents act jointly.
 
-    An effect that is added is a line, a curve, or a number per level. Categories alone can act
-    jointly, on a category, which then has probabilities for each combination of their levels.
-    Where effects are added up, categories have multinomial logistic regressions.
+    An additive effect is a line, a curve, or a number per level. Only categories can act jointly,
+    and only on a category, which then has probabilities for each combination of their levels. With
+    additive effects, the equation of a category is a multinomial logistic regression.
     """
 
-    widths: NDArray[np.int64]  # (d, d): at [u, v] how many columns of u the equation of v uses
-    # Of each variable: a constant and one row for each of these columns, parents in the order of
-    # the table; a column for a number, one for each level but the first of a category.
+    widths: NDArray[np.int64]  # (d, d): number of columns of u in the equation of v, at [u, v]
+    # For each variable, rows: the constant and these columns, parents in the order of the table;
+    # columns: one for a number, one for each level but the first of a category.
     coefficients: tuple[Floats, ...]
     # (d,) bool: variables whose parents act jointly; their coefficients are log-odds of the levels
     # against the first, a row for each combination of the parents' levels.
@@ -41,7 +41,7 @@ class BlockEquations(EquationsByKind):
 
     @property
     def effects_in_words(self) -> str:  # type: ignore[override]
-        """How the effects of several parents work together."""
+        """How the effects of several parents combine, in a sentence."""
         if not self.joint.any():
             return "Effects of all parents of a variable add up."
         return (
@@ -82,9 +82,9 @@ class BlockEquations(EquationsByKind):
         )
 
     def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
-        """Effects of the parents in a graph, and the constant: (n, targets).
+        """Add the constant and the effects of the parents in a graph: (n, targets).
 
-        A parent without an arc has no effect; a category then counts as at its first level.
+        A parent without an arc has no effect; a joint parent then counts as at its first level.
         """
         weights = self.coefficients[v]
         if self.joint[v]:
@@ -100,7 +100,7 @@ class BlockEquations(EquationsByKind):
         return total
 
     def _places(self, v: int) -> list[tuple[int, int]]:
-        """Parents of v, and the first of their rows among the coefficients."""
+        """Pairs of a parent of v and its first row in the coefficients."""
         parents = np.flatnonzero(self.widths[:, v])
         ends = 1 + np.cumsum(self.widths[parents, v])
         return [
@@ -108,7 +108,7 @@ class BlockEquations(EquationsByKind):
         ]
 
     def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
-        """(n, targets): what values of a parent add; of joint parents, the mean over the others."""
+        """(n, targets): terms that values of u add; for joint parents, the mean over the others."""
         if self.joint[v]:
             cells = self._cells(v)
             others = tuple(k for k in range(cells.ndim - 1) if k != self._axis(u, v))
@@ -120,7 +120,7 @@ class BlockEquations(EquationsByKind):
         return np.asarray(added * self.embedding.scales[v])
 
     def _cells(self, v: int) -> Floats:
-        """Log-odds of a variable with joint parents: an axis for each, and one for its levels."""
+        """Log-odds of a variable with joint parents: an axis per parent, and one for its levels."""
         counts = self.embedding.widths[np.flatnonzero(self.widths[:, v])] + 1
         return self.coefficients[v].reshape(*counts.tolist(), -1)
 
@@ -130,9 +130,9 @@ class BlockEquations(EquationsByKind):
     def sizes(self, table: BlockTable) -> Floats:
         """(d, d): signed sizes of arcs, in units of the table.
 
-        The standard deviation of what a parent contributes to a child, over that of the parent's
-        values: the slope where the arc is a line. The sign is that of the correlation of the
-        contribution with the parent's values. For a category as a child, contributions are those to
+        The size is the standard deviation of the parent's effect on the child, divided by that of
+        the parent's values: the slope if the arc is a line. Its sign is that of the correlation of
+        the effect with the parent's values. If the child is a category, the effects are those on
         the utilities of its levels, in units of the utilities' noise.
         """
         d = len(self.widths)
@@ -154,13 +154,13 @@ class BlockEquations(EquationsByKind):
         return sizes
 
     def may_direct(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.bool_]:
-        """(m,): whether curves may decide the direction of each arc: between numbers."""
+        """(m,): whether curves may decide the direction of each arc; only between numbers."""
         numbers = np.array([self.embedding.is_number(v) for v in range(len(self.widths))])
         return np.asarray(numbers[tails] & numbers[heads] & self.is_curved)
 
     @property
     def form(self) -> str:  # type: ignore[override]
-        """Kind of function that a variable is of its causes, in words."""
+        """Form of the equations, as in "each variable is *a sum of curves* of its causes"."""
         if self.joint.any():
             return "a distribution for each combination of the levels"
         effects = "curves" if self.is_curved else "linear effects"
@@ -172,7 +172,7 @@ class BlockEquations(EquationsByKind):
         return bool(np.any(self.widths > self.embedding.shortest[:, None]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Parameters as named arrays, for saving."""
+        """Return the parameters as named arrays, for saving."""
         return {
             **self.embedding.arrays(),
             "block_widths": self.widths,
@@ -183,7 +183,7 @@ class BlockEquations(EquationsByKind):
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "BlockEquations":
-        """Rebuild the equations that :meth:`arrays` describes."""
+        """Rebuild equations from their :meth:`arrays`."""
         embedding, widths = Embedding.from_arrays(arrays), arrays["block_widths"]
         joint = arrays.get("block_joint", np.zeros(len(widths), np.bool_))
         cells = np.prod(np.where(widths > 0, widths + 1, 1), axis=0)
@@ -199,7 +199,7 @@ class BlockEquations(EquationsByKind):
 
 
 def _design(embedding: Embedding, X: Floats, widths: NDArray[np.integer]) -> Floats:
-    """Columns of the parents of one variable, after a constant."""
+    """Design matrix of one variable: a constant, and the columns of its parents."""
     blocks = [embedding.block(X[:, u], u, int(widths[u])) for u in np.flatnonzero(widths).tolist()]
     return np.column_stack([np.ones(len(X)), *blocks])
 
@@ -207,13 +207,13 @@ def _design(embedding: Embedding, X: Floats, widths: NDArray[np.integer]) -> Flo
 def _joint_states(
     embedding: Embedding, parents: Sequence[int], columns: Mapping[int, Floats], rows: int
 ) -> NDArray[np.int64]:
-    """(rows,): numbers of the combinations of the parents' levels.
+    """(rows,): index of the combination of the parents' levels.
 
-    ``columns`` has the values of parents in units of the table; one that is not there counts as at
-    its first level.
+    ``columns`` has the values of parents, in units of the table; a parent that is missing there
+    counts as at its first level.
     """
-    first = np.zeros(rows, np.int64)
-    levels = [embedding.levels_of(columns[u], u) if u in columns else first for u in parents]
+    at_first = np.zeros(rows, np.int64)
+    levels = [embedding.levels_of(columns[u], u) if u in columns else at_first for u in parents]
     return states_of(np.column_stack(levels), embedding.widths[list(parents)] + 1)
 
 

@@ -1,4 +1,4 @@
-"""Equations whose left side follows from the kind of a variable: a number, a count, levels."""
+"""Equations of numbers, counts and categories, for any functions of the parents."""
 
 import math
 from abc import abstractmethod
@@ -17,18 +17,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class EquationsByKind(FittedEquations):
-    """Equations of tables with categories and counts, whatever functions of parents they use.
+    """Equations of tables with categories and counts, for any functions of the parents.
 
-    Functions of the parents (:meth:`sums`) give a number for a number and for a count, and the
-    utilities of all levels but the first for a category. A number is this plus noise. A count is
-    the same on the scale of log(1 + x), and is rounded when it is drawn. The levels of a category
-    have probabilities; its noise is a number between 0 and 1, and its value the level in which
-    cumulative probabilities reach that number.
+    The functions of the parents (:meth:`sums`) give one value for a number or a count, and the
+    utilities of all levels but the first for a category. A number is its value plus noise. A count
+    is the same on the scale of log(1 + x), and is rounded when it is drawn. The utilities of a
+    category determine the probabilities of its levels; its noise is uniform between 0 and 1, and
+    the category is the level at which the cumulative probability reaches its noise.
     """
 
-    embedding: Embedding  # how variables become columns
-    variances: Floats  # (d,): noise of numbers and counts, in units of first columns
-    # (d,): the map from prepared units to those of the table.
+    embedding: Embedding  # blocks of columns that represent the variables
+    variances: Floats  # (d,): noise variances of numbers and counts, in units of first columns
+    # (d,): a value in the units of the table is its prepared value × scale + mean.
     means: Floats
     scales: Floats
 
@@ -37,18 +37,18 @@ class EquationsByKind(FittedEquations):
 
     @abstractmethod
     def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
-        """(n, targets): functions of the parents in a graph, data in prepared units."""
+        """(n, targets): functions of the parents in a graph, for data in prepared units."""
 
     @abstractmethod
     def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
-        """(n, targets): what values of a parent, in units of the table, add to the equation of v.
+        """(n, targets): terms that values of parent u, in units of the table, add for v.
 
-        For numbers and counts in units of v, of log(1 + x) for counts; for a category, to the
-        log-odds of each level but the first against the first.
+        For a number, in units of v; for a count, of log(1 + v); for a category, in log-odds of each
+        level but the first against the first.
         """
 
     def in_table(self, data: NDArray[Any], v: int) -> Floats:
-        """Values of one variable in the units of the table."""
+        """(n,): values of variable v in the units of the table."""
         return np.asarray(data[:, v] * self.scales[v] + self.means[v], np.float64)
 
     def level_probabilities(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
@@ -58,18 +58,18 @@ class EquationsByKind(FittedEquations):
 
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
         """Predict every variable: expected numbers, most probable levels."""
-        places = range(len(self.embedding.widths))
-        return np.column_stack([self.predict_column(data, adjacency, v) for v in places])
+        variables = range(len(self.embedding.widths))
+        return np.column_stack([self.predict_column(data, adjacency, v) for v in variables])
 
     def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
-        """Predict one variable."""
+        """Predict variable v."""
         if self.embedding.is_levels(v):
             level = np.argmax(self.level_probabilities(data, adjacency, v), axis=1)
             return self._prepared(self.embedding.value_of(level, v), v)
         return self._number(self.sums(data, adjacency, v)[:, 0], v)
 
     def _number(self, line: Floats, v: int) -> Floats:
-        """Return the prepared value of a number or count, given that of its first column."""
+        """Convert values of the first column of a number or count to prepared units."""
         embedding = self.embedding
         values = line * embedding.scales[v] + embedding.centres[v]
         return self._prepared(embedding.restored(values, v), v)
@@ -78,9 +78,9 @@ class EquationsByKind(FittedEquations):
         return np.asarray((values - self.means[v]) / self.scales[v])
 
     def noise_of(self, data: NDArray[Any], adjacency: Any, residuals: NDArray[Any]) -> NDArray[Any]:
-        """(n, d): residuals, of counts on their scale; for categories, numbers between 0 and 1.
+        """(n, d): residuals, those of counts on the scale of log(1 + x), and noise of categories.
 
-        The number is the middle of the level's interval of cumulative probability.
+        That noise is the middle of the level's interval of cumulative probability.
         """
         noise, rows = np.array(residuals), np.arange(len(data))
         for v in range(len(self.embedding.widths)):
@@ -90,8 +90,8 @@ class EquationsByKind(FittedEquations):
                 ends = np.cumsum(shares, axis=1)[rows, levels]
                 noise[:, v] = ends - 0.5 * shares[rows, levels]
             elif not self.embedding.is_number(v):
-                line = self.embedding.block(self.in_table(data, v), v, 1)[:, 0]
-                noise[:, v] = line - self.sums(data, adjacency, v)[:, 0]
+                first = self.embedding.block(self.in_table(data, v), v, 1)[:, 0]
+                noise[:, v] = first - self.sums(data, adjacency, v)[:, 0]
         return noise
 
     def _categories(self) -> list[int]:
@@ -100,7 +100,7 @@ class EquationsByKind(FittedEquations):
     def respond(
         self, data: NDArray[Any], adjacency: Any, v: int, noise: NDArray[Any]
     ) -> NDArray[Any]:
-        """Values of one variable, given its parents and its noise."""
+        """Compute variable v from its parents and its noise."""
         if self.embedding.is_number(v):
             return np.asarray(self.predict_column(data, adjacency, v) + noise)
         if not self.embedding.is_levels(v):
@@ -112,7 +112,7 @@ class EquationsByKind(FittedEquations):
         return self._prepared(self.embedding.value_of(level, v), v)
 
     def redrawn(self, noise: Floats, random: np.random.Generator) -> Floats:
-        """Draw the noise of categories anew: uniformly between 0 and 1."""
+        """Replace the noise of categories by uniform draws between 0 and 1."""
         drawn = noise.copy()
         for v in self._categories():
             drawn[:, v] = random.random(len(noise))
@@ -131,8 +131,8 @@ class EquationsByKind(FittedEquations):
             return np.asarray(np.log(np.maximum(own, 1e-12)))
         if embedding.is_number(v):
             return None
-        left = embedding.block(x, v, 1)[:, 0] - self.sums(data, adjacency, v)[:, 0]
+        residuals = embedding.block(x, v, 1)[:, 0] - self.sums(data, adjacency, v)[:, 0]
         variance = self.variances[v]
-        density = -0.5 * (np.log(2 * math.pi * variance) + left**2 / variance)
+        density = -0.5 * (np.log(2 * math.pi * variance) + residuals**2 / variance)
         jacobian = np.log(embedding.scales[v]) + np.log1p(np.maximum(x, 0.0))
         return np.asarray(density - jacobian)

@@ -1,4 +1,4 @@
-"""Arrays of a fit that refuse writing: a changed array would contradict the rest of the fit."""
+"""Read-only arrays of a fit: a changed array would contradict the rest of the fit."""
 
 from copy import copy
 from dataclasses import fields, is_dataclass
@@ -9,9 +9,9 @@ from scipy import sparse
 
 
 def read_only(value: Any) -> Any:
-    """Return the value with arrays that refuse writing: NumPy, sparse, or fields of a dataclass.
+    """Make arrays read-only: NumPy, sparse, or those in the fields of a dataclass.
 
-    No array is copied, and the caller's own arrays can still be written.
+    NumPy arrays are not copied, and the caller's own arrays stay writable.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def read_only(value: Any) -> Any:
         view.flags.writeable = False
         return view
     if sparse.issparse(value):
-        # Entries are sorted now: SciPy sorts them in place when it needs them so.
+        # Entries are sorted here, since SciPy would later sort them in place.
         matrix = sparse.csr_array(value, copy=not value.has_canonical_format)
         matrix.sum_duplicates()
         for name in ("data", "indices", "indptr"):
@@ -37,7 +37,7 @@ def read_only(value: Any) -> Any:
         frozen = {name: read_only(one) for name, one in held.items()}
         changed = {name: one for name, one in frozen.items() if one is not held[name]}
         if changed:
-            value = copy(value)  # not `replace`: a class of a user may have its own constructor
+            value = copy(value)  # not `replace`, since a user's class may define its constructor
         for name, one in changed.items():
             object.__setattr__(value, name, one)
         return value

@@ -1,4 +1,4 @@
-"""Rows of a fitted DAG: those it was fitted to, new ones, and noise for drawn ones."""
+"""Rows of a fitted DAG: constants and residuals of training rows, new rows, drawn noise."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from cosmodag.data.interventions import take_columns, targets_of
 from cosmodag.data.kinds import matched
 from cosmodag.data.regimes import label_texts
 from cosmodag.errors import DataError
-from cosmodag.fit.preparation import deviations_of
+from cosmodag.fit.dag.preparation import deviations_of
 from cosmodag.fit.time.unroll import as_windows
 from cosmodag.io.tables.frames import as_table
 
@@ -48,7 +48,7 @@ def with_constants(given: "FittedDAG", data: NDArray[np.float32], recentre: bool
 
 
 def _shift_of_means(dag: "FittedDAG", unexplained: Floats) -> Floats:
-    """Shift of the means that gives residuals of mean zero."""
+    """Shift (d,) of the means with which the residuals have mean zero, causes first."""
     shift = np.asarray(unexplained, np.float64)
     shift[dag.preparation.constant] = 0.0
     for v in dag.order:
@@ -84,12 +84,12 @@ def _check_columns(dag: "FittedDAG", columns: int) -> None:
 
 
 def likelihoods_of(dag: "FittedDAG", data: Floats, regimes: Any = None) -> Floats:
-    """(n, k): log-likelihoods of prepared rows; see `FittedDAG.log_likelihoods`."""
+    """Log-likelihoods (n, k) of prepared rows; see `FittedDAG.log_likelihoods`."""
     assert dag.noise_variances is not None
     varying = dag.has_noise
     squares = (data - dag.predict_prepared(data))[:, varying] ** 2
     variances = dag.noise_variances[varying] / dag.preparation.scales[varying] ** 2
-    # A column that others determine exactly, such as a copy, has rounding errors only.
+    # The residuals of a column that others determine exactly, such as a copy, are rounding errors.
     variances = np.maximum(variances, float(np.finfo(np.float32).eps) ** 2)
     likelihood = -0.5 * (np.log(2 * np.pi * variances) + squares / variances)
     likelihood -= np.log(dag.preparation.scales[varying])
@@ -108,7 +108,7 @@ def likelihoods_of(dag: "FittedDAG", data: Floats, regimes: Any = None) -> Float
 
 
 def score_of(dag: "FittedDAG", X: Any, interventions: Any, regimes: Any) -> float:
-    """Mean log-likelihood of entries that were not set; see `FittedDAG.score`."""
+    """Compute the mean log-likelihood of entries that were not set; see `FittedDAG.score`."""
     X, entries, labels = take_columns(X, interventions, regimes)
     if dag.window is not None:
         X, entries = as_windows(dag.window, X, entries)
@@ -128,7 +128,7 @@ def drawn_noise(dag: "FittedDAG", n: int, random: np.random.Generator, *, normal
         return dag.equations.redrawn(random.normal(size=(n, dag.d)) * deviations, random)
     if counted is None:
         rows = random.integers(len(dag.residuals), size=(n, dag.d))
-    else:  # rows in which a variable was measured and not set
+    else:  # for each variable, the rows in which it was measured and not set
         own = (np.flatnonzero(column) for column in counted.T)
         rows = np.stack([random.choice(places, size=n) for places in own], axis=1)
     drawn = dag.residuals[rows, np.arange(dag.d)].astype(np.float64)

@@ -1,1 +1,1 @@
-"""Files of fitted learners: written, read, and checked."""
+"""Files of fitted DAGs and learners: writing, reading, and checks."""

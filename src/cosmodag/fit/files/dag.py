@@ -1,7 +1,7 @@
-"""Files of fitted DAGs: the part that those of learners share, and files without a learner.
+"""Files of fitted DAGs: files without a learner, and the part they share with those of learners.
 
-The arrays and most facts of both are the same. What else a DAG consists of follows from the
-parameters of its learner; without one, it is in the entry ``fitted_dag`` of the facts.
+Arrays and most facts are the same in both. The other parts of a DAG follow from the parameters of
+its learner; in a file without a learner they are the fact ``fitted_dag``.
 """
 
 import os
@@ -20,6 +20,9 @@ from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.time.window import Window
 from cosmodag.errors import CosmodagError, DataError
 from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
+from cosmodag.fit.dag.known import Known
+from cosmodag.fit.dag.preparation import Preparation
+from cosmodag.fit.dag.regimes import FittedRegimes
 from cosmodag.fit.files.trusted import (
     DamagedError,
     check_arrays,
@@ -28,20 +31,17 @@ from cosmodag.fit.files.trusted import (
     check_values,
 )
 from cosmodag.fit.fitted_dag import FittedDAG
-from cosmodag.fit.known import Known
-from cosmodag.fit.preparation import Preparation
-from cosmodag.fit.regimes import FittedRegimes
 from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.registry import subclass_named
 
 MODEL = "model.safetensors"
-"""File with the model in a folder that ``cosmodag fit`` wrote."""
+"""Name of the file with the model in a folder that ``cosmodag fit`` wrote."""
 _MATRICES = ("weights", "adjacency")
 _ARRAYS = ("noise_variances", "deviations", "target_sets", "turning_losses")
 
 
 def as_plain(value: Any) -> Any:
-    """Value as JSON can hold it: NumPy's numbers as Python's, what it cannot hold as None."""
+    """Convert a value for JSON: NumPy numbers to Python numbers, random generators to None."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.random.Generator | np.random.RandomState):
@@ -56,12 +56,12 @@ def as_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Value that `as_plain` wrote: a tuple was written as a list."""
+    """Convert a value that `as_plain` wrote: lists become tuples."""
     return tuple(value) if isinstance(value, list) else value
 
 
 def as_arrays(name: str, weights: Any) -> dict[str, NDArray[Any]]:
-    """Write a matrix, dense or sparse, as named arrays; none for None."""
+    """Convert a matrix, dense or sparse, to named arrays; no arrays for None."""
     if weights is None:
         return {}
     if not sparse.issparse(weights):
@@ -75,7 +75,7 @@ def as_arrays(name: str, weights: Any) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:
-    """Rebuild a matrix from the arrays of :func:`as_arrays`; None if there are none."""
+    """Rebuild a matrix from its :func:`as_arrays`; None if there are none."""
     if name in arrays:
         return arrays[name]
     if f"{name}.data" not in arrays:
@@ -85,7 +85,7 @@ def from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:
 
 
 def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) -> FittedEquations:
-    """Rebuild equations from what their ``arrays`` and ``facts`` gave."""
+    """Rebuild equations from their ``arrays`` and ``facts``."""
     if "mechanism" in facts:
         from cosmodag.model.mechanism import FittedMechanism
 
@@ -96,8 +96,8 @@ def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) ->
                 "import the module that defines it first."
             )
         mechanism = kind(**{name: from_plain(value) for name, value in facts["values"].items()})
-        found = FittedMechanism.from_arrays(mechanism, arrays, len(arrays["order"]))
-        return FunctionEquations(found)
+        functions = FittedMechanism.from_arrays(mechanism, arrays, len(arrays["order"]))
+        return FunctionEquations(functions)
     if "activation" in facts:
         from cosmodag.learners.networks.equations import networks_from
 
@@ -110,15 +110,16 @@ def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) ->
 
 
 def _equation_facts(equations: FittedEquations) -> dict[str, Any]:
-    """Facts from which, with its arrays, `equations_from` rebuilds the equations."""
+    """Facts from which, with the arrays, `equations_from` rebuilds the equations."""
     if not isinstance(equations, FunctionEquations):
         return equations.facts()
     mechanism: Any = equations.functions.mechanism
     name = type(mechanism).__name__
     if _mechanism_named(name) is not type(mechanism):
         raise DataError(
-            f"The graph cannot be saved without its learner: its mechanism {name} is no dataclass "
-            "that inherits from Mechanism, or another has the same name: save the learner instead."
+            f"The graph cannot be saved without its learner, because its mechanism {name} is not a "
+            "dataclass that inherits from Mechanism, or another mechanism has the same name: save "
+            "the learner instead."
         )
     return {
         "mechanism": name,
@@ -129,7 +130,7 @@ def _equation_facts(equations: FittedEquations) -> dict[str, Any]:
 
 
 def _mechanism_named(name: str) -> Any:
-    """Find a mechanism that the program has defined; None where there is none."""
+    """Find a mechanism that is defined in this program; None if there is none of that name."""
     from cosmodag.model.mechanism import Mechanism
 
     found = subclass_named(Mechanism, name)
@@ -137,13 +138,13 @@ def _mechanism_named(name: str) -> Any:
 
 
 def dag_arrays(dag: FittedDAG, *, residuals: bool) -> dict[str, NDArray[Any]]:
-    """Arrays of a DAG, by name; with its residuals, also the entries that were set or imputed."""
+    """Arrays of a DAG, by name; with residuals, also the entries that were set or imputed."""
     arrays: dict[str, NDArray[Any]] = {"order": dag.order, **dag.preparation.arrays()}
     for name in _MATRICES:
         arrays |= as_arrays(f"{name}_", getattr(dag, name))
     kept = {f"{name}_": getattr(dag, name) for name in _ARRAYS}
     if residuals:
-        # `sample` does not use the residuals of entries that were set or imputed.
+        # `sample` leaves out the residuals of entries that were set or imputed.
         kept |= {"residuals_": dag.residuals}
         kept |= {"targets": dag.known.targets, "absent": dag.known.absent}
     arrays |= {name: value for name, value in kept.items() if value is not None}
@@ -152,7 +153,7 @@ def dag_arrays(dag: FittedDAG, *, residuals: bool) -> dict[str, NDArray[Any]]:
 
 
 def dag_facts(dag: FittedDAG) -> dict[str, Any]:
-    """Facts of a DAG that are in every file."""
+    """Facts of a DAG that every file has."""
     noise = {"noise_": dag.noise, "noise_reason_": dag.noise_reason}
     facts: dict[str, Any] = {
         "names": None if dag.columns is None else list(dag.columns),
@@ -235,7 +236,7 @@ def save_dag(dag: FittedDAG, path: str | os.PathLike[str], *, residuals: bool) -
 
 
 def load_dag(path: str | os.PathLike[str]) -> FittedDAG:
-    """Read a DAG that was saved with or without its learner; see :meth:`FittedDAG.load`."""
+    """Read a DAG that was saved with or without a learner; see :meth:`FittedDAG.load`."""
     arrays, facts = read_parts(path)
     with refusing_damage(path):
         if not isinstance(facts, dict) or "fitted_dag" not in facts:
@@ -258,7 +259,7 @@ def load_dag(path: str | os.PathLike[str]) -> FittedDAG:
 
 
 def read_parts(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], Any]:
-    """Arrays and facts of a file, or of the model in a folder that ``cosmodag fit`` wrote."""
+    """Read arrays and facts of a file, or of the model in a folder of ``cosmodag fit``."""
     path = Path(path)
     if path.is_dir():
         if not (path / MODEL).is_file():
@@ -271,7 +272,7 @@ def read_parts(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], A
 
 @contextmanager
 def refusing_damage(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors from the content of a file into one sentence that names the file."""
+    """Turn errors caused by the content of a file into one error that names the file."""
     try:
         yield
     except CosmodagError:

@@ -1,4 +1,4 @@
-"""Saving and loading of fitted learners: a fitted DAG, and the learner's own part."""
+"""Saving and loading of fitted learners: the DAG, parameters and further attributes."""
 
 import json
 import os
@@ -29,6 +29,7 @@ from cosmodag.learners.registry import learner_named
 
 __all__ = ["MODEL", "learner_from", "load", "save"]
 
+# Fitted attributes of every learner that are plain values.
 _FACTS = (
     "stopped_",
     "was_cyclic_",
@@ -39,24 +40,25 @@ _FACTS = (
     "curves_reason_",
 )
 
+# Learners that once had the parameter ``variant``.
 _HAD_VARIANTS = ("Notears", "Dagma", "NoCurl")
 
-# Parameters that are paths: neither written nor read, since a file from elsewhere could name any
-# path.
-_OF_THIS_MACHINE = ("checkpoint",)
+# Parameters that are paths. They are neither written nor read, since a file from elsewhere could
+# name any path.
+_PATHS = ("checkpoint",)
 
 
 def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -> None:
-    """Write a fitted learner: its DAG, its parameters and its further fitted attributes."""
+    """Write a fitted learner: its DAG, parameters and further fitted attributes."""
     dag, own = model.fitted_, vars(model)
     _check_name(model)
     arrays = dag_arrays(dag, residuals=residuals)
     arrays |= as_arrays("raw_weights_", getattr(model, "raw_weights_", None))
     arrays |= {name: getattr(model, name) for name in model.extra_arrays if hasattr(model, name)}
-    # Knowledge as it was read, so that loading a model opens no other file.
+    # The content of a knowledge file, not its path, so that loading a model opens no other file.
     parameters = {**model.get_params(deep=False), "knowledge": dag.knowledge}
-    parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
-    if "kinds" in parameters:  # a class of a user may have a constructor of its own
+    parameters |= {name: None for name in _PATHS if name in parameters}
+    if "kinds" in parameters:  # the constructor of a user's class may lack it
         parameters["kinds"] = plain_kinds(parameters["kinds"])
     facts = dag_facts(dag)
     names = [name for name in (*_FACTS, *model.extra_facts) if name in own]
@@ -72,9 +74,9 @@ def save(model: FittedGraph, path: str | os.PathLike[str], *, residuals: bool) -
 def load(path: str | os.PathLike[str]) -> StructureLearner:
     """Read a fitted model that ``model.save(path)`` or ``cosmodag fit -o path`` wrote.
 
-    Nothing that is read can run code: the file holds numbers, names and parameter values. A
-    learner that is not part of cosmodag is found if the program has defined or imported it. A
-    parameter that cannot be written, such as a generator given as ``random_state``, comes back as
+    Nothing in the file is run as code: it contains numbers, names and parameter values. A learner
+    that is not part of cosmodag can be loaded once the program has defined or imported its class. A
+    parameter that cannot be written, such as a generator given as ``random_state``, is loaded as
     None.
     """
     arrays, facts = read_parts(path)
@@ -90,24 +92,24 @@ def load(path: str | os.PathLike[str]) -> StructureLearner:
 def learner_from(
     path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], facts: Any
 ) -> StructureLearner:
-    """Construct a learner from the content of a file, which is checked before it is used."""
+    """Construct a learner from the content of a file, and check the content before its use."""
     check_facts(facts)
     facts = _with_trainings(_without_variant(facts))
     learner = learner_named(facts["learner"])
     if learner is None:
         raise DataError(
             f"'{path}' holds a {facts['learner']}, which is not defined here: import the module "
-            "that defines it first, if it is not from a later version of cosmodag."
+            "that defines it first, or update cosmodag if a later version wrote the file."
         )
     check_values(facts)
     check_arrays(arrays, facts)
     parameters = {name: from_plain(value) for name, value in facts["parameters"].items()}
     known = parameters.get("knowledge")
     parameters["knowledge"] = Knowledge(**known) if isinstance(known, dict) else None
-    parameters |= {name: None for name in _OF_THIS_MACHINE if name in parameters}
+    parameters |= {name: None for name in _PATHS if name in parameters}
     model = learner(**parameters)
     model.check_settings()
-    for name in model.idle_settings():  # earlier versions ignored values without effect
+    for name in model.idle_settings():  # earlier versions accepted values without effect
         setattr(model, name, getattr(learner, name))
     _restore(model, arrays, facts)
     return model
@@ -167,19 +169,19 @@ def _check_name(model: FittedGraph) -> None:
     kind = type(model)
     if learner_named(kind.__name__) is not kind:
         raise DataError(
-            f"This {kind.__name__} ({kind.__module__}) cannot be saved: another learner has the "
-            "same name, and the file would be read as one of those; rename the class."
+            f"This {kind.__name__} ({kind.__module__}) cannot be saved, because another learner "
+            "has the same name, and the file would be loaded as that one: rename the class."
         )
 
 
 def _written(name: str, value: Any) -> Any:
-    """Value of a parameter as JSON can hold it."""
+    """Convert the value of a parameter for JSON, or refuse it."""
     plain = as_plain(value)
     try:
         json.dumps(plain)
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"The model cannot be saved: its parameter {name} is a {type(value).__name__}, and "
-            "files hold numbers, texts and lists only."
+            f"The model cannot be saved: its parameter {name} is a {type(value).__name__}, but a "
+            "file can hold numbers, texts and lists only."
         ) from error
     return plain

@@ -1,6 +1,6 @@
-"""Checks that a model read from a file is one that `save` could have written.
+"""Checks that a file is one that `save` could have written.
 
-A file may be damaged, or crafted to do harm. Nothing in it is run, and its content is used only
+A file may be damaged, or crafted to do harm. Its content is never run as code, and is used only
 after these checks: types, shapes, numbers, and that the graph is a DAG in the given order.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class DamagedError(ValueError):
-    """Content of a file that `save` does not write; the message names it."""
+    """Content that `save` does not write; the message says what is wrong with the file."""
 
 
 _WITH_LEARNER = {"learner": str, "parameters": dict, "fitted": dict}
@@ -32,7 +32,7 @@ def check_facts(facts: Any) -> None:
     _require(isinstance(facts, dict), "its facts are not a mapping")
     try:
         json.dumps(facts, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:  # halves of characters, which no file can be written with
+    except UnicodeEncodeError as error:  # lone surrogates, which cannot be written to a file
         raise DamagedError("a text is not valid Unicode") from error
     expected = _WITHOUT_LEARNER if "fitted_dag" in facts else _WITH_LEARNER
     for name, kind in expected.items():
@@ -60,7 +60,7 @@ def check_facts(facts: Any) -> None:
 
 
 def _check_own(facts: dict[str, Any]) -> None:
-    """Check what a file without a learner holds in place of its parameters."""
+    """Check the facts that a file without a learner has instead of parameters."""
     lags, known = facts.get("lags"), facts.get("knowledge")
     _require(isinstance(facts.get("learner"), str), "the name of its learner is missing")
     _require(type(lags) is int and lags >= 0, "its lags are not a whole number")
@@ -83,9 +83,10 @@ def _is_kind(value: Any) -> bool:
     )
 
 
+# Integers must be smaller than this, so that a float can represent them.
 _HUGE = 1e300
 
-# Entries of records that are numbers.
+# Entries of records that must be numbers.
 _NUMBERS = {"after", "before", "changed", "entries", "moves", "rounds", "rows", "seconds", "share"}
 
 
@@ -119,7 +120,7 @@ def _entries(value: Any) -> list[Any]:
 
 
 def _leaves(value: Any) -> list[Any]:
-    """Entries of a list or mapping whose entries may be lists."""
+    """Entries of a list or mapping, with nested lists and mappings replaced by their entries."""
     return [leaf for entry in _entries(value) for leaf in _entries(entry)]
 
 
@@ -143,17 +144,17 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     ),
     "missing_report_": lambda value: _is_record(value, "entries", "share"),
 }
-"""Checks of fitted attributes, by name; those of learners defined elsewhere are unknown."""
+"""Checks of fitted attributes, by name; those of learners defined elsewhere are not checked."""
 
 
 def check_values(facts: dict[str, Any]) -> None:
-    """Check the values of parameters and fitted attributes: types, and sizes of numbers."""
+    """Check the values of parameters and fitted attributes: types, and magnitudes of numbers."""
     for name, value in facts.get("parameters", {}).items():
-        nested = name == "kinds" and all(map(_is_plain, _leaves(value)))
-        plain = (name == "knowledge" or nested) or (
-            not isinstance(value, dict) and all(map(_is_plain, _entries(value)))
-        )
-        _require(plain, f"its parameter {name!r} has a value of a wrong type")
+        may_nest = name == "kinds"  # a mapping of columns to kinds, or to lists of levels
+        entries = _leaves(value) if may_nest else _entries(value)
+        is_plain = all(map(_is_plain, entries)) and (may_nest or not isinstance(value, dict))
+        allowed = name == "knowledge" or is_plain
+        _require(allowed, f"its parameter {name!r} has a value of a wrong type")
     _require("fitted_dag" in facts or "stopped_" in facts["fitted"], "'stopped_' is missing")
     for name, value in facts["fitted"].items():
         kind = _KINDS.get(name)
@@ -221,13 +222,13 @@ def _check_matrix(arrays: dict[str, NDArray[Any]], name: str, d: int) -> None:
             places = _array(arrays, f"{name}.{end}", "iu", 1)
             _require(places.shape == values.shape, f"{name!r} has ends of unequal length")
             inside = not places.size or (places.min() >= 0 and places.max() < d)
-            _require(bool(inside), f"{name!r} names a variable that is not there")
+            _require(bool(inside), f"{name!r} names a variable that does not exist")
     else:
         _require(name != "adjacency_", "it has no graph")
 
 
 def check_dag(dag: "FittedDAG") -> None:
-    """Check a loaded graph: it must be a DAG in its order, and it must predict."""
+    """Check a loaded graph: its arcs must agree with its order, and it must predict."""
     d = dag.d
     places = np.empty(d, np.intp)
     places[dag.order] = np.arange(d)
@@ -243,7 +244,7 @@ def check_dag(dag: "FittedDAG") -> None:
 
 
 def _array(arrays: dict[str, NDArray[Any]], name: str, kinds: str, dimensions: int) -> NDArray[Any]:
-    """Take an array of finite numbers of some kind."""
+    """Return an array after checking its type, its dimensions, and that floats are finite."""
     array = arrays.get(name)
     _require(array is not None, f"{name!r} is missing")
     assert array is not None

@@ -1,1 +1,1 @@
-"""Rows in time: windows of a series, and views of a graph over lags."""
+"""Rows in time: windows of a series, paths and responses, and the view of a graph over lags."""

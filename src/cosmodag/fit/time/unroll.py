@@ -1,4 +1,4 @@
-"""Rows in time become windows: a table with lagged columns, which every learner can use."""
+"""Windows of a time series: a table with lagged columns, which every learner can use."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from cosmodag.io.tables.frames import Table, as_table
 
 @dataclass(frozen=True)
 class InTime:
-    """How the rows of a table follow one another."""
+    """Series and times of the rows of a table."""
 
     # Labels of the rows' series, the name of the column that holds them, or None for one series.
     series: Any = None
@@ -26,12 +26,12 @@ class InTime:
 
     @property
     def is_given(self) -> bool:
-        """Whether a series or a time is given."""
+        """Whether series or times are given."""
         return self.series is not None or self.time is not None
 
     @classmethod
     def like(cls, window: Window, X: Any, series: Any = None, time: Any = None) -> "InTime":
-        """Series and times of new rows: those given, or the columns that held them in training."""
+        """Series and times of new rows: given, or else the columns that had them in training."""
         columns = getattr(X, "columns", getattr(X, "column_names", ()))
         named = set(map(str, columns))
         return cls(
@@ -40,7 +40,7 @@ class InTime:
         )
 
     def taken_from(self, X: Any) -> "tuple[Any, InTime]":
-        """Split the columns off a table."""
+        """Split the columns of series and times off a table: the other columns, and the labels."""
         X, series = take_column(X, self.series, "series")
         X, time = take_column(X, self.time, "time")
         return X, InTime(series, time)
@@ -49,12 +49,12 @@ class InTime:
 class Unrolled(NamedTuple):
     """A table of windows."""
 
-    # Columns at time t, then before; NaN where values are missing. A column and its lagged copies
-    # have one kind.
+    # The columns at time t, then their lagged copies, which have the same kinds; NaN for missing
+    # values.
     table: Table
     window: Window  # variables and lags
     rows: NDArray[np.intp]  # (m,): row of the original table that is time t of each window
-    # (m, (k + 1) d) bool: values at time t that were set; None for none.
+    # (m, (k + 1) d) bool: values at time t that were set; None without interventions.
     targets: NDArray[np.bool_] | None
     findings: list[Finding]  # about gaps in time
     n: int  # number of rows of the original table
@@ -72,13 +72,14 @@ def unroll(
 ) -> Unrolled:
     """Put the rows of earlier times beside each row.
 
-    A value that was set from outside does not follow its equation at that time, and is an ordinary
-    cause of later ones. No window crosses from one series into the next, or a gap in time. Columns
-    that `in_time` names are taken out of the table.
+    A value that was set by an intervention does not follow its equation at that time, but is an
+    ordinary cause of later values. No window crosses the end of a series or a gap in time. The
+    columns that `in_time` names are removed from the table.
 
-    `remedy` is the advice for missing values, which are then refused; by default they are kept.
-    `trained_on` is the window of a fitted model, whose variables the table must have; their kinds
-    are not decided again. `interventions` is not the name of a column.
+    `interventions` are those of each row, but not the name of a column. If `remedy` is given,
+    missing values are refused with this advice; by default they are kept. `trained_on` is the
+    window of a fitted model, whose variables the table must have; their kinds are not inferred
+    again.
     """
     X, by_row = in_time.taken_from(X)
     keep: dict[str, Any] = {"missing": "keep"} if remedy is None else {"remedy": remedy}
@@ -89,11 +90,11 @@ def unroll(
         table = as_table(X, fewest_rows=1, declared=trained_on.names, **keep)
         base = checked_variables(table, trained_on, isinstance(X, np.ndarray | list | tuple))
     found = lagged(base.X, lags, names=base.names, series=by_row.series, time=by_row.time)
-    set_now = targets_of(interventions, base.names, len(base.X))
+    by_entry = targets_of(interventions, base.names, len(base.X))
     targets = None
-    if set_now is not None:
+    if by_entry is not None:
         targets = np.zeros(found.X.shape, np.bool_)
-        targets[:, : len(base.names)] = set_now[found.rows]
+        targets[:, : len(base.names)] = by_entry[found.rows]
         targets = targets if targets.any() else None
     if not len(found.X):
         raise DataError(f"No row has {lags} rows before it: take fewer lags.")
@@ -106,29 +107,30 @@ def unroll(
 
 
 def checked_variables(table: Table, window: Window, is_array: bool) -> Table:
-    """Refuse a table whose variables are not those of a window; an array takes their names."""
+    """Refuse a table whose variables are not those of a window; an array is given their names."""
     if len(table.names) != window.d or not (is_array or tuple(table.names) == window.names):
         raise DataError(
             f"The table has the columns {name_list(table.names, most=10)}, but the model was "
-            f"fitted on {name_list(list(window.names), most=10)}: give these, in this order."
+            f"fitted on {name_list(list(window.names), most=10)}: give these columns, in this "
+            "order."
         )
     return Table(table.X, list(window.names), table.kinds)
 
 
 def as_windows(window: Window, X: Any, interventions: Any = None) -> tuple[Any, Any]:
-    """Make windows of the rows of a new table, and of what was set; keep a table of windows.
+    """Make windows of the rows of a new table, and of its interventions; keep a table of windows.
 
-    Times and series are taken from the columns that held them in training, if the table has them.
+    Times and series are those of the columns that had them in training, if the table has these.
     """
-    if _width(X) == len(window.columns):
-        return X, interventions
     in_time = InTime.like(window, X)
+    if not in_time.is_given and _width(X) == len(window.columns):
+        return X, interventions
     found = unroll(X, window.lags, in_time, interventions, trained_on=window)
     return found.table, found.targets
 
 
 def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
-    """Report how many windows are lost to gaps in time."""
+    """Report the number of rows without a window because of gaps in time."""
     used, gaps = len(found.X), found.gaps
     if not gaps:
         return []
@@ -139,8 +141,8 @@ def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
             float(gaps),
             "warning" if used < 0.75 * rows else "notice",
             f"Times are missing at {gaps} places, and {used} of {rows} rows have the "
-            f"{found.window.lags} rows before them: if rows follow one another whatever their "
-            "times (working days, say), leave the times out.",
+            f"{found.window.lags} rows before them: if rows are successive whatever their times "
+            "(such as working days), leave the times out.",
         )
     ]
 

@@ -1,4 +1,4 @@
-"""What a fitted graph of time series offers: window, summary, responses, forecasts."""
+"""Attributes and methods of fitted time series: window, summary graph, responses, forecasts."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ class TimeSeriesView(Questions):
     def window_graph_(self) -> "nx.DiGraph[Any]":
         """The learnt DAG: ``x`` and ``x[t-1]`` as nodes, each with its ``variable`` and ``lag``.
 
-        Arcs lead into time t; arcs between earlier times, which repeat them, are not listed.
+        All arcs lead into time t; the same arcs between earlier times are left out.
         """
         window, graph = self.window_, self.graph_
         for place, name in enumerate(window.columns):
@@ -60,10 +60,10 @@ class TimeSeriesView(Questions):
 
     @property
     def summary_graph_(self) -> "nx.DiGraph[Any]":
-        """Which variable acts on which, at any lag: edges with their ``lags`` and ``weights``.
+        """Graph of the variables: edges for arcs at any lag, with their ``lags`` and ``weights``.
 
-        It may have cycles and loops, since a may act on b and b on a later. The DAG is
-        ``window_graph_``.
+        It may have cycles and loops, since a may act on b and b later on a; ``window_graph_`` is
+        acyclic.
         """
         import networkx as nx
 
@@ -87,23 +87,23 @@ class TimeSeriesView(Questions):
         return lagged_weights(self._dag)
 
     def impulse_responses(self, horizon: int = 10, *, cumulative: bool = False) -> "pd.DataFrame":
-        """Effects over time: how variables change after one of them was raised once, by one unit.
+        """Compute effects over time: changes of variables after one was raised once, by one unit.
 
-        The raised variable follows its own equation again from the next time on. For equations
-        that are not linear it is the mean over paths drawn from the model; a variable of two
-        values changes from the lower to the upper one, and categories have no responses (NaN).
+        At the next time, the raised variable follows its own equation again. For equations that are
+        not linear the changes are means over paths drawn from the model. A variable with two values
+        changes from the lower to the upper one; categories have no responses (NaN).
 
         Parameters
         ----------
         horizon : int
-            Times after the pulse.
+            Number of times after the pulse.
         cumulative : bool
-            The sum of the changes so far.
+            Whether to give cumulative sums of the changes.
 
         Returns
         -------
         DataFrame
-            A row for each ``cause`` and ``effect``, and a column for each time from 0 on.
+            A row for each ``cause`` and ``effect``, and a column for each time, starting at 0.
 
         Examples
         --------
@@ -133,19 +133,19 @@ class TimeSeriesView(Questions):
         level: float = 0.95,
         X: Any = None,
     ) -> "pd.DataFrame":
-        """Give impulse responses with intervals.
+        """Compute impulse responses with intervals.
 
         Parameters
         ----------
         horizon, cumulative
             As for `impulse_responses`.
         bootstrap : int or ResampledFits, optional
-            Fit so many resamples, of blocks of successive rows, for intervals that hold the
-            uncertainty of the graph. They are kept and used for the next questions too. Without
-            them intervals come from the standard errors of the equations, as if the graph had been
-            known, and are too short where it is not; equations that are not linear then have none.
+            Number of resamples, of blocks of successive rows, to fit for intervals that include the
+            uncertainty of the graph. Their fits are kept for later calls. By default intervals
+            follow from the standard errors of the equations, as if the graph were known, and are
+            too short if it is not; equations that are not linear then have no intervals.
         level : float
-            Of the intervals.
+            Coverage of the intervals.
         X : table, optional
             The training data, for a model that was loaded without it.
 
@@ -153,7 +153,7 @@ class TimeSeriesView(Questions):
         -------
         DataFrame
             A row for each ``cause``, ``effect`` and ``time``, with ``estimate``, ``low`` and
-            ``high`` (NaN where there is no interval).
+            ``high`` (NaN without an interval).
 
         Examples
         --------
@@ -198,13 +198,14 @@ class TimeSeriesView(Questions):
         return found.cumsum(axis=0) if cumulative else found
 
     def forecast(self, X: Any, steps: int = 1) -> Floats:
-        """Predict the rows that follow the last of one series, each from those before it.
+        """Predict the rows after the last row of a series, each from the rows before it.
 
         Parameters
         ----------
         X : table with the variables of the training data, in order of time
             At least as many rows as lags.
         steps : int
+            Number of rows to predict.
 
         Returns
         -------
@@ -217,15 +218,18 @@ class TimeSeriesView(Questions):
         given = as_table(X, fewest_rows=1, declared=window.names)
         table = checked_variables(given, window, is_array)
         if len(table.X) < window.lags:
-            raise DataError(f"A forecast needs the last {window.lags} rows: X has {len(table.X)}.")
+            raise DataError(
+                f"A forecast needs the last {window.lags} rows, but X has {len(table.X)}: give at "
+                "least as many rows as lags."
+            )
         if by_row.series is not None and len(set(by_row.series)) > 1:
-            raise DataError("A forecast continues one series: give the rows of one only.")
+            raise DataError("A forecast continues one series: give the rows of one series only.")
         rows = np.arange(len(table.X)) if by_row.time is None else np.argsort(as_times(by_row.time))
         known = matched(table, self._dag.kinds[: window.d])
         return forecast(self._dag, known[rows[-window.lags :]], steps)
 
     def _predict_ahead(self, X: Any, do: "Mapping[Any, Any] | None", in_time: InTime) -> Floats:
-        """Predict each row from the rows before it; NaN where these are missing."""
+        """Predict each row from the rows before it; NaN if these are missing."""
         window = self.window_
         found = unroll(X, window.lags, in_time, trained_on=window)
         held = _held(self._dag, do, found.n)

@@ -1,1 +1,1 @@
-"""What a fitted learner shows of its graph: arcs, summary, drawings, and answers to questions."""
+"""Attributes and methods of fitted learners: arcs, summary, drawings, effects, validation."""

@@ -1,9 +1,10 @@
 """Table of the arcs of a fitted graph: standardised weights, errors and bases of directions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.fit.dag.basis import contains_arcs
 from cosmodag.solve.machine.threads import blas_threads
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cosmodag.fit.view.fitted import FittedGraph
+    from cosmodag.stability import BootstrapResult
 
 Floats = NDArray[np.float64]
 
@@ -19,10 +21,10 @@ _REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding e
 
 
 def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFrame":
-    """List the arcs of a fitted graph as ``model.arcs_`` describes, the largest first.
+    """Tabulate the arcs of a fitted graph, the largest first; ``model.arcs_`` has the columns.
 
     The index is the place of each arc in ``edges_``. Standard errors of the weights are given in
-    that order, or computed from the training data, if the model has it.
+    that order, or computed from the training data if the model has it.
     """
     import pandas as pd
 
@@ -48,16 +50,16 @@ def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFra
     return table.iloc[largest_first(table["standardised"].to_numpy(), table["weight"].to_numpy())]
 
 
-def with_shares(table: "pd.DataFrame", resamples: Any) -> "pd.DataFrame":
+def with_shares(
+    table: "pd.DataFrame", edges: sparse.coo_array, resamples: "BootstrapResult | None"
+) -> "pd.DataFrame":
     """Add ``p_edge`` and ``p_direction`` of a bootstrap to an `arc_table`; NaN without one."""
     if resamples is None:
         return table.assign(p_edge=np.nan, p_direction=np.nan)
-    place = {name: number for number, name in enumerate(resamples.names)}
-    rows = [place[name] for name in table["cause"]]
-    columns = [place[name] for name in table["effect"]]
+    places = edges.row[table.index], edges.col[table.index]
     return table.assign(
-        p_edge=resamples.edge_probabilities[rows, columns],
-        p_direction=resamples.direction_probabilities[rows, columns],
+        p_edge=resamples.edge_probabilities[places],
+        p_direction=resamples.direction_probabilities[places],
     )
 
 
@@ -74,37 +76,37 @@ def largest_first(standardised: Floats, weights: Floats) -> NDArray[np.intp]:
 
 
 def standardised(model: "FittedGraph") -> Floats:
-    """Weights of the arcs of ``edges_`` where all columns have a standard deviation of one.
+    """Weights of the arcs of ``edges_`` for columns with a standard deviation of one.
 
-    A weight times the deviation of the cause, divided by that of the effect. The strength of an arc
-    of a network depends on the cause's unit only, and is not divided.
+    The weight times the deviation of the cause, divided by that of the effect. The strength of an
+    arc of a network depends on the unit of the cause only, and is not divided.
     """
     edges = model.edges_
     sizes = model.deviations_ / model.preparation_.scales
-    below = 1.0 if hasattr(model, "response") else sizes[edges.col]
+    divisors = 1.0 if hasattr(model, "response") else sizes[edges.col]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = edges.data * (sizes[edges.row] / below)
+        found = edges.data * (sizes[edges.row] / divisors)
     return np.where(np.isfinite(found), found, np.nan)
 
 
 def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     """Compute standard errors of the weights of arcs, by least squares on the parents.
 
-    They assume that the arcs were known beforehand, although the same data chose them.
+    They treat the arcs as known, although the same data chose them.
 
     `prepared` is the training data, in the units of the weights. The errors are in the order of
-    ``edges_``, NaN where parents are redundant or rows too few; None for learners whose arcs are
-    functions.
+    ``edges_``, NaN if parents are redundant or rows too few; None for equations that are not
+    linear, and for a loaded model with interventions, which does not know in which rows they were.
     """
     if hasattr(model, "response") or not model.fitted_.is_linear:
         return None
     edges, targets = model.edges_, model.known_.targets
     if targets is None and hasattr(model, "target_sets_"):
-        return None  # the rows that count are not known
+        return None
     errors = np.full(edges.nnz, np.nan)
     by_head = np.argsort(edges.col, kind="stable")
     starts = np.flatnonzero(np.diff(edges.col[by_head], prepend=-1))
-    # For thousands of small products, several threads cost more time than they save.
+    # Several threads would slow down thousands of small products.
     with blas_threads(1):
         for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
             head = edges.col[arcs[0]]
@@ -116,10 +118,10 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
 
 
 def coefficient_covariance(regressors: Floats, response: Floats) -> tuple[Floats, Floats]:
-    """Compute the covariance (k, k) of least-squares coefficients of regressors of size one.
+    """Compute the covariance (k, k) of least-squares coefficients for regressors of norm one.
 
-    Also return the sizes (k,) of the regressors, by which coefficients are to be divided. NaN where
-    regressors are redundant or rows too few.
+    The second result is the norms (k,) of the centred regressors, by which coefficients are to be
+    divided. The covariance is NaN if regressors are redundant or rows too few.
     """
     n, k = regressors.shape
     regressors, response = regressors - regressors.mean(axis=0), response - response.mean()
@@ -132,6 +134,6 @@ def coefficient_covariance(regressors: Floats, response: Floats) -> tuple[Floats
     if np.linalg.eigvalsh(products)[0] < _REDUNDANT:
         return unknown, sizes
     inverse = np.linalg.inv(products)
-    unexplained = response - unit @ (inverse @ (unit.T @ response))
-    variance = float(unexplained @ unexplained) / (n - k - 1)
+    residuals = response - unit @ (inverse @ (unit.T @ response))
+    variance = float(residuals @ residuals) / (n - k - 1)
     return variance * inverse, sizes

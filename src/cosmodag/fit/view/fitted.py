@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.fit.checks import refuse_lags
+from cosmodag.fit.checks import check_count, refuse_lags
 from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 class OfDAG:
-    """Attribute of a learner that is read from its fitted DAG; absent if the DAG has none."""
+    """Attribute of a learner that is read from its fitted DAG; missing if its value is None."""
 
     def __init__(self, path: str, *, may_be_none: bool = False) -> None:
         self._path, self._may_be_none = path, may_be_none
@@ -50,7 +50,7 @@ class OfDAG:
 
 
 class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
-    """Base of all learners: attributes and methods that need ``fitted_`` only."""
+    """Base of all learners: the attributes and methods that need only ``fitted_``."""
 
     stopped_: str | None
     findings_: "list[Finding]"
@@ -80,20 +80,20 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     turning_losses_: OfDAG = OfDAG("turning_losses")
 
     extra_arrays: ClassVar[tuple[str, ...]] = ()
-    """Names of further fitted attributes that are arrays; they are saved too."""
+    """Names of further fitted attributes that are arrays, and are saved."""
 
     extra_facts: ClassVar[tuple[str, ...]] = ()
-    """Names of further fitted attributes that are plain values; they are saved too."""
+    """Names of further fitted attributes that are plain values, and are saved."""
 
     takes_levels: ClassVar[bool] = False
-    """Whether categories of more than two levels can be learnt from."""
+    """Whether the learner takes unordered categories of three levels or more."""
 
-    # Whether the order that is learnt depends on units, as that of squared errors does.
+    # Whether the learnt order depends on the units of the columns, as with squared errors.
     _order_from_units: ClassVar[bool] = True
 
     @property
     def is_linear(self) -> bool:
-        """Whether the equations of variables are linear, so that regressions may replace them."""
+        """Whether the equations of variables are linear, so that regression can refit them."""
         return True
 
     def order_follows_units(self, noise: str | None) -> bool:
@@ -101,18 +101,18 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         return self._order_from_units and noise is None
 
     def decided(self) -> dict[str, Any]:
-        """Parameters that fix what the fit decided, so that resamples do not decide again."""
+        """Parameters that fix the choices of the fit, so that resamples do not choose again."""
         return {}
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
-        """Rebuild the equations of a saved fit from what their ``arrays`` gave."""
+        """Rebuild the equations of a saved fit from their ``arrays``."""
         from cosmodag.fit.files.dag import equations_from
 
         return equations_from(arrays, {})
 
     @property
     def causal_order_(self) -> list[Any]:
-        """Names, or numbers, of the variables, causes first."""
+        """Names, or numbers, of the variables in causal order, causes first."""
         names = self.names_
         return [names[place] for place in self._dag.order]
 
@@ -120,25 +120,26 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     def edges_(self) -> sparse.coo_array:
         """The learnt graph as a sparse matrix: ``row`` → ``col`` with weight ``data``.
 
-        An arc that knowledge requires is there even if its weight is zero.
+        It contains the arcs that knowledge requires, even with a weight of zero.
         """
         return self._dag.edges.copy()
 
     @property
     def arrow_basis_(self) -> list[str]:
-        """What the direction of each arc of ``edges_`` rests on, in the same order.
+        """Basis of the direction of each arc, in the order of ``edges_``.
 
-        The first of these that holds. ``"time"``: with `lags`, the cause comes earlier.
+        It is the first of these that applies. ``"time"``: with `lags`, the cause comes earlier.
         ``"knowledge"``: knowledge excludes the reverse.
-        ``"interventions"``: one end of it was set in some rows in which the other was not, which
-        shows in which direction influence passes. ``"intervention (found target)"``: likewise, in a
-        regime whose targets were found and not stated (``targets_``). ``"shape of the graph"``:
-        every graph with the same conditional independences has the arrow; it is as sure as the arcs
-        around it. ``"weak evidence"``: likewise, but turning it costs the Gaussian score less than
-        5 (``turning_losses_``). Knowledge and interventions again, for arrows that follow from
-        those by Meek's rules. Otherwise what was assumed of the noise: ``"equal variances"`` or
-        ``"non-Gaussianity"``; ``"scale of the columns"`` where the order follows the units; or
-        nothing in the data, a ``"free choice"``.
+        ``"interventions"``: one end was set in some rows in which the other was not, which shows in
+        which direction influence passes. ``"intervention (found target)"``: the same, in a regime
+        whose targets were found and not stated (``targets_``). ``"shape of the graph"``: every
+        graph with the same conditional independences has the arrow; it is as sure as the arcs
+        around it. ``"weak evidence"``: the same, but turning the arrow costs the Gaussian score
+        less than 5 (``turning_losses_``). Knowledge and interventions again, for arrows that follow
+        by Meek's rules. ``"curves"``: the equation may be a curve, and turning the arrow costs the
+        score at least 5. Otherwise the assumption about the noise, ``"equal variances"`` or
+        ``"non-Gaussianity"``; ``"scale of the columns"`` if the order follows the units; or a
+        ``"free choice"``, which nothing in the data supports.
         """
         return list(self._dag.arrow_basis)
 
@@ -147,15 +148,15 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     ) -> Any:
         """Predict every variable from its parents in ``adjacency_``.
 
-        With `lags`, each row is predicted from the rows before it alone, one step ahead; it is NaN
-        where these are missing.
+        With `lags`, each row is predicted one step ahead, from the rows before it alone; the
+        prediction is NaN if these are missing.
 
         Parameters
         ----------
         X : table with the columns of the training data
         do : mapping, optional
-            Variables that are set from outside, and to what: a number or label, or one for each
-            row. Their descendants are predicted from predicted parents.
+            Variables that are set by an intervention, and their values: a number or label, or one
+            for each row. Their descendants are predicted from predicted parents.
         series, time : optional
             With `lags`, as for ``fit``; by default the columns named there, if X has them.
 
@@ -175,34 +176,37 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     def score(
         self, X: Any, y: Any = None, *, interventions: Any = None, regimes: Any = None
     ) -> float:
-        """Mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
+        """Compute the mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
 
-        Error variances are those of the training data. Constant columns are left out (a table
-        without others has the score zero), and so are values that were set, which `interventions`
-        names as for ``fit``. If `regimes` gives the regime of each row, targets have their own
-        equations. Greater is better, so that scikit-learn's searches can use it.
+        Noise variances are those of the training data. Constant columns are left out (if all
+        columns are constant, the score is zero), and so are values that were set, which
+        `interventions` names as for ``fit``. If `regimes` gives the regime of each row, targets
+        have their own equations. Greater is better, as scikit-learn's searches require.
         """
         return self._dag.score(X, interventions, regimes)
 
     def log_likelihoods(self, X: Any) -> Floats:
-        """Log-likelihood of every entry of columns that have noise; Gaussian, except for levels."""
+        """Compute the log-likelihood of every entry of columns that have noise.
+
+        It is Gaussian, except for counts and levels.
+        """
         return self._dag.log_likelihoods(X)
 
     def sample(
         self, n: int, random_state: int | None = None, *, do: "Mapping[Any, Any] | None" = None
     ) -> "Floats | pd.DataFrame":
-        """Draw n new rows: noise from the training residuals, pushed through ``adjacency_``.
+        """Draw n new rows from the fitted equations, with noise from the training residuals.
 
-        A model that was loaded without its residuals draws from normal distributions of their
-        variances instead. With `lags` the rows are successive times of one series.
+        A model that was loaded without its residuals draws normal noise of their variances. With
+        `lags` the rows are successive times of one series.
 
         Parameters
         ----------
         n : int
         random_state : int, optional
         do : mapping, optional
-            Variables that are set from outside, and to what: a number or label, or one for each
-            row.
+            Variables that are set by an intervention, and their values: a number or label, or one
+            for each row.
 
         Returns
         -------
@@ -210,6 +214,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         array, labels in a frame
         """
         dag = self._dag
+        check_count("n", n, low=0)
         if dag.window is not None:
             return self._sample_path(n, random_state, do)
         if do is None:
@@ -226,20 +231,20 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
     @property
     def cpdag_(self) -> EquivalenceClass:
-        """Class of graphs that the data cannot tell apart without assumptions on the noise.
+        """Class of graphs that the data cannot distinguish without assumptions about the noise.
 
-        Its ``directed`` arrows are in every graph that has the same conditional independences,
-        agrees with knowledge and passes influence as the interventions showed; ``undirected`` edges
-        point one way in some of these graphs and the other way in others.
+        Its ``directed`` arrows are in every graph that has the same conditional independences and
+        agrees with knowledge and with the effects of interventions; ``undirected`` edges have one
+        direction in some of these graphs, and the other direction in others.
         """
         return EquivalenceClass.of(self.names_, self.equivalence_class())
 
     @property
     def pag_(self) -> PartialAncestralGraph:
-        """Partial ancestral graph: what the data shows where causes may be hidden.
+        """Partial ancestral graph, for data with possible hidden causes.
 
-        Its edges are ``→`` (a cause), ``↔`` (a hidden common cause), ``∘→`` (one of both) and
-        ``∘–∘`` (open). Computed on first use, from the graph and the training data; see
+        Its edges are ``→`` (a cause), ``↔`` (a hidden common cause), ``∘→`` (one of these two) and
+        ``∘–∘`` (undecided). It is computed from the graph and the training data, on first use; see
         ``docs/hidden_causes.md``.
         """
         refuse_lags(self, "pag_", "cpdag_ gives the class, as if nothing were hidden")
@@ -260,9 +265,9 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         ----------
         path : path
         residuals : bool
-            Also save the residuals of the training data, so that :meth:`sample` can draw from them.
-            The training table can then be reconstructed from the file: use False for confidential
-            data.
+            Whether to save the residuals of the training data, so that :meth:`sample` can draw from
+            them. The training table can then be reconstructed from the file: use False for
+            confidential data.
         """
         from cosmodag.fit.files.saved import save
 
@@ -270,9 +275,9 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         save(self, path, residuals=residuals)
 
     def prepared(self, X: Any) -> Floats:
-        """Check the columns of new data, and prepare it like the training data."""
+        """Check the columns of new data, and prepare the data like the training data."""
         return self._dag.prepared(X)
 
     def training_data(self) -> Floats:
-        """Recover the training data, prepared, from the residuals."""
+        """Recover the prepared training data from the residuals."""
         return self._dag.training_data()

@@ -1,9 +1,10 @@
-"""Questions that can be asked of a fitted graph: effects, and whether it is believable."""
+"""Questions about a fitted graph: effects, adjustment sets, bootstrap, validation."""
 
 from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
+from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import refuse_lags
 from cosmodag.fit.view.shown import Shown
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Questions(Shown):
-    """Methods of fitted graphs that `cosmodag.assess` computes; it is imported on demand."""
+    """Methods of fitted graphs that import `cosmodag.assess` or `cosmodag.stability` on demand."""
 
     def effect(
         self,
@@ -33,27 +34,29 @@ class Questions(Shown):
         X: Any = None,
         interventions: Any = None,
     ) -> "Effect":
-        """Effect of one variable on another: by how much the second changes if the first is set.
+        """Estimate the effect of one variable on another: the change if the first is set.
 
-        For linear equations it is a regression, adjusted for the optimal set (`adjustment_set`);
-        for others rows are simulated through the fitted equations. Where graphs that fit equally
-        well give different effects, all of them are given (``possible``), and the interval covers
-        them all. See ``docs/effects.md``.
+        For linear equations it is a regression coefficient, adjusted for the optimal set
+        (`adjustment_set`); for others, rows are simulated by the fitted equations. If graphs that
+        fit equally well give different effects, the result has them all (``possible``), and the
+        interval covers them all. See ``docs/effects.md``.
 
         Parameters
         ----------
-        cause, effect : name of a column, or its number where the table had no names
+        cause, effect : name of a column, or its number if the table had no names
         direct : bool
-            The effect with all other causes of `effect` held fixed, in place of the total one.
+            Whether all other causes of `effect` are held fixed: the direct effect, not the total
+            one.
         values : pair of float or str, optional
             The two values of the cause to compare, in its units, or two of its levels. By default
-            they are one unit apart, about its mean; a category of more than two levels has none.
+            they are one unit apart, about its mean; a category of more than two levels has no
+            default.
         bootstrap : int or ResampledFits, optional
-            Fit so many resamples of the rows, for an interval that holds the uncertainty of the
-            graph. They are kept and used for the next questions too. Without them the interval
-            takes the graph as known, and is too short.
+            Number of resamples of the rows to fit, for an interval that includes the uncertainty of
+            the graph. Their fits are kept for later calls. By default the interval treats the graph
+            as known, and is too short.
         level : float
-            Of the interval.
+            Coverage of the interval.
         X : table, optional
             The training data, for a model that was loaded without it.
         interventions : optional
@@ -62,7 +65,7 @@ class Questions(Shown):
         Returns
         -------
         Effect
-            Its text is the answer in plain words.
+            Printed as sentences.
 
         Examples
         --------
@@ -84,7 +87,7 @@ class Questions(Shown):
     def _effects(
         self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
     ) -> "Effects":
-        """Collect what effects are computed from."""
+        """Return the effects of the model; for its own training data they are cached."""
         from cosmodag.assess import Effects
 
         dag, model = self._dag, cast("FittedGraph", self)
@@ -100,7 +103,7 @@ class Questions(Shown):
     def _resamples(
         self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
     ) -> "ResampledFits | None":
-        """Fit resamples and keep them, or return those kept earlier; None where there are none."""
+        """Fit resamples and keep them, or return those kept earlier; None if there are none."""
         from cosmodag.assess import refit_resamples
 
         kept: ResampledFits | None = vars(self).get("_resampled_fits_")
@@ -114,16 +117,16 @@ class Questions(Shown):
 
     @property
     def effects_(self) -> "pd.DataFrame":
-        """Total effects of all variables (rows) on all others (columns), for one unit.
+        """Total effects of a change by one unit of each variable (rows) on all others (columns).
 
-        NaN where graphs that fit equally well differ (`effect` gives the range); zero where no
-        directed path leads from the one to the other; one on the diagonal. Above 1,000 variables
-        they are products of weights over paths, sparse, in the fitted graph.
+        NaN if graphs that fit equally well give different effects (`effect` gives the range); zero
+        if there is no directed path; one on the diagonal. Linear effects among more than 1,000
+        variables are sums over paths of products of weights in the fitted graph, as sparse columns.
         """
         return self._effects(None, None, None).matrix()
 
     def bootstrap(self, X: Any, n: int = 200, **options: Any) -> "BootstrapResult":
-        """Fit the learner to resamples of the rows, and count in how many each edge is found.
+        """Fit the learner to resamples of the rows, and count how often each edge is found.
 
         The result is kept: ``arcs_``, ``graph_``, ``summary`` and ``report`` then give ``p_edge``
         and ``p_direction``.
@@ -133,7 +136,7 @@ class Questions(Shown):
         X : table
             The training data.
         n : int
-            Resamples.
+            Number of resamples.
         **options
             As for :func:`cosmodag.stability.bootstrap`: ``interventions``, ``random_state``, …
 
@@ -143,9 +146,17 @@ class Questions(Shown):
         """
         from cosmodag.stability import bootstrap
 
-        check_is_fitted(self, "fitted_")
-        self.bootstrap_ = bootstrap(cast("StructureLearner", self), X, n, **options)
-        return self.bootstrap_
+        dag = self._dag
+        result = bootstrap(cast("StructureLearner", self), X, n, **options)
+        are_named = dag.columns is not None and isinstance(result.names[0], str)
+        if len(result.names) != dag.d or (are_named and result.names != dag.names):
+            raise DataError(
+                f"The table has the columns {name_list(list(map(str, result.names)), most=10)}, "
+                f"but the model was fitted on {name_list(dag.texts, most=10)}: give the training "
+                "data."
+            )
+        self.bootstrap_ = result
+        return result
 
     def adjustment_set(self, cause: Any, effect: Any, kind: str = "optimal") -> tuple[Any, ...]:
         """Variables to adjust for in a regression of `effect` on `cause`.
@@ -160,7 +171,8 @@ class Questions(Shown):
         Raises
         ------
         DataError
-            Where no directed path leads from cause to effect, or the class leaves the effect open.
+            If no directed path leads from cause to effect, or graphs of the equivalence class
+            differ in the effect.
         """
         from cosmodag.assess.effects.possible import adjustment_set
 
@@ -180,39 +192,39 @@ class Questions(Shown):
         max_time: float = 60.0,
         random_state: int = 0,
     ) -> "Validation":
-        """Test whether the graph is believable; see ``docs/validate.md``.
+        """Test whether the data contradict the graph; see ``docs/validate.md``.
 
-        Independences that the graph implies are tested, and the p-values corrected for their
-        number. The graph is compared with graphs of shuffled names, and the learner is fitted to
-        subsets of the columns, to see whether it agrees with itself.
+        Independences that the graph implies are tested, with p-values corrected for their number.
+        The graph is compared with graphs of shuffled names, and with fits of the learner to subsets
+        of the columns.
 
         Parameters
         ----------
         X : table, optional
-            New rows, which the graph was not learnt from: the honest test. By default the training
-            data, which flatters the graph.
+            New rows, from which the graph was not learnt: the fair test. By default the training
+            data, which favour the graph.
         interventions : optional
             What was set in `X`, as for ``fit``.
         split : float, optional
-            Without new rows: hold out this share of the old ones, fit the learner to the others,
-            and test that graph on the rows held out.
+            Without new rows: hold out this fraction of the training rows, fit the learner to the
+            others, and test that graph on the rows held out.
         test : {"auto", "partial-correlation", "residuals", "curved"}
-            For linear relations with normal noise, linear ones with any noise, or relations of any
-            shape; automatically what the model assumes.
+            Test for linear relations with normal noise, for linear relations with any noise, or for
+            relations of any shape; ``"auto"`` follows the assumptions of the model.
         level : float
-            Probability with which a right graph is rejected.
+            Probability that a correct graph is rejected.
         shuffles : int
-            Graphs with shuffled names to compare with.
+            Number of graphs with shuffled names to compare with.
         subsets : int
-            Subsets of the columns to fit; 0 for none.
+            Number of subsets of the columns to fit; 0 omits them.
         max_time : float
-            Seconds after which no more shuffles and subsets are tried.
+            Seconds after which no further shuffles and subsets are tried.
         random_state : int
 
         Returns
         -------
         Validation
-            Its text is the verdict in plain words.
+            Printed as a verdict in plain words.
         """
         from cosmodag.assess.validate import validate
 

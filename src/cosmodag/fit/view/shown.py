@@ -1,4 +1,4 @@
-"""How a fitted graph is shown: tables of arcs and targets, graph, summary, report, drawing."""
+"""Presentation of a fitted graph: tables of arcs and targets, summary, report, drawing."""
 
 import textwrap
 from collections import Counter
@@ -30,7 +30,7 @@ _ASSUMED = (
 
 
 class Summary(str):
-    """Text that Python and notebooks show as it is, without quotes."""
+    """Text that Python and notebooks display without quotes."""
 
     __slots__ = ()
 
@@ -103,7 +103,7 @@ def _arc_lines(table: "pd.DataFrame", arcs: int) -> list[str]:
 
 
 class Shown:
-    """Attributes and methods of fitted graphs that show the whole fit."""
+    """Attributes and methods of fitted graphs that present the fit."""
 
     fitted_: "FittedDAG"
     bootstrap_: "BootstrapResult"
@@ -116,40 +116,41 @@ class Shown:
 
     @property
     def names_(self) -> list[Any]:
-        """Column names, or column numbers where the data had no names."""
+        """Column names, or column numbers if the data had no names."""
         return self._dag.names
 
     @property
     def arcs_(self) -> "pd.DataFrame":
         """Table of the arcs, the largest standardised weight first.
 
-        Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight where every column
-        has a standard deviation of one; ``se`` and ``t`` of the weight by least squares on the
-        parents, as if the arcs had been known beforehand (NaN where the training data is not
-        available, or arcs are functions); ``basis``, what the direction rests on
-        (``arrow_basis_``); ``class``, whether the equivalence class has the arc ``directed`` or
-        ``undirected`` (``cpdag_``); ``p_edge`` and ``p_direction``, the shares of resamples that
-        join the two and that have the arrow (NaN before :meth:`bootstrap`, and where it withholds
-        them). The index is the place of the arc in ``edges_``.
+        Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight for columns with a
+        standard deviation of one; ``se`` and ``t`` of the weight by least squares on the parents,
+        as if the arcs were known (NaN without the training data, or if equations are not linear);
+        ``basis`` of the direction (``arrow_basis_``); ``class``, whether the arc is ``directed`` or
+        ``undirected`` in the equivalence class (``cpdag_``); ``p_edge`` and ``p_direction``, the
+        fractions of resamples that join the two variables and that have the arrow (NaN before
+        :meth:`bootstrap`, and if it withholds them). The index is the place of the arc in
+        ``edges_``.
         """
         model, dag = cast("FittedGraph", self), self._dag
         resamples = getattr(self, "bootstrap_", None)
         done = vars(self).get("_arc_table_")
         if done is None or done[0] is not dag or done[1] is not resamples:
-            done = self._arc_table_ = (dag, resamples, with_shares(arc_table(model), resamples))
+            table = with_shares(arc_table(model), dag.edges, resamples)
+            done = self._arc_table_ = (dag, resamples, table)
         return done[2].copy()
 
     @property
     def targets_(self) -> "pd.DataFrame":
         """Table of the targets of regimes, for a fit with ``regimes``.
 
-        Columns: ``regime``, ``variable``; ``stated``, whether the user named it; ``evidence``, the
-        log-likelihood that an own equation gains in the regime, penalised and by ranks, so that it
-        does not depend on the shape of the noise (a variable that was not named is a target above
-        log(2 (d − 1))); ``change``: ``noise`` (the shared weights with another intercept and
-        variance), ``slopes`` (other weights and intercept, the same noise), ``cut`` (no parents)
-        or ``weights`` (all parameters its own); ``deviation`` of the noise of the own equation;
-        ``rows`` of the regime.
+        Columns: ``regime``, ``variable``; ``stated``, whether the user named the target;
+        ``evidence``, the penalised log-likelihood, by ranks, that an own equation gains in the
+        regime: ranks make it independent of the shape of the noise, and a variable that was not
+        named is a target if it exceeds log(2 (d − 1)); ``change``: ``noise`` (the shared weights
+        with another intercept and variance), ``slopes`` (other weights and intercept, the same
+        noise), ``cut`` (no parents) or ``weights`` (all parameters its own); ``deviation`` of the
+        noise of the own equation; ``rows``, the number of rows of the regime.
         """
         table: pd.DataFrame = self.regimes_.table(self.names_)
         return table
@@ -174,7 +175,7 @@ class Shown:
         Returns
         -------
         str
-            Shown without quotes.
+            Displayed without quotes.
 
         Examples
         --------
@@ -205,9 +206,9 @@ class Shown:
 
     @property
     def graph_(self) -> "nx.DiGraph[Any]":
-        """The learnt graph: column names as nodes, the columns of ``arcs_`` on each edge.
+        """The learnt graph: column names as nodes, the columns of ``arcs_`` as edge attributes.
 
-        A number that is not known, such as ``p_edge`` without resamples, is left out.
+        Unknown numbers, such as ``p_edge`` without resamples, are left out.
         """
         import networkx as nx
 
@@ -229,8 +230,8 @@ class Shown:
     ) -> None:
         """Write a report: one self-contained HTML file, see ``docs/report.md``.
 
-        It shows the surest arcs and what they rest on, the graph, effects, arcs, weights, training,
-        the diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
+        It shows the surest arcs and their bases, the graph, effects, arcs, weights, training, the
+        diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
         contains no row of the data.
 
         Parameters
@@ -238,14 +239,14 @@ class Shown:
         path : path
             The file to write.
         data : table, optional
-            The training data, for the diagnosis and standard errors; only needed for a model that
+            The training data, for the diagnosis and standard errors; needed only for a model that
             was loaded.
         bootstrap : object, optional
-            A :class:`cosmodag.stability.BootstrapResult` of the same table; by default that of
-            :meth:`bootstrap`, if there is one.
+            A :class:`cosmodag.stability.BootstrapResult` of the same table; by default the result
+            of :meth:`bootstrap`, if there is one.
         groups : mapping, optional
-            Name of the group of each variable, which the page shows by colour. By default the tiers
-            of the knowledge.
+            Name of the group of each variable, shown as a colour; by default the tiers of the
+            knowledge.
         """
         from cosmodag.report import Evidence, write_report
 
@@ -256,7 +257,7 @@ class Shown:
         write_report(path, model, Evidence.of(model, data, resamples), run)
 
     def _repr_html_(self) -> str:
-        """Draw the graph for a notebook; before the fit, what scikit-learn shows."""
+        """Draw the graph for a notebook; before the fit, show the learner as scikit-learn does."""
         from sklearn.utils import estimator_html_repr
 
         from cosmodag.report.drawings import thumbnail

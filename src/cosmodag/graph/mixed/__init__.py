@@ -1,1 +1,1 @@
-"""Graphs with a mark at each end of an edge: ancestral graphs and their equivalence classes."""
+"""Mixed graphs, with a mark at each end of every edge: ancestral graphs and their classes."""

@@ -1,10 +1,11 @@
 """Partial ancestral graphs: by definition, and from a DAG learnt without hidden variables.
 
-A DAG that was learnt without hidden variables joins all pairs that need it, and some that are only
-joined because hidden causes are missing. The way from there (GFCI: Ogarrio, Spirtes and Ramsey
-2016; with an order search, BOSS-FCI: Ramsey, Andrews and Spirtes 2025, arXiv 2510.04263): remove
-the edges whose ends some set of neighbours separates, direct colliders, remove the edges whose ends
-a set from further away separates, and apply the rules of orientation.
+A DAG that was learnt without hidden variables has all edges of the partial ancestral graph, and
+also edges that it needs only because the hidden causes are missing. The algorithm that starts from
+it (GFCI: Ogarrio, Spirtes and Ramsey 2016; with an order search, BOSS-FCI: Ramsey, Andrews and
+Spirtes 2025, arXiv 2510.04263) removes the edges whose ends are separated by a set of neighbours,
+orients colliders, removes the edges whose ends are separated by a set from farther away, and
+applies the orientation rules.
 """
 
 from collections import deque
@@ -36,11 +37,10 @@ from cosmodag.graph.mixed.orientation import (
 def ancestral_graph(adjacency: Matrix, observed: Sequence[int]) -> Marks:
     """Maximal ancestral graph over the observed vertices of a DAG.
 
-    Two vertices are joined if no set of other observed ones separates them, which is so if their
-    observed ancestors do not. The mark at u of the edge u–v is a tail if u is an ancestor of v in
-    the DAG, and an arrowhead otherwise (Richardson and Spirtes 2002).
-
-    Rows and columns of the result have the order of `observed`.
+    Two vertices are joined if no set of other observed vertices separates them, that is, if the set
+    of their observed ancestors does not. The mark at u of the edge u–v is a tail if u is an
+    ancestor of v in the DAG, and an arrowhead otherwise (Richardson and Spirtes 2002). Rows and
+    columns of the result are in the order of `observed`.
 
     A hidden common cause (vertex 0) of two variables becomes ↔:
 
@@ -64,9 +64,9 @@ def ancestral_graph(adjacency: Matrix, observed: Sequence[int]) -> Marks:
 def pag_of_ancestral_graph(graph: Marks) -> Marks:
     """Partial ancestral graph: the marks common to all equivalent maximal ancestral graphs.
 
-    The given graph has the edges → and ↔ only; a DAG is one.
+    The edges of the given graph must be → or ↔, as those of a DAG are.
 
-    Nothing is known of the two ends of a single edge; a collider has two arrowheads:
+    Both ends of a single edge are undetermined; a collider has two arrowheads:
 
     >>> pag_of_ancestral_graph(marks_of_dag([[0, 1], [0, 0]])).tolist()
     [[0, 1], [1, 0]]
@@ -77,21 +77,21 @@ def pag_of_ancestral_graph(graph: Marks) -> Marks:
 
 
 def pag_of_dag(adjacency: Matrix) -> Marks:
-    """Partial ancestral graph of a DAG over observed variables.
+    """Partial ancestral graph of a DAG whose variables are all observed.
 
-    It has the DAG's edges, and no ↔: hidden causes are possible wherever it has a circle.
+    It has the DAG's edges, and no ↔. Hidden common causes are possible wherever it has a circle.
     """
     return pag_of_ancestral_graph(marks_of_dag(adjacency))
 
 
 def separators_in(graph: Marks) -> Separators:
-    """Separate two vertices of a maximal ancestral graph by their ancestors."""
+    """Return a function that separates two vertices by their ancestors in an ancestral graph."""
     above = [set(np.flatnonzero(column).tolist()) for column in ancestors(graph).T]
     return lambda u, v: (above[u] | above[v]) - {u, v}
 
 
 FindSeparator: TypeAlias = Callable[[int, int, Sequence[tuple[int, ...]]], "tuple[int, ...] | None"]
-"""From sets of one size, returns one that separates two variables; None if none does."""
+"""Returns one of several sets of equal size that separates two variables; None if none does."""
 
 
 def pag_from_dag(
@@ -104,27 +104,28 @@ def pag_from_dag(
 ) -> Marks:
     """Partial ancestral graph from a learnt DAG and tests of independence.
 
-    With true answers to the tests, and a DAG from which no arc can be removed without implying an
+    If all tests give true answers, and no arc of the DAG can be removed without implying an
     independence that does not hold, the result is the partial ancestral graph by definition.
 
-    Two variables that the DAG does not join are taken to be independent given the parents of the
-    later one. Separating sets of up to `largest` variables are tried (default: all sizes). `given`
-    marks, (d, d), are kept for pairs that turn out to be joined; `fixed` edges are not tested.
+    Two variables that the DAG does not join are assumed to be independent given the parents of the
+    later one. Separating sets of at most `largest` variables are tried (default: all sizes). The
+    `given` marks, (d, d), are kept for pairs that remain joined; `fixed` edges are not tested.
     """
     skeleton = _Skeleton(adjacency, find_separator, largest)
-    tested = [edge for edge in skeleton.in_triangles() if fixed is None or not fixed[edge]]
-    skeleton.thin(tested, lambda: [set(np.flatnonzero(row).tolist()) for row in skeleton.joined])
+    edges = [edge for edge in skeleton.in_triangles() if fixed is None or not fixed[edge]]
+    skeleton.remove_separated(edges, skeleton.neighbours)
     marks = with_colliders(skeleton.marks(given), skeleton.separator)
-    further = [possibly_separating(marks, v) for v in range(len(marks))]
-    skeleton.thin(tested, lambda: further)
+    farther = [possibly_separating(marks, v) for v in range(len(marks))]
+    skeleton.remove_separated(edges, lambda: farther)
     return directed_by_rules(skeleton.marks(given), skeleton.separator)
 
 
 def possibly_separating(marks: Marks, start: int) -> set[int]:
-    """Vertices at the end of paths on which each inner vertex is a collider, or in a triangle.
+    """Possible-D-Sep set of a vertex (Spirtes, Glymour and Scheines 2000).
 
-    If a set separates two vertices that are not joined in the ancestral graph, then one among
-    these of the first or the second does (Possible-D-Sep; Spirtes, Glymour and Scheines 2000).
+    It contains the ends of all paths from the vertex on which each inner vertex is a collider, or
+    forms a triangle with its two neighbours on the path. If two vertices are not joined in the
+    ancestral graph, a subset of the Possible-D-Sep set of one of them separates them.
     """
     joined = [np.flatnonzero(row).tolist() for row in marks]
     waiting = deque((start, v) for v in joined[start])
@@ -142,7 +143,7 @@ def possibly_separating(marks: Marks, start: int) -> set[int]:
 
 
 class _Skeleton:
-    """Edges that remain, and the sets that separate the pairs that are not joined."""
+    """The remaining edges, and separating sets of the pairs that are not joined."""
 
     def __init__(
         self, adjacency: Matrix, find_separator: FindSeparator, largest: int | None
@@ -155,34 +156,40 @@ class _Skeleton:
         self.removed: dict[tuple[int, int], frozenset[int]] = {}
 
     def separator(self, u: int, v: int) -> frozenset[int]:
-        """Set that separates a pair: the one found, or the parents of the later variable."""
+        """Return the separating set that was found, or else the parents of the later variable."""
         key = (min(u, v), max(u, v))
         if key in self.removed:
             return self.removed[key]
         return self.parents[u if self.place[u] > self.place[v] else v]
 
     def marks(self, given: Marks | None) -> Marks:
-        """Put the given marks on the skeleton, and circles elsewhere."""
+        """Mark the ends of the edges: with the given marks, and with circles elsewhere."""
         known = np.zeros(self.joined.shape, np.int8) if given is None else given
         return np.where(self.joined, np.where(known, known, CIRCLE), 0).astype(np.int8)
 
+    def neighbours(self) -> list[set[int]]:
+        """List the neighbours of each vertex."""
+        return [set(np.flatnonzero(row).tolist()) for row in self.joined]
+
     def in_triangles(self) -> list[tuple[int, int]]:
-        """Edges whose ends have a common neighbour. Only these can be due to hidden causes."""
+        """List the edges whose ends have a common neighbour; hidden causes can add no others."""
         steps = self.joined.astype(np.float32)
         inside = self.joined & (steps @ steps > 0)
         return [(int(u), int(v)) for u, v in np.argwhere(np.triu(inside))]
 
-    def thin(self, tested: list[tuple[int, int]], candidates: Callable[[], list[set[int]]]) -> None:
-        """Remove edges whose ends are separated by candidates of one of them, small sets first.
+    def remove_separated(
+        self, edges: list[tuple[int, int]], candidates: Callable[[], list[set[int]]]
+    ) -> None:
+        """Remove edges whose ends are separated by some candidates of one end, small sets first.
 
-        Edges that sets of one size separate are removed together, so that the result does not
-        depend on the order of the variables.
+        All edges whose ends are separated by sets of one size are removed together, so the result
+        does not depend on the order of the variables.
         """
         size = 0
         while self.largest is None or size <= self.largest:
             near = candidates()
-            left = [(u, v) for u, v in tested if self.joined[u, v]]
-            sides = {(u, v): [near[u] - {v}, near[v] - {u}] for u, v in left}
+            remaining = [(u, v) for u, v in edges if self.joined[u, v]]
+            sides = {(u, v): [near[u] - {v}, near[v] - {u}] for u, v in remaining}
             if all(len(side) < size for both in sides.values() for side in both):
                 return
             found = {}

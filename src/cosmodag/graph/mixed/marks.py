@@ -1,4 +1,4 @@
-"""Mixed graphs as matrices of marks, and separation in them.
+"""Mixed graphs as matrices of marks, and m-separation in them.
 
 ``marks[u, v]`` is the mark at v of the edge between u and v, so an edge has two entries:
 
@@ -14,8 +14,8 @@ not joined            NONE               NONE
 ====================  =================  =================
 
 A path between u and v is open given Z if none of its non-colliders is in Z, and each of its
-colliders is in Z or has a descendant there. Vertices without an open path are m-separated
-(Richardson and Spirtes 2002); in a DAG this is d-separation.
+colliders is in Z or has a descendant in Z. Two vertices without an open path between them are
+m-separated (Richardson and Spirtes 2002); in a DAG this is d-separation.
 """
 
 from collections.abc import Collection, Sequence
@@ -35,7 +35,7 @@ Marks: TypeAlias = NDArray[np.int8]
 
 
 def marks_of_dag(adjacency: Matrix) -> Marks:
-    """Write a directed graph as a matrix of marks.
+    """Convert a directed graph to a matrix of marks.
 
     >>> marks_of_dag([[0, 1], [0, 0]]).tolist()
     [[0, 2], [3, 0]]
@@ -49,7 +49,7 @@ def marks_of_dag(adjacency: Matrix) -> Marks:
 
 
 def ancestors(marks: Marks) -> NDArray[np.bool_]:
-    """Mark at [u, v] that u → … → v, or that u is v.
+    """Mark the entries [u, v] where u is v, or an ancestor of v.
 
     >>> ancestors(marks_of_dag([[0, 1, 0], [0, 0, 1], [0, 0, 0]])).astype(int).tolist()
     [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
@@ -62,19 +62,19 @@ def ancestors(marks: Marks) -> NDArray[np.bool_]:
 
 
 def check_marks(marks: Marks) -> Marks:
-    """Return a matrix of marks as int8; refuse any other matrix."""
+    """Convert a matrix of marks to int8; any other matrix raises a `DataError`."""
     found = np.asarray(marks)
     if found.ndim != 2 or found.shape[0] != found.shape[1]:
-        raise DataError(f"A matrix of marks is square, but this one has shape {found.shape}.")
+        raise DataError(f"A matrix of marks must be square, but this one has shape {found.shape}.")
     if not np.isin(found, (NONE, CIRCLE, ARROW, TAIL)).all() or np.diagonal(found).any():
-        raise DataError("A matrix of marks has the entries 0 to 3, and 0 on its diagonal.")
+        raise DataError("A matrix of marks must have entries 0 to 3, and 0 on its diagonal.")
     if not np.array_equal(found == NONE, found.T == NONE):
-        raise DataError("A matrix of marks has a mark at both ends of every edge.")
+        raise DataError("A matrix of marks must have a mark at both ends of every edge.")
     return found.astype(np.int8)
 
 
 class Separation:
-    """Answers which vertices of a graph of arrows → and ↔ are separated.
+    """Tests of m-separation in a graph whose edges are → and ↔.
 
     >>> collider = Separation(marks_of_dag([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))
     >>> collider.holds(0, 1, []), collider.holds(0, 1, [2])
@@ -84,7 +84,7 @@ class Separation:
     def __init__(self, marks: Marks) -> None:
         self._ancestors = ancestors(marks)
         joined = [np.flatnonzero(row).tolist() for row in marks]
-        # Per vertex: neighbours, whether the edge has an arrowhead there, and one at the vertex.
+        # For each vertex u: (v, whether u–v has an arrowhead at v, whether it has one at u).
         self._steps: list[list[tuple[int, bool, bool]]] = [
             [(v, bool(marks[u, v] == ARROW), bool(marks[v, u] == ARROW)) for v in near]
             for u, near in enumerate(joined)
@@ -95,7 +95,7 @@ class Separation:
         return v not in self.connected(u, given)
 
     def connected(self, start: int, given: Collection[int]) -> set[int]:
-        """Vertices outside of `given` to which a path from `start` is open."""
+        """Return the vertices outside of `given` to which a path from `start` is open."""
         conditioned = set(given)
         opens: Sequence[bool] = np.any(self._ancestors[:, sorted(conditioned)], axis=1).tolist()
         # A state is a vertex, and whether the last edge had an arrowhead at it.

@@ -1,4 +1,4 @@
-"""A partial ancestral graph with names: what a table shows where causes may be hidden."""
+"""A partial ancestral graph with names: what a table tells if hidden causes are allowed."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from cosmodag.graph.texts import dot_text, tetrad_text
 if TYPE_CHECKING:
     import networkx as nx
 
-# Mark at the first end, mark at the second end, and how the edge is written.
+# Marks at the first and the second end; the symbol of the edge, and its spelling by Tetrad.
 _SYMBOLS = {
     (TAIL, ARROW): ("→", "-->"),
     (CIRCLE, ARROW): ("∘→", "o->"),
@@ -25,12 +25,12 @@ _WORDS = {CIRCLE: "circle", ARROW: "arrow", TAIL: "tail"}
 
 @dataclass(frozen=True, eq=False)
 class PartialAncestralGraph:
-    """Graphs with hidden common causes that a table cannot distinguish, as one graph.
+    """The graphs with hidden common causes that a table cannot distinguish, as one graph.
 
-    An arrowhead at v of an edge u–v: v is not a cause of u. A tail at u: u is a cause of v,
-    directly or through others. A circle: not known. So ``u → v`` is a cause, ``u ↔ v`` a hidden
-    common cause, ``u ∘→ v`` one or both of these, ``u ∘–∘ v`` open. Two variables that are not
-    joined are independent given some others.
+    An arrowhead at v of an edge u–v means that v is not a cause of u. A tail at u means that u is a
+    cause of v, directly or through other variables. A circle means that the mark is undetermined.
+    So ``u → v`` is a cause, ``u ↔ v`` a hidden common cause, ``u ∘→ v`` one or both of these, and
+    ``u ∘–∘ v`` undetermined. Two variables that are not joined are independent given some others.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class PartialAncestralGraph:
     marks : (d, d) array
         The mark at v of the edge u–v at [u, v]: 0 not joined, 1 circle, 2 arrowhead, 3 tail.
     basis : str
-        What it was made from.
+        The source of the graph.
 
     Examples
     --------
@@ -69,9 +69,9 @@ class PartialAncestralGraph:
         object.__setattr__(self, "marks", marks)
 
     def edges(self) -> list[tuple[Any, str, Any]]:
-        """List the edges as (name, symbol, name); of → and ∘→ the effect is last.
+        """List the edges as (name, symbol, name), with the effect of → and ∘→ last.
 
-        Symbols are ``→``, ``∘→``, ``↔``, ``∘–∘``, and for selected rows ``—`` and ``—∘``.
+        Symbols are ``→``, ``∘→``, ``↔``, ``∘–∘`` and, under selection bias, ``—`` and ``—∘``.
         """
         return self._written(0)
 
@@ -91,8 +91,8 @@ class PartialAncestralGraph:
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Convert to networkx: one arc per edge, in the order of :meth:`edges`.
 
-        Its attributes are ``kind``, the symbol, and ``tail_mark`` and ``head_mark``, the words
-        ``circle``, ``arrow`` or ``tail`` for its two ends.
+        The attributes of an arc are ``kind``, the symbol, and ``tail_mark`` and ``head_mark``, the
+        words ``circle``, ``arrow`` or ``tail`` for its two ends.
         """
         import networkx as nx
 
@@ -121,16 +121,16 @@ class PartialAncestralGraph:
 
     def __repr__(self) -> str:
         counts = [(self.number_of(symbol), symbol) for symbol, _ in _SYMBOLS.values()]
-        most_first = sorted(counts, key=lambda one: -one[0])
-        counted = ", ".join(f"{count} {symbol}" for count, symbol in most_first if count)
-        return f"<PartialAncestralGraph of {len(self.names)} variables: {counted or 'no edges'}>"
+        most_first = sorted(counts, key=lambda pair: -pair[0])
+        listed = ", ".join(f"{count} {symbol}" for count, symbol in most_first if count)
+        return f"<PartialAncestralGraph of {len(self.names)} variables: {listed or 'no edges'}>"
 
     def _written(self, spelling: int) -> list[tuple[Any, str, Any]]:
         symbols = ((u, _SYMBOLS[self._ends(u, v)][spelling], v) for u, v in self._pairs())
         return [(self.names[u], symbol, self.names[v]) for u, symbol, v in symbols]
 
     def _pairs(self) -> list[tuple[int, int]]:
-        """Edges as pairs, each in the direction in which its symbol is written."""
+        """List the edges as pairs, each in the direction in which its symbol is written."""
         found = np.argwhere(np.triu(self.marks != 0)).tolist()
         return [(u, v) if self._ends(u, v) in _SYMBOLS else (v, u) for u, v in found]
 

@@ -1,4 +1,4 @@
-"""Names of columns: the header, selection by name or pattern, and names that are refused."""
+"""Names of columns: headers, selection by name or pattern, and checks."""
 
 import difflib
 import fnmatch
@@ -14,11 +14,11 @@ def choose_columns(
     drop: Sequence[str] | None = None,
     source: str = "the table",
 ) -> list[int]:
-    """Find the positions of the columns to keep, in the order of the table.
+    """Return the positions of the columns to keep, in the order of the table.
 
-    ``columns`` are kept (all by default), and of these those of ``drop`` are left out. Each entry
-    is a name, a pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these
-    separated by commas; a name may itself contain commas.
+    These are ``columns`` (all by default) without those in ``drop``. Each entry is a name, a
+    pattern with ``*``, ``?`` or ``[…]`` as in file names, or several of these separated by commas;
+    a name may itself contain commas.
 
     >>> choose_columns(["id", "dose_a", "dose_b", "level, mg"], drop=["id,dose_*"])
     [3]
@@ -63,19 +63,19 @@ def _single_names(names: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """Suggest known names that are similar to an unknown one.
+    """Suggest the known names that are most similar to an unknown one, for a message.
 
     >>> nearest("dos", ["dose", "level"])
     "the nearest is 'dose'"
     >>> nearest("age", ["dose", "level"])
     "it has 'dose', 'level'"
     """
-    folded = {other.casefold(): other for other in reversed(known)}
-    alike = difflib.get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.6)
-    if len(alike) == 1:
-        return f"the nearest is {folded[alike[0]]!r}"
-    if alike:
-        return f"the nearest are {name_list([folded[other] for other in alike])}"
+    by_folded = {other.casefold(): other for other in reversed(known)}
+    similar = difflib.get_close_matches(name.casefold(), list(by_folded), n=3, cutoff=0.6)
+    if len(similar) == 1:
+        return f"the nearest is {by_folded[similar[0]]!r}"
+    if similar:
+        return f"the nearest are {name_list([by_folded[other] for other in similar])}"
     return f"it has {name_list(known)}"
 
 
@@ -96,9 +96,9 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 
 def header_names(first: list[str], source: str) -> list[str]:
-    """Column names from the first record; a record of numbers means that the header is missing."""
+    """Return the column names in the first record; refuse a record of numbers."""
     names = [name.strip() for name in first]
-    # pandas writes the names 0, 1, 2, … of a data frame without names.
+    # pandas writes 0, 1, 2, … as the names of a data frame that has none.
     counts_up = len(names) > 2 and names == [str(index) for index in range(len(names))]
     if all(is_number(name) for name in names) and not counts_up:
         raise DataError(
@@ -109,8 +109,8 @@ def header_names(first: list[str], source: str) -> list[str]:
     return names
 
 
-def made_up_names(first: list[str], source: str) -> list[str]:
-    """Default names for a file without a header; a record of words is refused as a header."""
+def default_names(first: list[str], source: str) -> list[str]:
+    """Return default names for a file without a header; refuse a first record of words."""
     texts = [field for field in first if field.strip() and not is_number(field)]
     if len(texts) == len(first):
         raise DataError(
@@ -121,7 +121,7 @@ def made_up_names(first: list[str], source: str) -> list[str]:
 
 
 def numbered_names(count: int) -> list[str]:
-    """Default names x0, x1, … of columns without names."""
+    """Return the default names x0, x1, … of columns without names."""
     return [f"x{index}" for index in range(count)]
 
 

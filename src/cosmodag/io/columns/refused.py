@@ -1,4 +1,4 @@
-"""Values that are neither numbers nor levels: columns of them are refused in one message."""
+"""Columns of values that are neither numbers nor levels, refused together in one message."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ from cosmodag.io.kinds import label_of
 if TYPE_CHECKING:
     import pandas as pd
 
-# Patterns of values that are almost numbers, with a remedy for each.
+# Patterns of values that resemble numbers or missing values, with a remedy for each.
 _REMEDIES = (
     (re.compile(r"[+-]?\d{1,3}([,'’\s]\d{3})+\.\d*"), "write numbers without thousands separators"),
     (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
@@ -27,20 +27,20 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([T ].*)?"
 )
-_MOST_SHOWN = 8
-# A column of text is a category if its levels repeat: with more distinct values than this share of
-# the rows, it names or describes them.
-_MOST_DISTINCT = 0.5
+_MAX_SHOWN = 8
+# Text with more distinct values than this share of the rows is an identifier or a description of
+# the rows, not a category.
+_MAX_DISTINCT = 0.5
 _BOOLEANS = ("true", "false")
 
 
 @dataclass(frozen=True)
 class BadColumn:
-    """A column that cannot be used as numbers.
+    """A column that holds neither numbers nor levels.
 
     ``example`` is a value that is not a number, or None for a column without any value; ``kind`` is
-    "date", "identifier" (text that differs in most rows), "number" (numbers written as text),
-    "text" (a value that is not a number among numbers, or of no known type) or "empty".
+    "date", "identifier" (text that differs in most rows), "number" (numbers stored as text), "text"
+    (text among numbers, or values of an unknown type) or "empty".
     """
 
     name: str
@@ -51,14 +51,15 @@ class BadColumn:
 def bad_columns(frame: "pd.DataFrame", declared: Collection[str] = ()) -> list[BadColumn]:
     """List the columns of a data frame that hold neither numbers nor levels.
 
-    Of columns that the user has declared to hold levels only empty ones are bad.
+    A column that the user declared to hold levels is bad only if it is empty.
     """
     import pandas as pd
 
     found = []
     empty = frame.isna().all(axis=0).to_numpy() & (len(frame) > 0)
     texts = np.array([not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes])
-    for place in np.flatnonzero(empty | texts).tolist():  # a table may have 100,000 columns
+    # Not a loop over all columns, since a table may have 100,000 of them.
+    for place in np.flatnonzero(empty | texts).tolist():
         name, column = str(frame.columns[place]), frame.iloc[:, place]
         if empty[place]:
             found.append(BadColumn(name, None, "empty"))
@@ -80,10 +81,11 @@ def is_absent(value: Any) -> bool:
 
 
 def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) -> BadColumn | None:
-    """Say why a column of labels is no category: dates, identifiers, or numbers written as text.
+    """Describe why a column of labels cannot be a category; None if it can.
 
-    ``counts`` says how often each label occurs, ``is_text`` whether the labels are plain values:
-    those of a type for categories may look like numbers.
+    Dates, identifiers, and numbers stored as text are refused. ``counts`` has the number of
+    occurrences of each label. ``is_text`` is False for a column whose type is made for categories:
+    its labels may look like numbers.
     """
     labels = [str(label) for label in counts]
     are_numbers = not any(isinstance(label, str) for label in counts)
@@ -99,13 +101,13 @@ def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) 
         if len(others) < len(labels) or _remedy(wrong) or bad.kind == "date":
             return bad
     rows = sum(counts.values())
-    if 1 < len(labels) == rows or (len(labels) > 2 and len(labels) > _MOST_DISTINCT * rows):
+    if 1 < len(labels) == rows or (len(labels) > 2 and len(labels) > _MAX_DISTINCT * rows):
         return BadColumn(name, labels[0], "identifier")
     return None
 
 
 def described(name: str, example: object) -> BadColumn:
-    """Describe a column by its name and a value that is not a number."""
+    """Make a bad column from its name and a value that is not a number."""
     example = str(example)
     return BadColumn(name, example, "date" if _DATE.fullmatch(example.strip()) else "text")
 
@@ -115,7 +117,7 @@ def columns_error(
 ) -> DataError:
     """Create one error that names every bad column, with a value of each and a remedy.
 
-    ``with_gaps`` are other columns, with missing values that would be refused next.
+    ``with_gaps`` names other columns that have missing values, which would be refused next.
 
     >>> bad = [BadColumn("id", "Jo", "text"), BadColumn("day", "2020-01-02", "date")]
     >>> str(columns_error(bad, "'t.csv'")).split(": ")[1]
@@ -141,16 +143,19 @@ def columns_error(
                 f"category (kinds=, --categorical {shlex.quote(one.name)})."
             )
         return DataError(text)
-    shown = ", ".join(f"{one.name!r} ({_what(one)})" for one in bad[:_MOST_SHOWN])
-    more = f" and {len(bad) - _MOST_SHOWN} more" if len(bad) > _MOST_SHOWN else ""
+    shown = ", ".join(f"{one.name!r} ({_what(one)})" for one in bad[:_MAX_SHOWN])
+    more = f" and {len(bad) - _MAX_SHOWN} more" if len(bad) > _MAX_SHOWN else ""
     remedies = dict.fromkeys(words for one in bad if (words := _remedy(one.example)))
     others = [one for one in bad if one.example is not None and not _remedy(one.example)]
-    coded = "turn them into numbers, or into levels by naming them as categories (kinds=, "
-    advice = [*remedies, f"{coded}--categorical)"] if others else list(remedies)
+    advice = [f"leave them out ({ready})", *remedies]
+    if others:
+        advice.append(
+            "turn them into numbers, or into levels by naming them as categories (kinds=, "
+            "--categorical)"
+        )
     return DataError(
         f"{len(bad)} columns of {source} hold neither numbers nor levels: {shown}{more}: "
-        + ", or ".join([f"leave them out ({ready})", *advice])
-        + "."
+        f"{', or '.join(advice)}."
     )
 
 
@@ -175,7 +180,7 @@ def _remedy(example: str | None) -> str | None:
 
 
 def has_decimal_commas(values: "pd.Series") -> bool:
-    """Whether every value is a number if its comma is read as the decimal mark."""
+    """Whether every value is a number with a comma as its decimal mark."""
     texts = [str(value).strip() for value in values.dropna()]
     return any("," in text for text in texts) and all(
         _DECIMAL_COMMA.fullmatch(text) for text in texts

@@ -1,4 +1,4 @@
-"""Values of single columns: converted to numbers, encoded as levels, or described as bad."""
+"""Values of single columns, converted to numbers or encoded as levels."""
 
 import math
 from collections import Counter
@@ -24,7 +24,7 @@ from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind, kind_of_levels, label_of
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A column as (n,) float64, NaN where a value is missing, and its kind with its levels."""
+    """A column as float64 numbers, NaN where a value is missing, and its kind."""
 
     numbers: NDArray[np.float64]
     kind: ColumnKind
@@ -39,12 +39,12 @@ def encode(
     is_declared: bool = False,
     what: str = "text",
 ) -> Encoded | BadColumn:
-    """Encode a column of labels (a missing one is None, NaN or blank), or say what is wrong.
+    """Encode a column of labels as numbers of levels, or describe why it cannot be encoded.
 
-    `order` lists all labels in their order, by default those seen, sorted; `is_ordered` says that
-    they run from low to high. Unless the user declared the column to hold levels (`is_declared`),
-    dates, identifiers, numbers written as text and marks of missing values are refused. `what` the
-    values are is part of the kind's reason.
+    Missing values are None, NaN or blank text. `order` lists all labels in order, by default the
+    observed labels, sorted; with `is_ordered`, they run from low to high. Dates, identifiers,
+    numbers stored as text and marks of missing values are refused unless the user declared that the
+    column holds levels (`is_declared`). `what` names the values in the reason of the kind.
 
     >>> found = encode("region", ["south", "north", None, "south", "north"])
     >>> found.numbers.tolist(), found.kind.kind, found.kind.levels
@@ -56,9 +56,9 @@ def encode(
         if fault is not None:
             return fault
     if order is None:
-        try:  # numbers by size, all others as text
+        try:
             levels = tuple(sorted(counts))
-        except TypeError:
+        except TypeError:  # numbers and text
             levels = tuple(sorted(counts, key=str))
     else:
         levels = tuple(label for label in map(label_of, order) if label in counts)
@@ -68,7 +68,7 @@ def encode(
 
 
 def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
-    """Encode a column with the levels of a kind, matched by label; refuse a label of no level."""
+    """Encode a column by the levels of a kind; refuse a label that is not one of them."""
     places = {label: place for place, label in enumerate(kind.levels)}
     texts = {str(label): place for label, place in places.items()}
 
@@ -79,7 +79,7 @@ def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
         place = places.get(label, texts.get(str(label)))
         if place is None:
             raise DataError(
-                f"column {name!r} has the level {label!r}, which is not among its levels "
+                f"column {name!r} has the level {label!r}, which is not among its known levels "
                 f"({name_list(kind.levels)}): leave out the rows that hold it, or learn from a "
                 "table that has it."
             )
@@ -87,13 +87,15 @@ def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
 
     try:
         known = {value: number(value) for value in set(values)}
-    except TypeError:  # values without a hash, such as lists
+    except TypeError:  # values that cannot be hashed, such as lists
         return Encoded(np.array([number(value) for value in values]), kind)
     return Encoded(np.array([known[value] for value in values], np.float64), kind)
 
 
-def seen_levels(X: NDArray[Any], kinds: Sequence[ColumnKind]) -> tuple[Any, ...]:
-    """Leave out levels that no row has; the others are numbered anew."""
+def without_empty_levels(
+    X: NDArray[Any], kinds: Sequence[ColumnKind]
+) -> tuple[NDArray[Any], tuple[ColumnKind, ...]]:
+    """Remove the levels that no row has, and renumber the others."""
     found = list(kinds)
     for v, kind in enumerate(kinds):
         if not kind.is_levels:
@@ -111,7 +113,7 @@ def _counted(values: Sequence[Any]) -> Counter[Any]:
     """Count the labels of values that are not missing."""
     try:
         raw: Counter[Any] = Counter(values)
-    except TypeError:  # values without a hash, such as lists
+    except TypeError:  # values that cannot be hashed, such as lists
         raw = Counter(None if is_absent(value) else label_of(value) for value in values)
     counts: Counter[Any] = Counter()
     for value, number in raw.items():
@@ -121,15 +123,15 @@ def _counted(values: Sequence[Any]) -> Counter[Any]:
 
 
 Column = Encoded | BadColumn
-"""A column of numbers or levels, or of neither."""
+"""A column of numbers or levels, or the description of a column that holds neither."""
 
 
-def joined(
+def join_columns(
     columns: Sequence[Column], rows: int, source: str
 ) -> tuple[NDArray[Any], tuple[ColumnKind, ...] | None]:
-    """Join columns to a matrix with its kinds, or refuse all bad columns in one message.
+    """Return columns as a matrix and their kinds, or refuse all bad columns in one message.
 
-    The kinds are None where all columns are plain numbers.
+    The kinds are None if all columns are plain numbers.
     """
     bad = [column for column in columns if isinstance(column, BadColumn)]
     if bad:
@@ -141,9 +143,9 @@ def joined(
 
 
 def column_of_objects(values: NDArray[np.object_], name: str, is_declared: bool = False) -> Column:
-    """Convert numbers, Booleans and missing values to float64, and encode text.
+    """Convert numbers, Booleans and missing values to float64; encode text as levels.
 
-    A column that is declared to hold levels may hold anything else too.
+    A column that is declared to hold levels may have values of any type.
     """
     present = [value for value in values if not is_absent(value)]
     wrong = next((one for one in present if not isinstance(one, Real | Decimal | np.bool_)), None)
@@ -156,7 +158,7 @@ def column_of_objects(values: NDArray[np.object_], name: str, is_declared: bool 
 
 
 def column_of_series(column: Any, is_declared: bool = False) -> Column:
-    """Convert a narwhals Series to numbers, or encode it; missing values become NaN."""
+    """Convert a narwhals Series to float64, or encode it as levels; missing values become NaN."""
     import narwhals as nw
 
     name, dtype = str(column.name), column.dtype
@@ -183,17 +185,17 @@ def column_of_series(column: Any, is_declared: bool = False) -> Column:
     return described(name, present[0])
 
 
-def _declared_levels(column: Any) -> tuple[list[Any] | None, bool]:
-    """Levels that the type of a column declares, and whether they are ordered.
+def _declared_levels(column: Any) -> tuple[list[Any], bool]:
+    """Return the levels that the type of a column declares, and whether they are ordered.
 
-    The categories of a polars Enum have an order, but Enum is also the type for a fixed set of
-    plain categories: only pandas and Arrow say that levels are ordered.
+    Only pandas and Arrow declare that levels are ordered. The categories of a polars Enum have an
+    order too, but an Enum is also used for a fixed set of unordered categories.
     """
     native = column.to_native()
     if hasattr(native, "dtype"):
         if (ordered := getattr(native.dtype, "ordered", None)) is not None:
             return list(native.dtype.categories), bool(ordered)
-    elif getattr(native.type, "ordered", False):  # a dictionary of Arrow
+    elif getattr(native.type, "ordered", False):  # an Arrow dictionary
         return native.unify_dictionaries().chunk(0).dictionary.to_pylist(), True
     categories = getattr(column.dtype, "categories", None)
     if categories is None:

@@ -1,4 +1,4 @@
-"""Files: checked reading, atomic writing, and the arrays and facts of fitted models."""
+"""Files: checked reading, atomic writing, and saved models."""
 
 from cosmodag.io.files.model import read_model, write_model
 from cosmodag.io.files.reading import check_file, read_text

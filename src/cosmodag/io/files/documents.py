@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-# For each further part of a dotted key tomllib keeps a copy of all parts before it: 40 kB of text
-# took 1.5 GB.
+# For each part of a dotted key, tomllib keeps a copy of all parts before it: 40 kB of text took
+# 1.5 GB.
 _MOST_PARTS = 64
 _BETWEEN_KEYS = re.compile(r"[=,{}\[\]\n]")
 
-# Entries of a YAML document with every reference (``*name``) replaced by what it stands for.
+# Maximum number of entries of a YAML document after every reference (``*name``) is expanded.
 _MOST_ENTRIES = 1_000_000
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -20,8 +20,8 @@ _MERGE = "tag:yaml.org,2002:merge"
 def read_yaml(text: str) -> Any:
     """Read YAML; raise ValueError for any other text.
 
-    Merge keys (``<<``) are refused, and so are references that stand for more than a million
-    entries or for themselves: a few hundred bytes of them take gigabytes.
+    Merge keys (``<<``) are refused, and so are references that refer to themselves or expand to
+    more than a million entries: a few hundred bytes of them can take gigabytes.
 
     >>> read_yaml("size: [small, large]")
     {'size': ['small', 'large']}
@@ -42,12 +42,12 @@ def read_yaml(text: str) -> Any:
 
 
 def _check_size(root: Any) -> None:
-    """Refuse merge keys, and references that stand for too many entries."""
+    """Refuse merge keys, and references that expand to too many entries."""
     sizes: dict[int, float] = {}
 
     def size(node: Any) -> float:
         if id(node) not in sizes:
-            sizes[id(node)] = math.inf  # until all its entries are known: it may refer to itself
+            sizes[id(node)] = math.inf  # if the node refers to itself, its size is infinite
             parts = node.value if isinstance(node.value, list) else []
             if node.id == "mapping":
                 if any(key.tag == _MERGE for key, _ in parts):
@@ -57,7 +57,7 @@ def _check_size(root: Any) -> None:
         return sizes[id(node)]
 
     if size(root) > _MOST_ENTRIES:
-        raise ValueError(f"its references stand for more than {_MOST_ENTRIES:,} entries.")
+        raise ValueError(f"its references expand to more than {_MOST_ENTRIES:,} entries.")
 
 
 def read_toml(text: str) -> dict[str, Any]:
@@ -77,4 +77,4 @@ DOCUMENTS: dict[str, Callable[[str], Any]] = {
     ".toml": read_toml,
     ".json": json.loads,
 }
-"""Readers by file extension."""
+"""Functions that read a document from text, by file extension."""

@@ -1,4 +1,4 @@
-"""Files of fitted models: arrays as safetensors, facts as JSON in their metadata."""
+"""Files of fitted models: arrays as safetensors, facts as JSON in the metadata."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def write_model(
 
 
 def _in_order(file: bytes) -> bytes:
-    """Sort the metadata, which safetensors writes in an order that changes from call to call."""
+    """Sort the metadata, which safetensors writes in an order that differs between calls."""
     # A file starts with the length of its header (8 bytes) and the header: JSON, padded with spaces
     # to a multiple of 8.
     end = 8 + int.from_bytes(file[:8], "little")
@@ -54,7 +54,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read what :func:`write_model` wrote: the arrays and the facts."""
+    """Read the arrays and the facts that :func:`write_model` wrote."""
     from safetensors import SafetensorError, safe_open
 
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Reading of text files, standard input and pipes, with a sentence for what cannot be read."""
+"""Reading of text files, standard input and pipes, with errors of one sentence."""
 
 import contextlib
 import gzip
@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from cosmodag.errors import DataError
 
 _STANDARD_INPUT = "-"
-# First bytes of files that are not UTF-8 text: their extension, their type, and a remedy.
+# Extension, type and remedy for files that are not UTF-8 text, by their first bytes.
 _NOT_TEXT = {
     b"\x1f\x8b": (".csv.gz", "compressed by gzip", "rename it to end in .gz, or unpack it"),
     b"PK\x03\x04": (
@@ -34,17 +34,18 @@ _NOT_TEXT = {
 }
 UTF_8 = "utf-8-sig"  # skips a byte order mark
 
-# A file may unpack to so many bytes, or to so many times its own size.
-_MOST_BYTES = 100_000_000
-_MOST_TIMES = 200
+# A compressed file is refused if it unpacks to more bytes than this, and to more than this multiple
+# of its own size.
+_MAX_BYTES = 100_000_000
+_MAX_RATIO = 200
 
-# A table may have so many cells, or so many for each entry in the file.
-_MOST_CELLS = 2_000_000
-_MOST_CELLS_AN_ENTRY = 10
+# A table is refused if it has more cells than this, and more per entry of the file than this.
+_MAX_CELLS = 2_000_000
+_MAX_CELLS_PER_ENTRY = 10
 
 
 def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
-    """Refuse a path that is not a non-empty file; messages call it ``source``."""
+    """Refuse a path that is not a readable, non-empty file; messages call it ``source``."""
     path = Path(path)
     source = source or f"'{path}'"
     try:
@@ -53,7 +54,7 @@ def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
         if not path.exists():
             raise DataError(f"{source} does not exist: check the path.")
         if path.is_file() and path.stat().st_size == 0:
-            raise DataError(f"{source} is empty: it has no columns and no rows.")
+            raise DataError(f"{source} is empty: give a file with content.")
         if not os.access(path, os.R_OK):
             raise DataError(f"{source} cannot be read: permission denied.")
     except OSError as error:
@@ -64,8 +65,8 @@ def check_file(path: str | os.PathLike[str], source: str | None = None) -> None:
 def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
     """Yield the file for a path, and its name in messages.
 
-    ``-`` is standard input. It and pipes are copied to a temporary file, because readers seek back
-    to the beginning; the extension follows from the first bytes, ``.csv`` for text.
+    Standard input (``-``) and pipes are copied to a temporary file, because readers return to the
+    beginning. Its extension is determined by the first bytes; that of text is ``.csv``.
     """
     is_standard_input = os.fspath(path) == _STANDARD_INPUT
     if not is_standard_input and not Path(path).is_fifo():
@@ -85,10 +86,7 @@ def given_file(path: str | os.PathLike[str]) -> Iterator[tuple[Path, str]]:
 def opened_text(
     path: str | os.PathLike[str], source: str | None = None, encoding: str = UTF_8
 ) -> Iterator[TextIO]:
-    """Open a text file for reading, UTF-8 by default; keep line ends.
-
-    A file whose name ends in ``.gz`` is decompressed.
-    """
+    """Open a text file for reading, decompressed if its name ends in ``.gz``; keep line ends."""
     source = source or f"'{path}'"
     try:
         with opened_bytes(path, source) as handle:
@@ -109,7 +107,7 @@ def opened_bytes(path: str | os.PathLike[str], source: str) -> Iterator[Any]:
 
 
 class _Unpacked(gzip.GzipFile):
-    """A gzip file that is refused where it unpacks to far more than its size."""
+    """A gzip file that is refused when it unpacks to far more than its size."""
 
     def __init__(self, path: str | os.PathLike[str], source: str) -> None:
         super().__init__(path, "rb")
@@ -129,18 +127,18 @@ class _Unpacked(gzip.GzipFile):
 
 
 def not_utf_8(path: str | os.PathLike[str], source: str, error: UnicodeDecodeError) -> DataError:
-    """Make the error for a file that is not UTF-8; name the type that its first bytes show."""
+    """Make the error for a file that is not UTF-8; name its type if the first bytes reveal it."""
     known = other_format(path)
     if known is not None:
         return DataError(f"{source} is {known[1]}: {known[2]}.")
     return DataError(
         f"{source} is not UTF-8 text: save it as UTF-8, in Excel as 'CSV UTF-8' (byte "
-        f"{error.start} is not)."
+        f"{error.start} is not valid UTF-8)."
     )
 
 
 def other_format(path: str | os.PathLike[str]) -> tuple[str, str, str] | None:
-    """Return extension, type and remedy for a file whose first bytes are not those of text."""
+    """Return extension, type and remedy of a known binary format, by the first bytes of a file."""
     if Path(path).suffix.lower() == ".gz":
         return None
     with open(path, "rb") as handle:
@@ -157,18 +155,17 @@ def read_text(path: str | os.PathLike[str], source: str | None = None) -> str:
 
 def check_unpacked(unpacked: int, packed: int, source: str) -> None:
     """Refuse a compressed file that unpacks to far more bytes than any table in it needs."""
-    if unpacked > max(_MOST_BYTES, _MOST_TIMES * packed):
+    if unpacked > max(_MAX_BYTES, _MAX_RATIO * packed):
         raise DataError(
-            f"{source} unpacks to more than {_MOST_BYTES // 10**6} MB and more than "
-            f"{_MOST_TIMES} times its size: if it is meant to be so large, save it uncompressed, "
-            "as CSV."
+            f"{source} unpacks to more than {_MAX_BYTES // 10**6} MB and more than {_MAX_RATIO} "
+            "times its size: if it is meant to be so large, save it uncompressed, as CSV."
         )
 
 
 def check_filled(rows: int, columns: int, entries: int, source: str) -> None:
     """Refuse a table that would consist almost entirely of missing values."""
-    if rows * columns > max(_MOST_CELLS, _MOST_CELLS_AN_ENTRY * entries):
+    if rows * columns > max(_MAX_CELLS, _MAX_CELLS_PER_ENTRY * entries):
         raise DataError(
-            f"{source} would be a table of {rows:,} rows and {columns:,} columns, of whose cells "
-            f"it holds only {entries:,}: write all values of each row, under the same columns."
+            f"{source} would be a table of {rows:,} rows and {columns:,} columns, but holds only "
+            f"{entries:,} cells: write all values of each row, under the same columns."
         )

@@ -22,7 +22,7 @@ _unfinished: set[Path] = set()
 
 @contextlib.contextmanager
 def being_written(path: Path) -> Iterator[None]:
-    """Context in which a temporary file or folder is written; it is removed on exit."""
+    """Context in which a temporary file or folder is written, and which removes it at the end."""
     _unfinished.add(path)
     try:
         yield
@@ -32,7 +32,7 @@ def being_written(path: Path) -> Iterator[None]:
 
 
 def discard_unfinished() -> None:
-    """Remove all registered files, for a process that ends without its usual clean-up."""
+    """Remove all temporary files, for a process that exits without the usual clean-up."""
     for path in tuple(_unfinished):
         _remove(path)
 
@@ -46,9 +46,9 @@ def _remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def replaced_together(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder whose files then replace those in another folder, all or none.
+    """Yield a temporary folder; its files then replace those in ``folder``, all or none.
 
-    After a full disk or a Ctrl-C, all files of the earlier result are unchanged: old and new files
+    After a full disk or Ctrl-C, all files of the earlier result are unchanged: old and new files
     are never mixed.
 
     >>> import pathlib, tempfile
@@ -76,24 +76,24 @@ def replaced_together(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Context of short work during which Ctrl-C and SIGTERM are deferred."""
+    """Context that defers Ctrl-C and SIGTERM until its end."""
     if threading.current_thread() is not threading.main_thread():  # signals go to the main thread
         yield
         return
-    waiting: list[int] = []
+    deferred: list[int] = []
 
-    def note(number: int, frame: FrameType | None) -> None:
-        waiting.append(number)
+    def defer(number: int, frame: FrameType | None) -> None:
+        deferred.append(number)
 
     numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(n))]
-    before = [signal.signal(number, note) for number in numbers]
+    before = [signal.signal(number, defer) for number in numbers]
     try:
         yield
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-        for first in waiting[:1]:
-            signal.raise_signal(signal.Signals(first))
+        if deferred:
+            signal.raise_signal(signal.Signals(deferred[0]))
 
 
 def write_text(path: str | os.PathLike[str], text: str | Iterable[str]) -> None:

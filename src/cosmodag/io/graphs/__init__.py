@@ -1,4 +1,4 @@
-"""Graphs: as plain data, from anything that is a graph, and in the files of many programs."""
+"""Graphs as plain data: conversion from many objects, and the file formats of many programs."""
 
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.formats import GraphFormat, graph_suffix

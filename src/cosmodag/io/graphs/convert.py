@@ -1,10 +1,10 @@
 """Conversion of graphs for other libraries, each imported only when it is needed.
 
 Everywhere in this package ``weights[u, v]`` belongs to the arc u → v: rows are causes, columns
-are effects. Other libraries differ:
+are effects. Other libraries have other conventions:
 
 =============  ===========================================================================
-library        where the arc u → v is
+library        the arc u → v
 =============  ===========================================================================
 networkx       edge ``(u, v)`` of a ``DiGraph``, its weight the attribute ``weight``
 pgmpy          edge ``(u, v)`` of a ``pgmpy.base.DAG``, with the attribute ``weight``
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def to_networkx(graph: GraphLike) -> "nx.DiGraph":
-    """Make a ``networkx.DiGraph``: names as nodes, in order, and ``weight`` on each edge.
+    """Convert to a ``networkx.DiGraph``: names as nodes, in order, and ``weight`` on each edge.
 
-    Every function here takes whatever `as_graph` does: a `Graph`, a fitted model, a matrix, a
-    file, a folder of a fit. Of a model this is its ``graph_``.
+    Like all conversions here, it accepts whatever `as_graph` does: a `Graph`, a fitted model, a
+    matrix, a file, the folder of a fit. The result for a model is its ``graph_``.
 
     Examples
     --------
@@ -44,35 +44,35 @@ def to_networkx(graph: GraphLike) -> "nx.DiGraph":
 
 
 def to_pgmpy(graph: GraphLike) -> Any:
-    """Make a ``pgmpy.base.DAG``, with ``weight`` on each edge; the graph must be acyclic."""
+    """Convert to a ``pgmpy.base.DAG`` with ``weight`` on each edge; the graph must be acyclic."""
     graph = _acyclic(graph, "pgmpy")
-    made = _imported("pgmpy.base", "pgmpy").DAG()
-    made.add_nodes_from(list(graph.names))
+    dag = _imported("pgmpy.base", "pgmpy").DAG()
+    dag.add_nodes_from(list(graph.names))
     for source, target, weight in graph.named_arcs():
-        made.add_edge(source, target, weight=weight)
-    return made
+        dag.add_edge(source, target, weight=weight)
+    return dag
 
 
 def to_causallearn(graph: GraphLike) -> Any:
-    """Make a causal-learn ``Dag``; weights are dropped, and the graph must be acyclic.
+    """Convert to a causal-learn ``Dag``; weights are dropped, and the graph must be acyclic.
 
-    Its matrix marks ends of edges, not arcs: for u → v, ``graph[v, u]`` is 1 and ``graph[u, v]``
-    is -1.
+    The matrix of a ``Dag`` marks the ends of edges: for u → v, ``graph[v, u]`` is 1 and
+    ``graph[u, v]`` is -1.
     """
     graph = _acyclic(graph, "causal-learn")
     node_class = _imported("causallearn.graph.GraphNode", "causal-learn").GraphNode
     nodes = [node_class(name) for name in graph.names]
-    made = _imported("causallearn.graph.Dag", "causal-learn").Dag(nodes)
+    dag = _imported("causallearn.graph.Dag", "causal-learn").Dag(nodes)
     for source, target in zip(*(part.tolist() for part in graph.arcs()[:2]), strict=True):
-        made.add_directed_edge(nodes[source], nodes[target])
-    return made
+        dag.add_directed_edge(nodes[source], nodes[target])
+    return dag
 
 
 def to_lingam(graph: GraphLike) -> NDArray[np.float64]:
-    """Make LiNGAM's matrix B of x = Bx + e: ``B[v, u]`` is the weight of u → v, the transpose.
+    """Convert to LiNGAM's matrix B of x = Bx + e: ``B[v, u]`` is the weight of u → v.
 
-    It is comparable with the ``adjacency_matrix_`` of a model of the ``lingam`` package, which need
-    not be installed.
+    B is the transpose of ``weights``, and comparable with the ``adjacency_matrix_`` of a model of
+    the ``lingam`` package, which need not be installed.
 
     Examples
     --------
@@ -84,10 +84,10 @@ def to_lingam(graph: GraphLike) -> NDArray[np.float64]:
 
 
 def to_dowhy(graph: GraphLike) -> Any:
-    """Make a ``dowhy.gcm.StructuralCausalModel`` without mechanisms; the graph must be acyclic.
+    """Convert to a ``dowhy.gcm.StructuralCausalModel`` without mechanisms; it must be acyclic.
 
-    Continue with ``dowhy.gcm.auto.assign_causal_mechanisms`` and ``dowhy.gcm.fit``; its
-    ``graph`` is the ``DiGraph`` that ``dowhy.CausalModel(graph=…)`` takes.
+    Continue with ``dowhy.gcm.auto.assign_causal_mechanisms`` and ``dowhy.gcm.fit``. The attribute
+    ``graph`` of the result is the ``DiGraph`` that ``dowhy.CausalModel(graph=…)`` takes.
     """
     known = _acyclic(graph, "DoWhy")
     return _imported("dowhy.gcm", "dowhy").StructuralCausalModel(networkx_of(known))

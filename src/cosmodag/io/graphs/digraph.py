@@ -1,4 +1,4 @@
-"""A weighted directed graph with named nodes, small or large, as plain data."""
+"""A weighted directed graph with named nodes, as plain data."""
 
 import math
 import reprlib
@@ -23,7 +23,7 @@ class Graph:
 
     ``weights[u, v]`` belongs to the arc u → v: rows are causes, columns are effects. A dense
     matrix has an arc at every non-zero entry. A SciPy sparse matrix has an arc at every stored
-    entry, so an arc may weigh exactly zero, and it is never converted to a d×d array. Cycles and
+    entry, so an arc may weigh exactly zero; it is never converted to a dense array. Cycles and
     loops are allowed.
 
     Parameters
@@ -74,7 +74,7 @@ class Graph:
         targets: Sequence[int] | NDArray[np.integer],
         values: Sequence[float] | NDArray[np.floating] | None = None,
     ) -> "Graph":
-        """Make a graph from the indices of each arc's two ends and its weight (1 by default)."""
+        """Make a graph from the indices of sources and targets, and the weights (1 by default)."""
         names = tuple(names)
         if values is None:
             values = np.ones(len(sources))
@@ -91,7 +91,7 @@ class Graph:
         return cls(names, sparse.coo_array((data, (rows, columns)), shape=shape).tocsr())
 
     def arcs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Return sources, targets and weights of the arcs, in the order of the matrix."""
+        """Return the sources, targets and weights of the arcs, row by row of the matrix."""
         if sparse.issparse(self.weights):
             matrix = sparse.csr_array(self.weights)
             if not matrix.has_canonical_format:
@@ -118,13 +118,13 @@ class Graph:
         return len(self.arcs()[0])
 
     def dense(self) -> NDArray[np.float64]:
-        """Return the weights as a dense (d, d) array, which does not show arcs of weight zero."""
+        """Return the weights as a dense (d, d) array, in which arcs of weight zero are lost."""
         if sparse.issparse(self.weights):
             return np.asarray(self.weights.toarray(), dtype=np.float64)
         return self.weights.astype(np.float64)
 
     def mask(self) -> NDArray[np.bool_]:
-        """Return a dense (d, d) Boolean array, true where there is an arc."""
+        """Return a dense (d, d) Boolean array that is true at each arc."""
         mask = np.zeros((len(self.names), len(self.names)), dtype=bool)
         rows, columns, _ = self.arcs()
         mask[rows, columns] = True
@@ -133,8 +133,8 @@ class Graph:
     def aligned(self, names: Sequence[str]) -> "Graph":
         """Return the same graph with its nodes in the order of ``names``.
 
-        Names that the graph does not have become isolated nodes, because an edge list need not
-        list them; a node of the graph that is not among ``names`` is an error.
+        Names that the graph does not have become isolated nodes, because an edge list may omit
+        such nodes. A node of the graph that is not among ``names`` is refused.
 
         Examples
         --------
@@ -148,9 +148,9 @@ class Graph:
                 f"the graph has nodes that are not among the {len(position)} variables: "
                 f"{name_list(unknown)}; make the names agree."
             )
-        place = np.array([position[name] for name in self.names], dtype=np.int64)
+        indices = np.array([position[name] for name in self.names], dtype=np.int64)
         sources, targets, values = self.arcs()
-        return Graph.from_arcs(list(names), place[sources], place[targets], values)
+        return Graph.from_arcs(list(names), indices[sources], indices[targets], values)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
@@ -184,9 +184,9 @@ def graph_from_names(
     source: str,
     names: Sequence[str] | None = None,
 ) -> Graph:
-    """Make a graph of ``nodes`` from arcs given by node; errors name the file.
+    """Make a graph from ``nodes`` and arcs (source, target, weight); errors name the file.
 
-    ``names`` are the nodes' names, if the file identifies nodes by something else.
+    ``names`` are the names of the nodes, if ``nodes`` and ``arcs`` identify them otherwise.
     """
     position = {node: index for index, node in enumerate(nodes)}
     if len(position) < len(nodes):
@@ -222,16 +222,16 @@ def networkx_of(graph: Graph) -> "nx.DiGraph":
     """Make a ``networkx.DiGraph``: names as nodes, in order, and ``weight`` on each edge."""
     import networkx as nx
 
-    made = nx.DiGraph()
-    made.add_nodes_from(graph.names)
-    made.add_weighted_edges_from(graph.named_arcs())
-    return made
+    digraph = nx.DiGraph()
+    digraph.add_nodes_from(graph.names)
+    digraph.add_weighted_edges_from(graph.named_arcs())
+    return digraph
 
 
 def from_networkx(graph: "nx.DiGraph") -> Graph:
-    """Make a `Graph` of a ``networkx.DiGraph``; an edge without ``weight`` weighs 1.
+    """Convert a ``networkx.DiGraph`` to a `Graph`; an edge without ``weight`` weighs 1.
 
-    Nodes that are not strings are named by ``str``.
+    Nodes that are not strings are converted by ``str``.
     """
     if not graph.is_directed() or graph.is_multigraph():
         raise DataError(f"a networkx.DiGraph is needed, not a {type(graph).__name__}.")

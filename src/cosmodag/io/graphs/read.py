@@ -1,4 +1,4 @@
-"""Graphs from anything that is one: models, networkx, matrices, tables of arcs, and files."""
+"""Graphs from files, models, networkx graphs, matrices and tables of arcs."""
 
 import os
 from pathlib import Path
@@ -19,9 +19,7 @@ from cosmodag.io.graphs.formats import (
     format_of_path,
     format_of_text,
 )
-from cosmodag.io.graphs.formats.csv_text import is_edge_list
-
-_ENDS = (("cause", "effect"), ("source", "target"), ("from", "to"), ("parent", "child"))
+from cosmodag.io.graphs.formats.csv_text import END_NAMES, is_edge_list
 
 _GRAPH_OF_FIT = "graph.graphml"
 
@@ -41,10 +39,10 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
         ``cosmodag fit`` wrote; or ``-`` for standard input, whose format is detected from its
         beginning.
     format : str, optional
-        As for `write_graph`; a ``.csv`` whose first line names both ends of an arc (``source``
+        As for `write_graph`. A ``.csv`` whose first line names both ends of an arc (``source``
         and ``target``, ``cause`` and ``effect``, ``from`` and ``to`` or ``parent`` and ``child``)
-        is an edge list, any other an adjacency matrix. The nodes of a square matrix without names
-        are called ``x0, x1, …``.
+        is an edge list; any other is an adjacency matrix. The nodes of a square matrix without
+        names are called ``x0, x1, …``.
 
     Returns
     -------
@@ -82,7 +80,7 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
 
 
 def _graph_of_model(path: Path) -> Graph:
-    """Read names and weights of a saved model, without its learner."""
+    """Read the names and weights of a saved model, without importing its learner."""
     arrays, facts = read_model(path)
     try:
         d, listed = len(arrays["order"]), facts["names"]
@@ -98,25 +96,25 @@ def _graph_of_model(path: Path) -> Graph:
 
 
 def as_graph(graph: GraphLike) -> Graph:
-    """Turn anything that is a graph into a `Graph`.
+    """Convert a graph of any supported type to a `Graph`.
 
     Parameters
     ----------
     graph : object
-        A `Graph`; a fitted model; a ``networkx.DiGraph``, which those of pgmpy are, or a DoWhy
-        model that holds one; a square array, data frame or sparse matrix of weights, u → v at
-        [u, v]; a data frame of arcs such as ``model.arcs_``; or the path of a file that
-        `read_graph` reads, or of a folder that ``cosmodag fit`` wrote.
+        A `Graph`; a fitted model; a ``networkx.DiGraph`` (graphs of pgmpy are), or a DoWhy model
+        that has one; a square array, data frame or sparse matrix of weights, u → v at [u, v]; a
+        data frame of arcs such as ``model.arcs_``; or the path of a file that `read_graph` reads,
+        or of a folder that ``cosmodag fit`` wrote.
 
     Returns
     -------
     Graph
-        Variables of a table without names are called ``x0, x1, …``.
+        Nodes without names are called ``x0, x1, …``.
 
     Raises
     ------
     DataError
-        If it is none of these, or has edges without a direction.
+        If ``graph`` is none of these, or has edges without a direction.
 
     Examples
     --------
@@ -155,14 +153,14 @@ def as_graph(graph: GraphLike) -> Graph:
 
 
 def is_model(graph: GraphLike) -> bool:
-    """Whether an object is a learner, fitted or not."""
+    """Whether an object is a learner, whether fitted or not."""
     return hasattr(type(graph), "edges_") and hasattr(type(graph), "arrow_basis_")
 
 
 def _of_frame(frame: Any) -> Graph:
-    """Read a data frame: a list of arcs, or a square matrix with names along both axes."""
+    """Convert a data frame: a list of arcs, or a square matrix with names along both axes."""
     columns = [str(name) for name in frame.columns]
-    for cause, effect in _ENDS:
+    for cause, effect in END_NAMES:
         if cause in columns and effect in columns:
             ends = [list(map(str, np.asarray(frame[end]))) for end in (cause, effect)]
             weights = np.asarray(frame["weight"]) if "weight" in frame else np.ones(len(ends[0]))

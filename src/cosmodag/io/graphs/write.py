@@ -1,4 +1,4 @@
-"""Graphs to files: GraphML, GML, DOT, DAGitty, CSV, JSON, Cytoscape, BIF, Tetrad, pictures."""
+"""Writing of graphs: GraphML, GML, DOT, DAGitty, CSV, JSON, Cytoscape, BIF, Tetrad, drawings."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from cosmodag.io.graphs.formats import (
 from cosmodag.io.graphs.formats.csv_text import adjacency_lines
 from cosmodag.io.graphs.read import GraphLike, as_graph
 
-_MarkedGraph = EquivalenceClass | PartialAncestralGraph  # edges need not have a direction
+_MarkedGraph = EquivalenceClass | PartialAncestralGraph  # graphs with undirected or open edges
 
 
 def write_graph(
@@ -32,16 +32,17 @@ def write_graph(
     Parameters
     ----------
     graph : Graph, fitted model, networkx.DiGraph, or anything else that `as_graph` accepts
-        ``Graph(names, weights)`` makes one, ``weights[u, v]`` for the arc u → v. Also
-        ``model.cpdag_`` and ``model.pag_``, to a ``.txt``, ``.dot`` or ``.graphml`` file.
+        ``Graph(names, weights)`` makes one, with ``weights[u, v]`` for the arc u → v. Also
+        ``model.cpdag_`` or ``model.pag_``, to a ``.txt``, ``.dot`` or ``.graphml`` file.
     path : path-like
         The file to create or replace.
     format : str, optional
         ``"graphml"``, ``"gml"``, ``"dot"``, ``"dagitty"``, ``"edges"``, ``"adjacency"``,
-        ``"json"``, ``"cyjs"`` (Cytoscape), ``"bif"`` (structure only) or ``"tetrad"`` (Tetrad's
-        text, without weights); ``"cpdag"`` or ``"pag"``, the text of the equivalence class, or of
-        the partial ancestral graph of a fitted model; ``"pdf"``, ``"svg"`` or ``"png"``, a
-        drawing. By default from the file extension, an edge list for ``.csv``.
+        ``"json"``, ``"cyjs"`` (Cytoscape), ``"bif"`` (without probability tables) or ``"tetrad"``
+        (Tetrad's text, without weights); ``"cpdag"`` or ``"pag"``, the text of the equivalence
+        class, or of the partial ancestral graph of a fitted model; ``"pdf"``, ``"svg"`` or
+        ``"png"``, a drawing. By default detected from the file extension; a ``.csv`` is an edge
+        list.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def write_graph(
 
 
 def dump_graph(graph: GraphLike, format: GraphFormat) -> str:
-    """Write a graph as text in one of the formats of `write_graph` that are not pictures.
+    """Return a graph as text, in one of the formats of `write_graph` that are not drawings.
 
     Examples
     --------
@@ -95,15 +96,15 @@ def dump_graph(graph: GraphLike, format: GraphFormat) -> str:
 
 
 def check_names_for_format(names: Sequence[str], format: GraphFormat) -> None:
-    """Refuse names that a format cannot hold, before there is a graph."""
+    """Refuse names that a format cannot represent, before there is a graph."""
     if format not in (*MARKED, *PICTURES):
         dump_graph(Graph.from_arcs(names, [], []), format)
 
 
 def _marked_graph(graph: GraphLike, format: str) -> _MarkedGraph:
-    """Find the equivalence class (``"cpdag"``) or partial ancestral graph (``"pag"``) of a graph.
+    """Return the equivalence class (``"cpdag"``) or the partial ancestral graph (``"pag"``).
 
-    That of a fitted model respects knowledge and interventions.
+    Those of a fitted model respect knowledge and interventions.
     """
     if isinstance(graph, _MarkedGraph):
         return graph

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def _refusing_damage(source: str, what: str, needs: str) -> Iterator[None]:
-    """Turn the many exceptions of a library for a damaged file into one sentence."""
+    """Convert the exceptions that a library raises for a damaged file to one sentence."""
     try:
         yield
     except DataError:
@@ -29,7 +29,7 @@ def _refusing_damage(source: str, what: str, needs: str) -> Iterator[None]:
     except ImportError as error:
         raise DataError(f"{source} needs {needs} to be read.") from error
     except Exception as error:  # each library raises its own classes for a damaged file
-        raise DataError(f"{source} is not a readable {what}: write it again.") from error
+        raise DataError(f"{source} is not a readable {what}: save it again.") from error
 
 
 def read_parquet(path: Path, source: str) -> "pd.DataFrame":
@@ -75,7 +75,7 @@ def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
         )
     if not header:
         frame.columns = numbered_names(frame.shape[1])
-    # pandas invents names for cells of the header that are empty.
+    # pandas names the empty cells of a header "Unnamed: 3".
     frame.columns = [
         "" if str(name).startswith("Unnamed: ") else str(name) for name in frame.columns
     ]
@@ -83,7 +83,7 @@ def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
 
 
 def _extent(sheet: Any) -> tuple[int, str, int]:
-    """Count the rows of a sheet and its cells, and find its last column, as letters."""
+    """Return the number of rows of a sheet, its last column as letters, and the number of cells."""
     rows = entries = 0
     last = "A"
 
@@ -134,22 +134,22 @@ def read_anndata(path: Path, source: str) -> "pd.DataFrame":
 
 
 def read_npy(path: Path, source: str) -> Any:
-    """Read a two-dimensional array that `numpy.save` wrote."""
+    """Read a two-dimensional array that `numpy.save` wrote, or an array that is refused later."""
     import pandas as pd
 
     try:
         # Memory-mapped, so that a header with a wrong size allocates no memory.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         if isinstance(array, np.ndarray) and array.dtype.itemsize == 0:
-            raise ValueError("values of no bytes")  # the header may promise any number of them
-    except Exception as error:  # NumPy raises many classes, as its header is a Python literal
+            raise ValueError("values of no bytes")  # the header may declare any number of them
+    except Exception as error:  # NumPy raises many classes, since the header is a Python literal
         raise DataError(
             f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
         ) from error
     if not isinstance(array, np.ndarray):
         raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
     if array.size == 0:
-        return np.empty(array.shape)  # refused before its columns, of any number, are named
+        return np.empty(array.shape)  # without names: there may be any number of columns
     if array.ndim != 2 or array.dtype.kind not in "fiub":
-        return np.array(array)  # `as_table` refuses arrays that are not tables
+        return np.array(array)  # `as_table` refuses it
     return pd.DataFrame(np.array(array), columns=numbered_names(array.shape[1]))

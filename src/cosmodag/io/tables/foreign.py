@@ -1,4 +1,4 @@
-"""Tables of other libraries: made into frames, and results in the form of the caller's table."""
+"""Tables of other libraries: conversion to data frames, and of results to the caller's type."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,18 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Levels that were divided and multiplied by the units of a fit in float32.
+# Tolerance for levels that were divided and multiplied by the units of a fit, in float32.
 _ROUNDING = 1e-5
 
 
 def native_frame(data: Any, source: str) -> Any:
-    """Turn an AnnData or xarray object into a pandas data frame; return anything else unchanged."""
+    """Convert an AnnData or xarray object to a pandas data frame; return others unchanged."""
     if hasattr(type(data), "var_names") and hasattr(type(data), "to_df"):
         return data.to_df()
     if hasattr(type(data), "data_vars"):
@@ -29,23 +30,23 @@ def native_frame(data: Any, source: str) -> Any:
 
 
 def _frame_of_dataset(data: Any, source: str) -> Any:
-    """Make a column of every variable of a Dataset whose only dimension is the rows."""
+    """Convert a Dataset whose variables have one dimension, the rows; each becomes a column."""
     if len(data.sizes) != 1:
         raise DataError(
-            f"{source} is a Dataset of {len(data.sizes)} dimensions: give one whose variables "
-            "share a single dimension, the rows."
+            f"{source} is a Dataset of {counted(len(data.sizes), 'dimension')}: give one whose "
+            "variables share a single dimension, the rows."
         )
     return data.to_dataframe()[list(data.data_vars)]
 
 
 def _frame_of_array(data: Any, source: str) -> Any:
-    """Make columns of the second dimension of a DataArray, named by its coordinate."""
+    """Convert a two-dimensional DataArray; columns are named by the second coordinate."""
     import pandas as pd
 
     if data.ndim != 2:
         raise DataError(
-            f"{source} is a DataArray of {data.ndim} dimension(s): give one of two, samples by "
-            "variables."
+            f"{source} is a DataArray of {counted(data.ndim, 'dimension')}: give one of two, "
+            "samples by variables."
         )
     columns = data.dims[1]
     names = data[columns].values if columns in data.coords else numbered_names(data.shape[1])
@@ -55,10 +56,10 @@ def _frame_of_array(data: Any, source: str) -> Any:
 def like_table(
     values: NDArray[np.float64], table: Any, names: Sequence[Any], kinds: Sequence[ColumnKind] = ()
 ) -> Any:
-    """Return rows of numbers as a data frame if `table` is one, and as an array otherwise.
+    """Return numbers computed from a table as a data frame of its type, or as an array.
 
-    `values` were computed from the rows of `table`: a pandas frame, whose index is kept, a polars
-    frame or an Arrow table. In a frame, whole numbers of levels (`kinds`) are shown as labels.
+    If `table` is a pandas frame (whose index is kept), a polars frame or an Arrow table, so is the
+    result; its columns of levels (`kinds`) then have labels if all their numbers are levels.
 
     >>> import pandas as pd
     >>> like_table(np.ones((1, 2)), pd.DataFrame({"a": [5], "b": [6]}, index=["u"]), ["a", "b"])
@@ -79,32 +80,32 @@ def like_table(
     texts = [str(name) for name in names]
     made = nw.from_numpy(values, schema=texts, backend=frame.implementation)
     shown = [
-        nw.new_series(texts[v], [kind.levels[k] for k in whole], backend=frame.implementation)
+        nw.new_series(texts[v], [kind.levels[k] for k in codes], backend=frame.implementation)
         for v, kind in enumerate(kinds)
-        if (whole := _whole(values[:, v], kind)) is not None
+        if (codes := _as_levels(values[:, v], kind)) is not None
     ]
     return made.with_columns(*shown).to_native() if shown else made.to_native()
 
 
 def labelled(frame: "pd.DataFrame", kinds: Sequence[ColumnKind]) -> "pd.DataFrame":
-    """Show the numbers of levels as labels, in a pandas frame; other numbers are kept.
+    """Replace numbers of levels by labels, in the columns of a pandas frame that have only these.
 
-    Equations of lines give numbers between levels, which have no label.
+    Linear equations give numbers between levels, which have no label.
     """
     import pandas as pd
 
     for v, kind in enumerate(kinds):
-        whole = _whole(frame.iloc[:, v].to_numpy(), kind)
-        if whole is not None:
+        codes = _as_levels(frame.iloc[:, v].to_numpy(), kind)
+        if codes is not None:
             ordered = kind.kind == "ordinal"
-            frame.isetitem(v, pd.Categorical.from_codes(whole, pd.Index(kind.levels), ordered))
+            frame.isetitem(v, pd.Categorical.from_codes(codes, pd.Index(kind.levels), ordered))
     return frame
 
 
-def _whole(column: NDArray[Any], kind: ColumnKind) -> NDArray[np.intp] | None:
-    """Numbers of levels; None where a column holds something else."""
+def _as_levels(column: NDArray[Any], kind: ColumnKind) -> NDArray[np.intp] | None:
+    """Return a column as integers of levels; None if it holds other numbers."""
     if not kind.is_levels:
         return None
-    whole = np.rint(column)
-    is_level = (abs(whole - column) < _ROUNDING) & (whole >= 0) & (whole < len(kind.levels))
-    return np.asarray(whole, np.intp) if is_level.all() else None
+    codes = np.rint(column)
+    is_level = (abs(codes - column) < _ROUNDING) & (codes >= 0) & (codes < len(kind.levels))
+    return np.asarray(codes, np.intp) if is_level.all() else None

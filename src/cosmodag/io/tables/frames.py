@@ -1,4 +1,4 @@
-"""Tables in memory: conversion to a checked float matrix and column names.
+"""Tables in memory: conversion to a checked matrix of floats and column names.
 
 Every check runs once, in O(n·d); a table that cannot be used is refused with one sentence.
 """
@@ -12,8 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import check_names, numbered_names
-from cosmodag.io.columns.values import column_of_objects, column_of_series, joined, seen_levels
+from cosmodag.io.columns.values import (
+    column_of_objects,
+    column_of_series,
+    join_columns,
+    without_empty_levels,
+)
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.foreign import native_frame
 
@@ -27,15 +33,15 @@ class Table:
     Attributes
     ----------
     X : ndarray of shape (n, d)
-        float64, or float32 if the caller's data was; rows are samples. It may share memory with
-        the caller's data: never write to it. Columns of levels hold the numbers 0, 1, … of these.
+        float64, or float32 if the caller's data are; rows are samples. It may share memory with
+        the caller's data: never write to it. Columns of levels hold their numbers 0, 1, ….
     names : list of str
         One distinct name per column.
     kinds : tuple of ColumnKind, optional
-        What the numbers of each column mean; None where all columns are numbers that were not
-        examined. A column without a `reason` was not examined.
+        The kind of each column; None if all columns are numbers that were not examined. A kind
+        without a `reason` was not examined either.
     is_complete : bool
-        Whether `as_table` checked it and found no missing value; it is then not checked again.
+        Whether `as_table` checked the table and found no missing value; it does not check it again.
     """
 
     X: NDArray[Any]
@@ -44,17 +50,17 @@ class Table:
     is_complete: bool = field(default=False, repr=False, compare=False)
 
     def of_rows(self, rows: NDArray[Any]) -> "Table":
-        """Take some rows, by numbers or a mask; the kinds keep all levels."""
+        """Return some rows, given by their numbers or a mask; the kinds keep all levels."""
         return replace(self, X=self.X[rows])
 
     def of_columns(self, places: Sequence[int]) -> "Table":
-        """Take some columns, in any order."""
+        """Return some columns, in any order."""
         kinds = None if self.kinds is None else tuple(self.kinds[place] for place in places)
         return Table(self.X[:, list(places)], [self.names[place] for place in places], kinds)
 
 
 _Content = tuple[NDArray[Any], list[str] | None, tuple[ColumnKind, ...] | None]
-"""Numbers of the caller's data, and their names and kinds where they have some."""
+"""Numbers of the caller's data, with their names and kinds, if any."""
 
 
 def as_table(
@@ -67,26 +73,25 @@ def as_table(
     remedy: str = "fill them in, or leave out the rows that hold them",
     declared: Collection[str] = (),
 ) -> Table:
-    """Turn a table in memory into a checked float matrix and column names.
+    """Convert a table in memory to a checked matrix of floats and column names.
 
     Parameters
     ----------
     data : DataFrame (pandas, polars), Arrow table, AnnData, xarray, ndarray, list of rows, or Table
-        Numbers, Booleans (as 0 and 1), and columns of text or of a type for categories, which are
-        encoded as the numbers of their levels: sorted, or in the order of the type. It is never
-        changed, and a float32 or float64 array is not copied.
+        Numbers, Booleans (as 0 and 1), and columns of text or of a categorical type, which are
+        encoded as the numbers of their levels: sorted, or in the order of the type. The data are
+        never changed, and a float32 or float64 array is not copied.
     names : sequence of str, optional
         Column names; by default those of the data frame, or ``x0, x1, …`` for an array.
     missing : {"error", "drop", "keep"}
-        Refuse missing values; drop the rows that have one, with a warning; or leave NaN in the
-        table for the caller.
+        Refuse missing values; drop the rows that have one, with a warning; or keep them as NaN.
     fewest_rows : int
-        2 for training, 1 for prediction.
+        Minimum number of rows: 2 for training, 1 for prediction.
     source, remedy : str
-        Name of the table in messages, and the advice on missing values.
+        Name of the table, and the advice on missing values, in messages.
     declared : collection of str
-        Columns that are said to hold levels. Other columns are refused if they hold dates, numbers
-        written as text, or text that differs in most rows.
+        Columns that are declared to hold levels. Other columns are refused if they hold dates,
+        numbers stored as text, or text that differs in most rows.
 
     Returns
     -------
@@ -110,49 +115,49 @@ def as_table(
     """
     if missing not in ("error", "drop", "keep"):
         raise DataError(f"missing is {missing!r}: it must be 'error', 'drop' or 'keep'.")
-    is_known = isinstance(data, Table) and data.is_complete and names is None
-    if is_known and len(data.X) >= fewest_rows:
+    is_checked = isinstance(data, Table) and data.is_complete and names is None
+    if is_checked and len(data.X) >= fewest_rows:
         return cast(Table, data)
-    matrix, own_names, kinds = _content(data, names, source, declared)
+    matrix, found_names, kinds = _content(data, names, source, declared)
     _check_shape(matrix, source)
     columns = matrix.shape[1]
     if names is not None:
-        own_names = [str(name) for name in names]
-        if len(own_names) != columns:
+        found_names = [str(name) for name in names]
+        if len(found_names) != columns:
             raise DataError(
-                f"{source} has {columns} columns but {len(own_names)} names were given: "
+                f"{source} has {columns} columns but {len(found_names)} names were given: "
                 "give one name per column."
             )
-    if own_names is None:
-        own_names = numbered_names(columns)
-    check_names(own_names, source)
+    if found_names is None:
+        found_names = numbered_names(columns)
+    check_names(found_names, source)
     is_complete = _all_finite(matrix)
     if not is_complete:
-        infinite = _columns_with(np.isinf(matrix), own_names)
+        infinite = _columns_with(np.isinf(matrix), found_names)
         if infinite:
             raise DataError(
                 f"{source} has infinite values in {name_list(infinite)}: replace them by numbers, "
                 "or leave those rows out."
             )
         if missing == "error":
-            absent = name_list(_columns_with(np.isnan(matrix), own_names))
+            absent = name_list(_columns_with(np.isnan(matrix), found_names))
             raise DataError(f"{source} has missing values (NaN) in {absent}: {remedy}.")
         if missing == "drop":
-            matrix, is_complete = _complete_rows(matrix, own_names, fewest_rows, source), True
+            matrix, is_complete = _complete_rows(matrix, found_names, fewest_rows, source), True
     if len(matrix) < fewest_rows:
         raise DataError(
             f"{source} has one row (n_samples=1): structure learning needs at least two, "
             "so add rows."
         )
     if kinds is not None and not isinstance(data, Table):
-        matrix, kinds = seen_levels(matrix, kinds)
-    return Table(matrix, own_names, kinds, is_complete)
+        matrix, kinds = without_empty_levels(matrix, kinds)
+    return Table(matrix, found_names, kinds, is_complete)
 
 
 def _content(
     data: Any, names: Sequence[str] | None, source: str, declared: Collection[str]
 ) -> _Content:
-    """Convert the data to a two-dimensional float array, with its names and kinds, if any."""
+    """Convert the data to a two-dimensional array of floats, with names and kinds, if any."""
     if isinstance(data, Table):
         return data.X, list(data.names), data.kinds
     if hasattr(data, "tocsr") and hasattr(data, "nnz"):
@@ -183,7 +188,7 @@ def _from_array(
     try:
         array = np.asarray(data)
         if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
-            array = np.asarray(data, dtype=object)  # numbers among text stay numbers
+            array = np.asarray(data, dtype=object)  # so that numbers among text stay numbers
     except (ValueError, TypeError) as error:
         raise DataError(
             f"{source} does not form a matrix of numbers: give every row the same length."
@@ -192,22 +197,22 @@ def _from_array(
         raise DataError(f"Complex data not supported: {source} must hold real numbers.")
     if array.ndim != 2:
         raise DataError(
-            f"{source} has {array.ndim} dimension(s), shape {array.shape}, but rows of samples and "
-            "columns of variables are expected. Reshape your data to two dimensions."
+            f"{source} has {counted(array.ndim, 'dimension')}, shape {array.shape}, but rows of "
+            "samples and columns of variables are expected. Reshape your data to two dimensions."
         )
     if array.dtype in (np.float32, np.float64):
         return array, None, None
     if array.dtype.kind in "fbiu":
         return array.astype(np.float64), None, None
     if array.dtype.kind in "OUS":
-        own = numbered_names(array.shape[1])
-        if names is not None and len(names) == len(own):
-            own = [str(name) for name in names]
+        known = numbered_names(array.shape[1])
+        if names is not None and len(names) == len(known):
+            known = [str(name) for name in names]
         columns = [
             column_of_objects(array[:, place].astype(object), name, name in declared)
-            for place, name in enumerate(own)
+            for place, name in enumerate(known)
         ]
-        matrix, kinds = joined(columns, len(array), source)
+        matrix, kinds = join_columns(columns, len(array), source)
         return matrix, None, kinds
     raise DataError(
         f"{source} holds values of type {array.dtype}: convert every column to numbers first."
@@ -215,7 +220,7 @@ def _from_array(
 
 
 def _check_shape(matrix: NDArray[Any], source: str) -> None:
-    """Refuse tables that are too small (a single row is checked after dropping rows)."""
+    """Refuse a table without rows, or with fewer than two columns."""
     rows, columns = matrix.shape
     if columns == 0:
         raise DataError(
@@ -223,7 +228,7 @@ def _check_shape(matrix: NDArray[Any], source: str) -> None:
             "is required."
         )
     if rows == 0:
-        raise DataError(f"{source} is empty: it has {columns} column(s) and no rows.")
+        raise DataError(f"{source} is empty: it has {counted(columns, 'column')} and no rows.")
     if columns == 1:
         raise DataError(
             f"{source} has one column (n_features=1): a graph needs at least two variables."
@@ -231,7 +236,7 @@ def _check_shape(matrix: NDArray[Any], source: str) -> None:
 
 
 def _all_finite(matrix: NDArray[Any]) -> bool:
-    """Whether every entry is finite, usually without a second matrix in memory."""
+    """Whether every entry is finite; usually computed without a second matrix in memory."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = matrix.sum(dtype=np.float64)
     return bool(np.isfinite(total)) or bool(np.isfinite(matrix).all())
@@ -244,15 +249,15 @@ def _columns_with(mask: NDArray[np.bool_], names: list[str]) -> list[str]:
 def _complete_rows(
     matrix: NDArray[Any], names: list[str], fewest_rows: int, source: str
 ) -> NDArray[Any]:
-    """Drop the rows that have a missing value, with a warning that counts them."""
+    """Drop the rows that have a missing value, with a warning that gives their number."""
     absent = np.isnan(matrix)
     columns = name_list(_columns_with(absent, names))
     complete = ~absent.any(axis=1)
     kept = int(complete.sum())
     if kept < fewest_rows:
         raise DataError(
-            f"{source} has only {kept} row(s) without missing values (in {columns}), too few "
-            "to learn from after dropping the others: fill the values in, or leave those "
+            f"{source} has only {counted(kept, 'row')} without missing values (in {columns}), too "
+            "few to learn from after dropping the others: fill the values in, or leave those "
             "columns out."
         )
     warnings.warn(
@@ -265,7 +270,7 @@ def _complete_rows(
 
 
 def _from_frame(data: Any, source: str, declared: Collection[str]) -> _Content:
-    """Turn a pandas, polars or Arrow table into a float matrix, with names and kinds."""
+    """Convert a pandas, polars or Arrow table to a matrix of floats, with names and kinds."""
     import narwhals as nw
 
     try:
@@ -288,5 +293,5 @@ def _from_frame(data: Any, source: str, declared: Collection[str]) -> _Content:
         column_of_series(column, name in declared)
         for name, column in zip(names, frame.iter_columns(), strict=True)
     ]
-    matrix, kinds = joined(columns, len(frame), source)
+    matrix, kinds = join_columns(columns, len(frame), source)
     return matrix, names, kinds

@@ -1,8 +1,8 @@
 """Tables from files, by file extension.
 
 Text (CSV, TSV, TXT), Parquet, Feather, NumPy, Excel, JSON records and AnnData are read into a data
-frame; then columns are chosen, an index without a name is left out, and all columns that hold
-neither numbers nor levels are refused together.
+frame. Then columns are selected, an index without a name is left out, and all columns that hold
+neither numbers nor levels are refused in one message.
 """
 
 import os
@@ -47,25 +47,25 @@ def read_table(
     path : path-like
         A ``.csv``, ``.tsv``, ``.txt`` (each also ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``,
         ``.json`` or ``.jsonl`` (records), ``.h5ad`` or ``.npy`` file, or ``-`` for standard input.
-        Text is UTF-8, UTF-16 or, with a warning, Windows-1252; its separator is found among
-        comma, semicolon, tab, vertical bar and spaces.
+        Text is UTF-8, UTF-16 or, with a warning, Windows-1252. Its separator is detected: comma,
+        semicolon, tab, vertical bar or spaces.
     header : bool
-        Whether the first line of a text file or sheet names the columns; without it they are
-        called ``x0, x1, …``.
+        Whether the first line of a text file or sheet names the columns; otherwise they are called
+        ``x0, x1, …``.
     missing : {"error", "drop", "keep"}
         Refuse missing values; drop the rows that have one, with a warning; or keep them for a
         learner with ``missing="impute"``.
     columns, drop : sequence of str, optional
-        Columns to keep, and columns to leave out, by name: see `choose_columns`. Omitted columns
+        Columns to keep, and columns to leave out, by name or pattern (``gene_*``). Omitted columns
         may hold anything. A first column without a name that numbers or names the rows is left
         out with a warning.
     decimal : {"auto", ".", ","}
         Decimal mark of a text file; "auto" recognises decimal commas and warns about them.
     transpose : bool
-        Whether the file holds one variable per row and one sample per column, as tables of genes
+        Whether the file has one variable per row and one sample per column, as tables of genes
         often do; its first column then names the variables.
     declared : collection of str
-        Columns that are said to hold levels; see `as_table`.
+        Columns that are declared to hold levels; see `as_table`.
 
     Returns
     -------
@@ -112,10 +112,11 @@ def read_with_columns(
     transpose: bool = False,
     declared: Collection[str] = (),
 ) -> tuple[Table, dict[str, list[Any]]]:
-    r"""Read a table as `read_table` does and, separately, columns that are no variables.
+    r"""Read a table as `read_table` does and, separately, columns that are not variables.
 
-    The table is without the columns ``apart``; the entries of these are of any type, and a missing
-    one is None. The entries of a dropped row are dropped too.
+    The table is returned without the columns ``apart``. Their entries are returned by column name;
+    they may be of any type, and missing entries are None. Rows that are dropped for missing values
+    are dropped from them too.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
@@ -126,7 +127,7 @@ def read_with_columns(
     """
     with given_file(path) as (file, source):
         frame = _read_frame(file, source, header, decimal)
-        if isinstance(frame, np.ndarray):  # not a table: `as_table` says why
+        if isinstance(frame, np.ndarray):  # not a table: `as_table` refuses it with the reason
             return _checked(frame, source, missing, declared), {}
         if transpose:
             frame = _transposed(frame)
@@ -134,8 +135,8 @@ def read_with_columns(
         for column in apart:
             if column not in names:
                 raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
-        others = choose_columns(names, columns, drop, source)
-        chosen = sorted({*others, *(names.index(column) for column in apart)})
+        places = choose_columns(names, columns, drop, source)
+        chosen = sorted({*places, *(names.index(column) for column in apart)})
         if 0 in chosen and _is_index(frame, names, source):
             chosen.remove(0)
         names = [names[place] for place in chosen]
@@ -144,17 +145,17 @@ def read_with_columns(
         rest = frame.drop(columns=list(apart)) if apart else frame
         bad = bad_columns(rest, declared)
         if bad:
-            others = rest.drop(columns=[one.name for one in bad])
-            has_gaps = others.isna().any(axis=0) & (missing == "error")
-            raise columns_error(bad, source, list(others.columns[has_gaps]))
-        kept = rest.notna().all(axis=1) if missing == "drop" else slice(None)
-        entries = frame.loc[kept, list(apart)].astype(object)
-        labels = entries.where(entries.notna(), None).to_dict("list")
-        return _checked(rest, source, missing, declared), labels
+            good = rest.drop(columns=[one.name for one in bad])
+            has_gaps = good.isna().any(axis=0) & (missing == "error")
+            raise columns_error(bad, source, list(good.columns[has_gaps]))
+        rows = rest.notna().all(axis=1) if missing == "drop" else slice(None)
+        labels = frame.loc[rows, list(apart)].astype(object)
+        entries = labels.where(labels.notna(), None).to_dict("list")
+        return _checked(rest, source, missing, declared), entries
 
 
 def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
-    """Read a file by its extension into a data frame, or an array that is not a table."""
+    """Read a file, by its extension, as a data frame (or as an array that is not a table)."""
     text = partial(read_text_table, header=header, decimal=decimal)
     readers: dict[str, Callable[[Path, str], Any]] = {
         ".csv": partial(text, separator=None),
@@ -184,7 +185,7 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
 
 
 def _transposed(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Turn rows into columns; a first column of text, or else a named index, gives the names."""
+    """Transpose; a first column of text, or else an index of text, gives the column names."""
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
@@ -195,7 +196,7 @@ def _transposed(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _is_index(frame: "pd.DataFrame", names: list[str], source: str) -> bool:
-    """Whether the first column has no name and numbers or names the rows; if so, warn."""
+    """Whether the first column has no name and numbers or names the rows; warn if so."""
     import pandas as pd
 
     if not names or names[0] != "" or len(frame) < 2:

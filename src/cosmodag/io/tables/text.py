@@ -1,8 +1,8 @@
 """Tables from text files: CSV, TSV and TXT.
 
 A text table is read by pandas' C parser, but its first line, separator, encoding and decimal mark
-are examined here, because pandas silently accepts doubtful files: a longer row makes the first
-column an index, a shorter one is filled with NaN, and repeated names are changed.
+are examined here, because pandas silently accepts doubtful files: if a row is too long, the first
+column becomes an index; a short row is filled with NaN; and repeated names are changed.
 """
 
 import csv
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cosmodag.errors import DataError, DataWarning
-from cosmodag.io.columns.names import header_names, is_number, made_up_names
+from cosmodag.graph.texts import counted
+from cosmodag.io.columns.names import default_names, header_names, is_number
 from cosmodag.io.columns.refused import has_decimal_commas
 from cosmodag.io.files.reading import UTF_8, not_utf_8, opened_bytes, opened_text, other_format
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WHITESPACE = r"\s+"
-"""Separator of fields that spaces separate, as pandas spells it."""
+"""The separator of fields separated by runs of spaces, in pandas' notation."""
 
 # A comma comes after the semicolon: in 'a;b' over '1,5;2,5' the commas are decimal marks.
 _SEPARATORS = (";", "\t", ",", "|")
@@ -36,8 +37,8 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 def records_of(lines: Iterable[str]) -> Iterator[str]:
     """Yield the text of each record that is not blank; quoted fields may contain line ends.
 
-    A quote that is still open after the maximum length of a field is refused, so that an unmatched
-    quote does not consume the whole file.
+    A quotation mark that is still open after the maximum length of a field is refused, so that an
+    unmatched one does not consume the whole file.
     """
     pending: list[str] = []
     is_open = False
@@ -62,9 +63,9 @@ def _unless_blank(lines: list[str]) -> Iterator[str]:
 
 
 def find_separator(records: Sequence[str], spaces: bool = False) -> str:
-    """Find the separator that splits the first records into the same number (> 1) of fields.
+    """Find the separator that splits the first records into equal numbers (> 1) of fields.
 
-    With ``spaces``, runs of spaces are a candidate where no other character separates fields.
+    With ``spaces``, runs of spaces are tried if no other character separates fields.
     """
     counts = {
         separator: [_count(record, separator) for record in records] for separator in _SEPARATORS
@@ -78,7 +79,7 @@ def find_separator(records: Sequence[str], spaces: bool = False) -> str:
 
 
 def _is_spaced(records: Sequence[str]) -> bool:
-    """Whether spaces split records into equal numbers of fields, and the last into numbers."""
+    """Whether spaces split all records into equal numbers of fields, numbers in the last."""
     split = [fields(record, WHITESPACE) for record in records]
     return (
         len({len(each) for each in split}) == 1
@@ -102,7 +103,10 @@ def fields(record: str, separator: str) -> list[str]:
 
 
 def refuse_ragged(path: Path, source: str, separator: str, width: int | None, encoding: str) -> int:
-    """Refuse the first line whose number of fields is not ``width`` (that of the first line)."""
+    """Refuse a line whose number of fields is not ``width`` (None: that of the first line).
+
+    Returns the width.
+    """
     with opened_text(path, source, encoding) as handle:
         lines: Iterable[str] = handle
         if separator == WHITESPACE:
@@ -115,8 +119,8 @@ def refuse_ragged(path: Path, source: str, separator: str, width: int | None, en
             if record and len(record) != width:
                 title = " (remove titles and comments above the names)" if width == 1 else ""
                 raise DataError(
-                    f"line {line} of {source} has {len(record)} field(s) where {width} are "
-                    f"expected: give every line as many fields as the first{title}."
+                    f"line {line} of {source} has {counted(len(record), 'field')} where {width} "
+                    f"are expected: give every line as many fields as the first{title}."
                 )
             line = reader.line_num + 1
     return width or 0
@@ -127,8 +131,8 @@ def read_text_table(
 ) -> "pd.DataFrame":
     """Read all columns of a text table into a data frame.
 
-    A separator of None is found from the first two records. The decimal mark "auto" recognises
-    decimal commas where another character separates the fields, and warns that it did.
+    A separator of None is detected from the first two records. With decimal "auto", decimal commas
+    are recognised, with a warning, unless the separator is a comma.
     """
     encoding = _encoding(path, source)
     try:
@@ -138,11 +142,11 @@ def read_text_table(
             raise DataError(f"{source} is empty: it has no columns and no rows.")
         separator = separator or find_separator(records, spaces=True)
         first = fields(records[0], separator)
-        names = header_names(first, source) if header else made_up_names(first, source)
+        names = header_names(first, source) if header else default_names(first, source)
         frame = _parse(path, source, encoding, separator, header, decimal)
         if len(frame) == 0:
             frame = frame.reindex(columns=range(len(first)))
-        # pandas fills a short row with missing values: distinguish it from real missing values.
+        # pandas fills short rows with missing values: distinguish these from empty fields.
         if frame.shape[1] != len(first) or frame.iloc[:, -1].isna().any():
             refuse_ragged(path, source, separator, len(first), encoding)
         if frame.shape[1] != len(first):
@@ -153,17 +157,17 @@ def read_text_table(
     if decimal == "auto" and separator != ",":
         _read_decimal_commas(frame, source)
     if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
-        return frame.iloc[:, :-1]  # a separator at the end of every line makes an empty column
+        return frame.iloc[:, :-1]  # every line ends in a separator
     return frame
 
 
 def _parse(
     path: Path, source: str, encoding: str, separator: str, skip: bool, decimal: Decimal
 ) -> "pd.DataFrame":
-    """Read the records by pandas, after the header if there is one."""
+    """Read the records by pandas, after the header if it is to be skipped."""
     import pandas as pd
 
-    # Correctly rounded floats; since 3.1 pandas needs no option for them, and warns about it.
+    # Correctly rounded floats: the option is needed before pandas 3.1, which warns about it.
     version = tuple(int(part) for part in pd.__version__.split(".")[:2])
     exact: dict[str, Any] = {} if version >= (3, 1) else {"float_precision": "round_trip"}
     with opened_text(path, source, encoding) as handle, warnings.catch_warnings():
@@ -184,7 +188,7 @@ def _parse(
         except pd.errors.EmptyDataError:
             return pd.DataFrame()
         except (pd.errors.ParserError, OverflowError) as error:
-            # What pandas says of an exception without a value, which only an interrupt is.
+            # pandas says this of an exception without a message, and only an interrupt has none.
             if "Calling read(nbytes) on source failed" in str(error):
                 raise KeyboardInterrupt from error
             width = refuse_ragged(path, source, separator, None, encoding)
@@ -199,7 +203,7 @@ def _unreadable(source: str, width: int) -> DataError:
 
 
 def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
-    """Convert, in place, columns of text whose values are numbers with decimal commas."""
+    """Convert columns of numbers with decimal commas, in place, and warn about them."""
     import pandas as pd
 
     places = [
@@ -233,10 +237,10 @@ def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
 
 
 def _encoding(path: str | os.PathLike[str], source: str) -> str:
-    """Find the encoding of a text file: UTF-8, UTF-16 with its mark, or Windows-1252.
+    """Detect the encoding of a text file: UTF-8, UTF-16 with a byte order mark, or Windows-1252.
 
-    Spreadsheets of Western systems write Windows-1252, in which almost any bytes are text: it is
-    accepted only without control characters, and with a warning.
+    Spreadsheet programs of Western systems write Windows-1252. Since almost any bytes are valid in
+    it, it is accepted only without control characters, and with a warning.
     """
     with opened_bytes(path, source) as handle:
         content = handle.read()

@@ -1,1 +1,1 @@
-"""Learners that the paper compares with: acyclicity by a constraint, a barrier or a potential."""
+"""Learners that the paper compares with: NOTEARS, DAGMA and NOCURL."""

@@ -1,4 +1,4 @@
-"""Learners that make a matrix acyclic by a solver: what NOTEARS, DAGMA and NOCURL share."""
+"""Base classes of NOTEARS, DAGMA and NOCURL."""
 
 import warnings
 from abc import abstractmethod
@@ -17,28 +17,28 @@ from cosmodag.solve.methods.central_path import Stage
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.rows import Passes
 
-# Limit of SciPy's L-BFGS-B on its iterations, which the authors of NOTEARS keep.
-_INNER = 15_000
+# Iteration limit of each problem: the default of SciPy's L-BFGS-B, as in the authors' NOTEARS.
+_MAX_INNER_ITERATIONS = 15_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConstrainedLearner(TrainedLearner):
-    """Structure learning by a constraint, or by a sequence of problems.
+    """Base class of learners that make W acyclic by a constraint or a sequence of problems.
 
     Parameters
     ----------
     lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically {lambda1}.
+        Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}.
 
     Attributes
     ----------
     was_cyclic_ : bool
-        Whether `raw_weights_` above the threshold have a cycle; the fit then warns.
+        Whether the arcs of `raw_weights_` above the threshold contain a cycle; the fit then warns.
     """
 
     lambda1: Setting = "auto"
 
-    # Usual number of iterations, for the progress bar.
+    # Usual number of iterations of a fit, for the progress bar.
     _usual_length: ClassVar[int] = 1000
 
     def _length(self, n: int, d: int) -> int:
@@ -47,8 +47,8 @@ class ConstrainedLearner(TrainedLearner):
     def _warn_if_repaired(self, found: Aligned) -> None:
         if found.was_cyclic:
             warnings.warn(
-                f"The optimised weights have a cycle, and {found.dropped_arcs} arc(s) were "
-                "dropped to make a DAG: optimise longer, or raise threshold.",
+                f"The optimised weights contain a cycle, and {found.dropped_arcs} arc(s) were "
+                "dropped to obtain a DAG: optimise longer, or raise threshold.",
                 AcyclicityWarning,
                 stacklevel=3,
             )
@@ -56,14 +56,14 @@ class ConstrainedLearner(TrainedLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LagrangianLearner(ConstrainedLearner):
-    """A learner that solves an augmented Lagrangian: NOTEARS.
+    """Base class of learners that minimise an augmented Lagrangian (NOTEARS).
 
     Parameters
     ----------
     max_iter : int
-        Maximal number of updates of the multiplier α.
+        Maximum number of updates of the multiplier α.
     tolerance : float or "auto"
-        h at or below this counts as zero; automatically {tolerance}.
+        Values of h up to this one count as zero; ``"auto"`` is {tolerance}.
 
     Attributes
     ----------
@@ -71,19 +71,19 @@ class LagrangianLearner(ConstrainedLearner):
         For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
         (ρ).
     n_iter_ : int
-        Iterations, or epochs, of all problems together.
+        Number of iterations, or epochs, of all problems together.
     """
 
     max_iter: int = count(100)
     tolerance: Setting = "auto"
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_INNER)}
+        return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_MAX_INNER_ITERATIONS)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PathLearner(ConstrainedLearner):
-    """A learner that follows a central path: DAGMA.
+    """Base class of learners that follow a central path (DAGMA).
 
     Attributes
     ----------
@@ -91,15 +91,15 @@ class PathLearner(ConstrainedLearner):
         For each attempt at a stage: ``epoch``, ``loss``, ``accepted``, ``score_weight`` (μ),
         ``radius`` (s).
     n_iter_ : int
-        Iterations, or epochs, of all stages together.
+        Number of iterations, or epochs, of all stages together.
     """
 
-    # Decay rate of the mean of gradients in Adam.
+    # Decay rate β₁ of Adam's mean of gradients.
     _beta1: ClassVar[float] = 0.99
 
     @abstractmethod
     def _stages(self, n: int) -> tuple[Stage, ...]:
-        """Stages of the path, each with its own number of rounds."""
+        """Return the stages of the path, each with its own number of rounds."""
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
         return {"beta1": self._beta1, "beta2": 0.999}
@@ -110,7 +110,7 @@ class PathLearner(ConstrainedLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CovarianceLearner(RefinedLearner, ConstrainedLearner):
-    """A linear learner as its authors define it: float64, CPU, deterministic.
+    """Base class of linear learners as their authors define them: float64, CPU, deterministic.
 
     The loss is computed from the covariance, so that the time of a step does not depend on n.
     """
@@ -120,23 +120,23 @@ class CovarianceLearner(RefinedLearner, ConstrainedLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StochasticLearner(RefinedLearner, ConstrainedLearner):
-    r"""A linear learner as the COSMO paper ran it: Adam on mini-batches.
+    r"""Base class of linear learners as the COSMO paper ran them: Adam on mini-batches.
 
     The loss is :math:`\lVert X - XW \rVert_F^2 / nd`, a mean over variables, so that λ₁ has another
-    meaning than in the authors' formulation. The diagonal of W is free.
+    scale than in the authors' formulation. The diagonal of W is free.
 
     Parameters
     ----------
     learning_rate : float or "auto"
-        Adam's rate; automatically {learning_rate}.
+        Adam's learning rate; ``"auto"`` is {learning_rate}.
     epochs : int
-        Passes over the data for each problem of the sequence.
+        Number of passes over the data for each problem of the sequence.
     batch_size : int
         Rows per step; the last batch of a pass may be smaller.
     device : {"auto", "cpu", "gpu"}
         Device of the computation.
     random_state : int, Generator, RandomState or None
-        Seed of the order of rows, and of the initial values where they are random.
+        Random seed for the order of rows, and for initial values if they are random.
     """
 
     learning_rate: Setting = "auto"
@@ -144,7 +144,7 @@ class StochasticLearner(RefinedLearner, ConstrainedLearner):
     batch_size: int = count(64)
     device: str = "auto"
 
-    # Problems in the sequence, usually, for the progress bar.
+    # Usual number of problems in the sequence, for the progress bar.
     _problems: ClassVar[int] = 1
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
@@ -154,9 +154,9 @@ class StochasticLearner(RefinedLearner, ConstrainedLearner):
         return self._problems * self._rounds(n)
 
     def _rounds(self, n: int) -> int:
-        """Count the rounds of one problem of the sequence."""
+        """Return the number of rounds of one problem of the sequence."""
         return self.epochs * Passes.over(n, self.batch_size).rounds
 
     def _recipe(self, structure: Any, objective: Any, **further: Any) -> Recipe:
-        """Make the recipe of a linear problem in mini-batches."""
+        """Return the recipe of a linear problem in mini-batches."""
         return Recipe(structure, Linear(), objective, batch_size=self.batch_size, **further)

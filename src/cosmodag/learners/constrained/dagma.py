@@ -1,4 +1,4 @@
-"""DAGMA: acyclicity as a log-determinant barrier, for lines and for networks."""
+"""DAGMA: acyclicity by a log-determinant barrier, for linear relations and for networks."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -28,7 +28,7 @@ _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Dagma(PathLearner, CovarianceLearner):
-    r"""Linear DAGMA: the best-fitting DAG, approached from inside the domain of a barrier.
+    r"""Linear DAGMA: the best-fitting DAG, approached from within the domain of a barrier.
 
     Solves
 
@@ -38,22 +38,22 @@ class Dagma(PathLearner, CovarianceLearner):
         \quad\text{subject to}\quad W \text{ is a DAG}
 
     along a central path: each stage minimises μ times this score plus the barrier
-    :math:`h_s(W) = -\log\det(sI - W \circ W) + d \log s`, which is zero on DAGs alone, and μ falls
+    :math:`h_s(W) = -\log\det(sI - W \circ W) + d \log s`, which is zero only on DAGs, and μ falls
     by a factor of ten from stage to stage. Each step inverts a matrix, O(d³).
 
-    This is the authors' formulation: float64, Adam (β = 0.99, 0.999) on the full gradient through
-    the covariance, five stages with s = 1, 0.9 … 0.6, the diagonal fixed to zero. It runs on the
-    CPU, in compiled code, and is deterministic. :class:`StochasticDagma` is the formulation that
-    the COSMO paper compared with.
+    This is the authors' formulation: float64, Adam (β = 0.99, 0.999) on the full gradient computed
+    from the covariance, five stages with s = 1, 0.9 … 0.6, the diagonal fixed to zero. It runs on
+    the CPU, in compiled code, and is deterministic. :class:`StochasticDagma` is the formulation
+    that the COSMO paper compared with.
 
     Parameters
     ----------
     learning_rate : float or "auto"
-        Adam's rate; automatically {learning_rate}.
+        Adam's learning rate; ``"auto"`` is {learning_rate}.
     max_iter : int
-        Maximal number of iterations of the last stage; the others take half as many.
+        Maximum number of iterations of the last stage; the others have half as many.
     tolerance : float
-        Relative change of the objective over 1000 iterations that ends a stage.
+        A stage ends if the objective changes by less than this fraction over 1000 iterations.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Dagma(PathLearner, CovarianceLearner):
         return _path([1.0, 0.9, 0.8, 0.7, 0.6], max(1, self.max_iter // 2), self.max_iter)
 
     def solver_for(self, n: int, d: int) -> CentralPath:
-        """DAGMA's central path."""
+        """Return DAGMA's central path."""
         recipe = Recipe(Free(), Linear(), Barrier(half_squared_error), guard=Inside())
         minimisers = (LinearDescent(self.settings_for(d)["tolerance"]), Stochastic())
         return CentralPath(recipe, minimisers, self._stages(n))
@@ -102,20 +102,20 @@ class StochasticDagma(PathLearner, StochasticLearner):
         return _path([1.0, 1.0, 0.9, 0.8], self._rounds(n), self._rounds(n))
 
     def solver_for(self, n: int, d: int) -> CentralPath:
-        """DAGMA's central path."""
+        """Return DAGMA's central path."""
         recipe = self._recipe(Free(masked=False), Barrier(mean_squared_error), guard=Domain())
         return CentralPath(recipe, (Stochastic(),), self._stages(n))
 
 
 def _path(radii: list[float], rounds: int, last: int) -> tuple[Stage, ...]:
-    """Stages with μ = 1, 0.1, … and the given s, all of equal length but for the last."""
+    """Stages with μ = 1, 0.1, … and the given s, each of `rounds` rounds, the last of `last`."""
     stages = zip(radii, [rounds] * (len(radii) - 1) + [last], strict=True)
     return tuple(Stage(0.1**k, *stage) for k, stage in enumerate(stages))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DagmaMLP(NetworkLearner, PathLearner):
-    r"""Non-linear DAGMA: every variable a perceptron of its parents, a barrier making a DAG.
+    r"""Non-linear DAGMA: each variable is a perceptron of its parents, and a barrier gives a DAG.
 
     Solves, over first-layer weights W ∈ R^{d×d×h} and the other layers,
 
@@ -127,20 +127,21 @@ class DagmaMLP(NetworkLearner, PathLearner):
 
     along a central path: four stages minimise μ times this score plus
     :math:`-\log\det(I - A)`, with μ = 0.1, 0.01, 0.001 and 0.0001, by Adam (β = 0.99, 0.999) on all
-    rows, starting from no arcs, own-variable inputs fixed to zero. A stage that leaves the domain
-    of the barrier is begun again with half the learning rate.
+    rows. Training starts without arcs, and the weights from each variable to its own network are
+    fixed to zero. A stage that leaves the domain of the barrier is restarted with half the learning
+    rate.
 
-    This is the authors' definition, in float32, with ten times their learning rate and a
-    twenty-fifth of their iterations; ``learning_rate=2e-4, max_iter=80_000`` is their pace.
+    This is the authors' formulation, in float32, with ten times their learning rate and a
+    twenty-fifth of their iterations; theirs are ``learning_rate=2e-4, max_iter=80_000``.
 
     Parameters
     ----------
     lambda1, lambda2 : float or "auto"
-        λ₁ and λ₂; automatically {lambda1} and {lambda2}.
+        Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} and {lambda2}.
     learning_rate : float or "auto"
-        Adam's rate; automatically {learning_rate}.
+        Adam's learning rate; ``"auto"`` is {learning_rate}.
     max_iter : int
-        Iterations of the last stage; the others take five eighths of that.
+        Number of iterations of the last stage; the others have five eighths of it.
     device : {"auto", "cpu", "gpu"}
         Device of the computation.
 
@@ -168,7 +169,7 @@ class DagmaMLP(NetworkLearner, PathLearner):
         )
 
     def solver_for(self, n: int, d: int) -> CentralPath:
-        """DAGMA's central path."""
+        """Return DAGMA's central path."""
         mechanism = MLP(tuple(self.hidden), self.activation)
         objective = Decayed(Barrier(log_squared_error), biases=True)
         recipe = Recipe(Free(), mechanism, objective, guard=Inside())

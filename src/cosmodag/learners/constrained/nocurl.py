@@ -22,18 +22,18 @@ from cosmodag.solve.recipe import Recipe
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _PotentialLearner(TrainedLearner):
-    """A learner of W = K ∘ ReLU(φ_v − φ_u).
+    """Base class of learners of W = K ∘ ReLU(φ_v − φ_u).
 
     Attributes
     ----------
     was_cyclic_ : bool
         False, unless the fit was stopped in its first stage.
     history_ : list of dict
-        For each problem, or chunk of epochs: ``epoch``, ``loss``, ``multiplier`` (α).
+        For each problem, or group of epochs: ``epoch``, ``loss``, ``multiplier`` (α).
     n_iter_ : int
-        Iterations, or epochs, of all problems together.
+        Number of iterations, or epochs, of all problems together.
     potentials_ : (d,) array
-        φ.
+        Potentials φ; causes have lower ones than their effects.
     """
 
     extra_arrays = ("potentials_",)
@@ -56,8 +56,8 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
         \qquad W_{uv} = K_{uv} \max(\varphi_v - \varphi_u, 0),
 
     in two stages. In the first, W is free, and a penalty α h(W) with α = 10 and then 1000 brings it
-    close to a DAG; the reachability of the arcs of at least 0.3 gives the potentials φ, by a Hodge
-    projection. In the second, φ is fixed and K is optimised.
+    close to a DAG. A Hodge projection of reachability along the arcs of weight at least 0.3 then
+    gives the potentials φ. In the second stage, φ is fixed and K is optimised.
 
     This is the authors' formulation: float64, no ℓ₁ penalty, h(W) = tr (I + W∘W/d)^d − d, the
     diagonal fixed to zero, each problem solved by L-BFGS-B on the covariance. It runs on the CPU
@@ -67,9 +67,9 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
     Parameters
     ----------
     max_iter : int
-        Maximal number of iterations for each problem.
+        Maximum number of iterations of each problem.
     tolerance : float
-        Relative decrease of the objective that ends a problem.
+        A problem ends if an iteration decreases the objective by less than this fraction.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
         return {"rounds": float(self.max_iter)}
 
     def solver_for(self, n: int, d: int) -> TwoStage:
-        """NOCURL's two stages."""
+        """Return NOCURL's two stages."""
         return TwoStage(
             Recipe(Free(), Linear(), Penalised(half_squared_error, POLYNOMIAL)),
             Recipe(Potential(from_zero=True), Linear(), Penalised(half_squared_error)),
@@ -117,7 +117,7 @@ class StochasticNoCurl(_PotentialLearner, StochasticLearner):
     _problems = 3
 
     def solver_for(self, n: int, d: int) -> TwoStage:
-        """NOCURL's two stages."""
+        """Return NOCURL's two stages."""
         first = self._recipe(Free(masked=False), Penalised(mean_squared_error, EXPONENTIAL))
         second = self._recipe(Potential(), Penalised(mean_squared_error))
         return TwoStage(first, second, (Stochastic(),))
@@ -125,10 +125,10 @@ class StochasticNoCurl(_PotentialLearner, StochasticLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NoCurlU(_PotentialLearner, StochasticLearner):
-    r"""NOCURL-U of the COSMO paper: K and φ are optimised together, from random values.
+    r"""NOCURL-U of the COSMO paper: K and φ are optimised jointly, from random values.
 
     It solves the problem of :class:`StochasticNoCurl` without the first stage, by mini-batch Adam.
-    The paper shows that this is much worse.
+    The paper shows that the result is much worse.
 
     Examples
     --------
@@ -140,5 +140,5 @@ class NoCurlU(_PotentialLearner, StochasticLearner):
     automatic: ClassVar = {"lambda1": 7.4e-4, "learning_rate": 4.9e-4}
 
     def solver_for(self, n: int, d: int) -> OneProblem:
-        """One problem."""
+        """Return the solver: one problem."""
         return OneProblem(self._recipe(Potential(), Penalised(mean_squared_error)))

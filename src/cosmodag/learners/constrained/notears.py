@@ -1,4 +1,4 @@
-"""NOTEARS: acyclicity as a smooth equality constraint, for lines and for networks."""
+"""NOTEARS: acyclicity as a smooth equality constraint, for linear relations and for networks."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,21 +23,22 @@ from cosmodag.solve.minimisers.full_batch import FullBatch
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.recipe import Recipe
 
-# Relative decrease that ends L-BFGS-B. Problems grow ever worse conditioned, and what is left
-# unsolved shows: on the ten ER4 graphs on which this was chosen, with 1e-6, 1e-7 and 1e-8 the mean
-# objective was 22.8, 21.4 and 20.6 and the mean AUC .970, .975 and .978 (standard error .008).
+# Relative decrease of the objective at which L-BFGS-B stops. The condition of the problems gets
+# worse along the sequence, and stopping early is visible in the result: on the ten ER4 graphs on
+# which this was chosen, with 1e-6, 1e-7 and 1e-8 the mean objective was 22.8, 21.4 and 20.6 and the
+# mean AUC .970, .975 and .978 (standard error .008).
 _INNER_TOLERANCE = 1e-8
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _LinearNotears(LagrangianLearner):
-    """Linear NOTEARS.
+    """Base class of linear NOTEARS.
 
     Parameters
     ----------
     constraint : {"expm", "truncated", "spectral"}
-        h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et al., 2022); or the
-        spectral radius (NOBEARS, Lee et al., 2019).
+        Constraint function h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et
+        al., 2022); or the spectral radius (NOBEARS, Lee et al., 2019).
     """
 
     constraint: str = choice("expm", CONSTRAINTS)
@@ -55,7 +56,7 @@ class Notears(_LinearNotears, CovarianceLearner):
         \quad\text{subject to}\quad h(W) = \operatorname{tr} e^{W \circ W} - d = 0
 
     by an augmented Lagrangian: each problem of a sequence adds α h(W) + ½ρ h(W)² to the objective,
-    and α and ρ grow until h(W) vanishes. Evaluating h costs O(d³).
+    and α and ρ increase until h(W) is zero up to `tolerance`. Evaluating h costs O(d³).
 
     This is the authors' formulation: float64, the diagonal of W fixed to zero, each problem solved
     by L-BFGS-B on the covariance. It runs on the CPU and is deterministic.
@@ -64,8 +65,8 @@ class Notears(_LinearNotears, CovarianceLearner):
     Parameters
     ----------
     lambda1 : float or "auto"
-        λ₁, on ‖W‖₁; automatically {lambda1}, which was chosen on simulated ER4 graphs (the
-        authors' examples have 0.1).
+        Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}, which was chosen on simulated
+        ER4 graphs (the authors' examples use 0.1).
 
     Examples
     --------
@@ -80,7 +81,7 @@ class Notears(_LinearNotears, CovarianceLearner):
     _usual_length = 1500
 
     def solver_for(self, n: int, d: int) -> Lagrangian:
-        """NOTEARS' augmented Lagrangian."""
+        """Return the augmented Lagrangian of NOTEARS."""
         objective = Penalised(half_squared_error, CONSTRAINTS[self.constraint])
         recipe = Recipe(Free(), Linear(), objective)
         minimisers = (QuasiNewton(_INNER_TOLERANCE),)
@@ -98,9 +99,9 @@ class StochasticNotears(_LinearNotears, StochasticLearner):
     Parameters
     ----------
     tolerance : float or "auto"
-        h(W) at or below this counts as zero. Automatically half the spacing of single-precision
-        numbers at d: the paper's code subtracts d from a trace, and cannot distinguish smaller
-        values from zero.
+        Values of h(W) up to this one count as zero; ``"auto"`` is half the spacing of
+        single-precision numbers at d, since the paper's code subtracts d from a trace, and cannot
+        distinguish smaller values from zero.
 
     Examples
     --------
@@ -116,11 +117,11 @@ class StochasticNotears(_LinearNotears, StochasticLearner):
         return {**self.automatic, "tolerance": 0.5 * float(np.spacing(np.float32(d)))}
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
-        # With a free diagonal, W = I has no loss: the constraint must count from the start.
+        # With a free diagonal, W = I has zero loss, so the constraint must have weight at once.
         return {"multiplier": 1.0, "penalty": 1.0, **StochasticLearner._constants(self, n, d)}
 
     def solver_for(self, n: int, d: int) -> Lagrangian:
-        """NOTEARS' augmented Lagrangian."""
+        """Return the augmented Lagrangian of NOTEARS."""
         objective = Penalised(mean_squared_error, CONSTRAINTS[self.constraint])
         recipe = self._recipe(Free(masked=False), objective)
         tolerance = self.settings_for(d)["tolerance"]
@@ -129,7 +130,7 @@ class StochasticNotears(_LinearNotears, StochasticLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NotearsMLP(NetworkLearner, LagrangianLearner):
-    r"""Non-linear NOTEARS: every variable a perceptron of its parents, h(A) = 0 making a DAG.
+    r"""Non-linear NOTEARS: each variable is a perceptron of its parents, and h(A) = 0 gives a DAG.
 
     Solves, over first-layer weights W ∈ R^{d×d×h} and the other layers,
 
@@ -139,15 +140,15 @@ class NotearsMLP(NetworkLearner, LagrangianLearner):
         + \frac{\lambda_2}{2} \lVert \text{all weights} \rVert^2
         \quad\text{subject to}\quad \operatorname{tr} e^{A} - d = 0,\; A_{uv} = \sum_i W_{uvi}^2,
 
-    by an augmented Lagrangian, own-variable inputs fixed to zero: the authors' definition. Each of
-    its problems is solved in float64 on all rows by a quasi-Newton method for objectives with a
-    one-norm (OWL-QN), where the authors split every weight in two for L-BFGS-B; at d = 20 an
-    iteration then takes a quarter of the time.
+    by an augmented Lagrangian, with the weights from each variable to its own network fixed to
+    zero. This is the authors' formulation. Each problem is solved in float64 on all rows by a
+    quasi-Newton method for objectives with a one-norm (OWL-QN), whereas the authors split every
+    weight in two for L-BFGS-B; at d = 20 an iteration takes a quarter of the time.
 
     Parameters
     ----------
     lambda1, lambda2 : float or "auto"
-        λ₁ and λ₂; automatically {lambda1} each.
+        Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} for each.
 
     Examples
     --------
@@ -165,7 +166,7 @@ class NotearsMLP(NetworkLearner, LagrangianLearner):
     _usual_length = 2500  # at d = 20
 
     def solver_for(self, n: int, d: int) -> Lagrangian:
-        """NOTEARS' augmented Lagrangian."""
+        """Return the augmented Lagrangian of NOTEARS."""
         mechanism = MLP(tuple(self.hidden), self.activation)
         objective = Decayed(Penalised(half_squared_error, EXPONENTIAL))
         recipe = Recipe(Free(from_zero=False), mechanism, objective)

@@ -1,1 +1,1 @@
-"""Learners of networks: a perceptron for each variable, of its parents."""
+"""Learners that fit one multilayer perceptron per variable, a function of its parents."""

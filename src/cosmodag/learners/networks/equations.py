@@ -1,4 +1,4 @@
-"""Equations of networks: one perceptron per variable, cut to its parents in a graph."""
+"""Fitted networks: one multilayer perceptron per variable, restricted to its parents in a graph."""
 
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
@@ -14,18 +14,17 @@ from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS, InputBlocks, blo
 
 Floats = NDArray[np.float64]
 
+# Names of the saved arrays: those of all networks, and those of tables with categories or counts.
 _ARRAYS = ("first_weights", "first_biases", "inner_layers", "output_weights", "output_biases")
-"""Names of the arrays of the networks."""
-
-# Largest number of hidden units in a block of rows: 128 MB.
-_MOST_UNITS = 2**24
-
 _NUMBERS = ("variances", "means", "scales", "typical")
+
+# Limit on the hidden units of one block of rows in a prediction: 128 MB.
+_MAX_UNITS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkEquations(FittedEquations):
-    """Perceptrons of all variables; predictions use the first-layer weights of arcs alone."""
+    """One perceptron per variable; predictions only use the first-layer weights of arcs."""
 
     first_weights: NDArray[Any]  # (d, d, h): from each variable to the first layer of each network
     first_biases: NDArray[Any]  # (d, h)
@@ -40,7 +39,7 @@ class NetworkEquations(FittedEquations):
     def of(
         cls, first_weights: ArrayLike, functions: Any, hidden: tuple[int, ...], activation: str
     ) -> "NetworkEquations":
-        """Take networks as training leaves them."""
+        """Collect the parameters of trained networks."""
         inner = [
             np.ravel(layer[kind]) for layer in functions["hidden"] for kind in ("weights", "biases")
         ]
@@ -55,11 +54,11 @@ class NetworkEquations(FittedEquations):
         )
 
     def strengths(self, name: str) -> Floats:
-        """(d, d): the strength of every arc, ``"norm"`` or ``"sum"`` of its first-layer weights."""
+        """(d, d): strength of each arc, the ``"norm"`` or ``"sum"`` of its first-layer weights."""
         return np.asarray(ARC_STRENGTHS[name](self.first_weights.astype(np.float64)))
 
     def in_units(self, units: Floats) -> "NetworkEquations":
-        """Express networks of columns x / units as networks of x, (d,) units."""
+        """Turn networks of the columns x / units into networks of the columns x; units are (d,)."""
         return replace(
             self,
             first_weights=(self.first_weights / units[:, None, None]).astype(np.float32),
@@ -68,11 +67,11 @@ class NetworkEquations(FittedEquations):
         )
 
     def usual_values(self, data: NDArray[Any]) -> Floats:
-        """(d,): values of variables while another one is varied: means of prepared data."""
+        """(d,): values that variables have while another one is varied, in prepared units."""
         return np.asarray(data.mean(axis=0, dtype=np.float64))
 
     def functions(self, some: slice = slice(None)) -> dict[str, Any]:
-        """All but the first-layer weights, of some of the networks."""
+        """Parameters of some of the networks, without their first-layer weights."""
         return {
             "biases": self.first_biases[some],
             "hidden": tuple(
@@ -83,7 +82,7 @@ class NetworkEquations(FittedEquations):
         }
 
     def _hidden_layers(self) -> list[dict[str, NDArray[Any]]]:
-        """Take `inner_layers` apart into weights (d, in, out) and biases (d, out)."""
+        """Split `inner_layers` into weights (d, in, out) and biases (d, out)."""
         d, rest, layers = len(self.first_weights), self.inner_layers, []
         for before, after in pairwise(self.hidden):
             weights, biases, rest = np.split(rest, np.cumsum([d * before * after, d * after]))
@@ -93,10 +92,10 @@ class NetworkEquations(FittedEquations):
         return layers
 
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
-        """Predict every variable from its parents, some rows at a time."""
+        """Predict every variable from its parents, in blocks of rows."""
         weights = np.where(adjacency[..., None] != 0, self.first_weights, 0)
         functions, activation = self.functions(), ACTIVATIONS[self.activation][1]
-        step = max(1, _MOST_UNITS // weights[0].size)
+        step = max(1, _MAX_UNITS // weights[0].size)
         blocks = [
             forward(data[start : start + step], weights, functions, activation)
             for start in range(0, len(data), step)
@@ -104,7 +103,7 @@ class NetworkEquations(FittedEquations):
         return np.concatenate(blocks) if blocks else np.empty(data.shape)
 
     def predict_column(self, data: NDArray[Any], adjacency: Any, v: int) -> NDArray[Any]:
-        """Predict one variable, from its parents alone."""
+        """Predict one variable from its parents."""
         parents = np.flatnonzero(adjacency[:, v])
         weights = self.first_weights[parents, v][:, None]
         functions, activation = self.functions(slice(v, v + 1)), ACTIVATIONS[self.activation][1]
@@ -117,7 +116,7 @@ class NetworkEquations(FittedEquations):
         return replace(self, output_biases=biases)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Networks as named arrays, for saving."""
+        """Parameters of the networks as named arrays, for saving."""
         return {f"{name}_": getattr(self, name) for name in _ARRAYS}
 
     def facts(self) -> dict[str, Any]:
@@ -126,17 +125,18 @@ class NetworkEquations(FittedEquations):
 
 
 def levels_in(embedding: Embedding) -> tuple[int, ...]:
-    """Count the levels of each variable; 0 for numbers and counts."""
+    """Return the number of levels of each variable, 0 for numbers and counts."""
     d = len(embedding.widths)
     return tuple(int(embedding.widths[v]) + 1 if embedding.is_levels(v) else 0 for v in range(d))
 
 
-def network_columns(
+def encoded_columns(
     embedding: Embedding, X: NDArray[Any], some: NDArray[np.integer] | None = None
 ) -> Floats:
-    """(n, k): some columns as networks see them, from columns in units of the table.
+    """(n, k): encode the columns X, which are variables `some`, as the networks read them.
 
-    Numbers are standardised, counts as log(1 + x), and categories are numbers of levels.
+    X is in the units of the table. Numbers and log(1 + x) of counts are standardised; categories
+    are level numbers.
     """
     places = range(len(embedding.widths)) if some is None else some.tolist()
     columns = [
@@ -148,13 +148,13 @@ def network_columns(
 
 @dataclass(frozen=True, eq=False)
 class MixedNetworkEquations(EquationsByKind, NetworkEquations):
-    """Perceptrons of blocks of inputs, with the outputs that suit the kind of each variable.
+    """Perceptrons with inputs and outputs that suit the kind of each variable.
 
-    Numbers are standardised, and so is log(1 + x) of counts.
+    Categories enter as indicators of levels; numbers and log(1 + x) of counts are standardised.
     """
 
-    # (d,): means of numbers and most frequent levels, in units of the table; other parents have
-    # these values where the effect of one parent is shown.
+    # (d,): means of numbers and most frequent levels, in units of the table: the values of other
+    # parents while the effect of one parent is shown.
     typical: Floats
 
     form = "a network of its causes, with effects of levels"
@@ -167,27 +167,27 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
     def of_networks(
         cls, networks: NetworkEquations, embedding: Embedding, numbers: dict[str, Any]
     ) -> "MixedNetworkEquations":
-        """Add what the kinds of variables need to trained networks."""
+        """Add to trained networks what the kinds of variables need."""
         parts = {part.name: getattr(networks, part.name) for part in fields(NetworkEquations)}
         return cls(**parts, embedding=embedding, **numbers)
 
     def with_variances(
         self, columns: NDArray[Any], counted: NDArray[Any] | None
     ) -> "MixedNetworkEquations":
-        """Set the variances of numbers and counts to those of residuals.
+        """Set the variances of numbers and counts to those of their residuals.
 
-        `columns` (n, d) are those that networks see; `counted` (n, d) has weights of entries.
+        `columns` (n, d) is the encoded table, `counted` (n, d) has the weights of its entries.
         """
         variances = np.ones(len(self.means))
         everything = np.arange(len(self.means))
         for v in np.flatnonzero(np.array(levels_in(self.embedding)) == 0).tolist():
-            left = columns[:, v] - self._outputs(columns, everything, v)[:, 0]
+            residuals = columns[:, v] - self._outputs(columns, everything, v)[:, 0]
             weights = None if counted is None else counted[:, v]
-            variances[v] = max(float(np.average(left**2, weights=weights)), 1e-12)
+            variances[v] = max(float(np.average(residuals**2, weights=weights)), 1e-12)
         return replace(self, variances=variances)
 
     def _outputs(self, columns: NDArray[Any], parents: NDArray[np.intp], v: int) -> Floats:
-        """(n, targets): outputs of one network from columns of its parents."""
+        """(n, targets): outputs of one network, given the encoded columns of its parents."""
         blocks = InputBlocks(levels_in(self.embedding)).of(columns, parents)
         functions, activation = self.functions(slice(v, v + 1)), ACTIVATIONS[self.activation][1]
         weights = self.first_weights[parents, v][:, None]
@@ -195,25 +195,25 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
         return np.asarray(outputs[:, : int(self.embedding.targets[v])], np.float64)
 
     def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
-        """(n, targets): outputs of one network, data in prepared units."""
+        """(n, targets): outputs of one network, given data in prepared units."""
         parents = np.flatnonzero(np.asarray(adjacency[:, v]) != 0)
         X = data[:, parents] * self.scales[parents] + self.means[parents]
-        return self._outputs(network_columns(self.embedding, X, parents), parents, v)
+        return self._outputs(encoded_columns(self.embedding, X, parents), parents, v)
 
     def effect(self, u: int, v: int, values: NDArray[Any]) -> Floats:
-        """(n, targets): output for values of one parent, all others at typical values.
+        """(n, targets): outputs for values of one parent, the others at their typical values.
 
-        In units of v, of log(1 + x) for counts; for a category, log-odds of each level but the
-        first against the first.
+        They are in units of v, for counts in units of log(1 + x); for a category they are the
+        log-odds of each level but the first against the first.
         """
         rows = np.tile(self.typical, (len(values), 1))
         rows[:, u] = values
         everything = np.arange(len(self.means))
-        outputs = self._outputs(network_columns(self.embedding, rows), everything, v)
+        outputs = self._outputs(encoded_columns(self.embedding, rows), everything, v)
         return np.asarray(outputs * self.embedding.scales[v])
 
     def usual_values(self, data: NDArray[Any]) -> Floats:
-        """(d,): means of numbers and most frequent levels, in prepared units."""
+        """(d,): values that variables have while another one is varied, in prepared units."""
         return np.asarray((self.typical - self.means) / self.scales)
 
     def settled(self, unexplained: Floats) -> "MixedNetworkEquations":
@@ -225,7 +225,7 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
         return replace(self, output_biases=biases)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Networks and what the kinds need as named arrays, for saving."""
+        """Parameters as named arrays, for saving."""
         numbers = np.stack([getattr(self, name) for name in _NUMBERS])
         return {**super().arrays(), **self.embedding.arrays(), "network_numbers": numbers}
 
@@ -233,7 +233,7 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
 def networks_from(
     arrays: dict[str, NDArray[Any]], hidden: tuple[int, ...], activation: str
 ) -> NetworkEquations:
-    """Rebuild the networks that ``arrays`` and ``facts`` of equations describe."""
+    """Rebuild networks from the ``arrays`` and ``facts`` that were saved."""
     parts = {name: arrays[f"{name}_"] for name in _ARRAYS}
     found = NetworkEquations(**parts, hidden=hidden, activation=activation)
     if "network_numbers" not in arrays:

@@ -1,4 +1,4 @@
-"""Base class of learners of networks."""
+"""The base class of learners that fit one network per variable."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.checks import check_choice, check_count
+from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.settle import aligned, chosen_arcs, isolated, unrefined_graph
 from cosmodag.fit.view.fitted import OfDAG
@@ -30,35 +31,37 @@ Floats = NDArray[np.float64]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkLearner(TrainedLearner):
-    """A learner in which every variable is a perceptron of its parents.
+    """Base class of learners in which each variable is a perceptron of its parents.
 
-    Predictions use the *pruned* networks: of the first layer, only the weights of arcs in
+    Predictions use *pruned* networks, whose first layer only has the weights of arcs in
     ``adjacency_``.
 
     Parameters
     ----------
     hidden : tuple of int
-        Units in each hidden layer of each network; one layer of sigmoids is fastest in COSMO.
+        Number of units in each hidden layer of each network. COSMO is fastest with one layer of
+        sigmoids.
     activation : {"sigmoid", "tanh", "relu"}
-        Activation of hidden units.
+        Activation function of the hidden units.
     arc_strength : {"norm", "sum"}
-        Strength of an arc from its first-layer weights: their Euclidean norm, or the signed sum of
-        the authors' code, in which weights may cancel. :meth:`read_out` changes it without another
-        fit.
+        How the first-layer weights of an arc give its strength: as their Euclidean norm, or as the
+        signed sum of the authors' code, in which weights may cancel. :meth:`read_out` changes it
+        without another fit.
     refine : {None, "prune"}
         ``"prune"`` keeps the inputs of each network that the evidence of a Gaussian process
         supports, and adds inputs that the learnt order had forbidden
-        (:func:`cosmodag.order.prune_networks`); ``None`` keeps all above the threshold.
+        (:func:`cosmodag.order.prune_networks`); ``None`` keeps all arcs above the threshold.
 
     Attributes
     ----------
     raw_weights_ : (d, d) array
-        Strength of every arc.
+        Strength of each arc.
     arc_norms_, arc_sums_ : (d, d) arrays
-        Both strengths of every arc; `raw_weights_` is one of them.
+        Both strengths of each arc; `raw_weights_` is one of them.
     first_weights_, first_biases_, output_weights_, output_biases_ : arrays
-        The networks: (d, d, h), from each variable to the hidden units of each, (d, h), (d, h) and
-        (d,). Output biases are those of the pruned networks, whose residuals have mean zero on the
+        Parameters of the networks: first-layer weights (d, d, h) from each variable to the hidden
+        units of each network, their biases (d, h), output weights (d, h) and output biases (d,).
+        The output biases are those of the pruned networks, whose residuals have mean zero on the
         training data.
     inner_layers_ : array
         Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
@@ -78,11 +81,11 @@ class NetworkLearner(TrainedLearner):
     output_biases_ = OfDAG("equations.output_biases")
 
     def order_follows_units(self, noise: str | None) -> bool:
-        """Whether the order depends on units: refinement by Gaussian processes keeps it."""
-        return self._order_from_units
+        """Whether the order depends on the units of the columns."""
+        return self._order_from_units  # whether refined or not: the refined order depends on it too
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         if not isinstance(self.hidden, tuple | list) or not self.hidden:
             raise DataError(
@@ -99,12 +102,12 @@ class NetworkLearner(TrainedLearner):
         check_choice("refine", self.refine, ("auto", "prune", None))
 
     def refinement_for(self, d: int) -> str | None:
-        """Choose the method of refinement: None or ``"prune"``."""
+        """Return the method of refinement: None or ``"prune"``."""
         return None if self.refine is None else "prune"
 
-    def _strengths(self, found: ReadOut, solution: Solution) -> Floats:
-        """Strengths of all arcs, from the networks."""
-        return self._equations(found, solution).strengths(self.arc_strength)
+    def _strengths(self, found: ReadOut, equations: FittedEquations) -> Floats:
+        assert isinstance(equations, NetworkEquations)
+        return equations.strengths(self.arc_strength)
 
     def _equations(self, found: ReadOut, solution: Solution) -> NetworkEquations:
         assert found.first_layer is not None
@@ -118,7 +121,7 @@ class NetworkLearner(TrainedLearner):
         return networks_from(arrays, tuple(self.hidden), self.activation)
 
     def _attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
-        """Values that other parents have in :meth:`response`: means, or frequent levels."""
+        # The values of the other parents in `response`.
         return {"prepared_means_": _networks_of(dag).usual_values(data)}
 
     def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
@@ -128,7 +131,7 @@ class NetworkLearner(TrainedLearner):
 
     @property
     def arc_norms_(self) -> Floats:
-        """(d, d): ‖W_uv·‖₂, the length of the first-layer weights of each arc."""
+        """(d, d): ‖W_uv·‖₂, the Euclidean norm of the first-layer weights of each arc."""
         return self._arc_strengths("norm")
 
     @property
@@ -144,11 +147,11 @@ class NetworkLearner(TrainedLearner):
         return found
 
     def read_out(self, arc_strength: str) -> Self:
-        """Read the graph again from the same fit, with another strength of arcs.
+        """Read the graph out again, with another measure of the strength of arcs.
 
         `raw_weights_`, `weights_`, `adjacency_` and the residuals follow the new strengths; the
-        parameter `arc_strength` stays. Arcs that refinement chose are kept, and their strengths are
-        those of the networks that were fitted on them.
+        parameter `arc_strength` is not changed. Arcs that refinement chose are kept, and their
+        strengths are those of the networks that were fitted to them.
 
         Parameters
         ----------
@@ -177,23 +180,25 @@ class NetworkLearner(TrainedLearner):
         return self
 
     def _learnt_order(self) -> NDArray[np.intp] | None:
-        """Order that was learnt directly; None if it follows from the strengths of arcs."""
+        """Return the order if it was learnt directly; None if it follows from arc strengths."""
         return None
 
     def response(self, u: Any, v: Any, grid: ArrayLike) -> Floats:
-        """Fitted response of v to u, all other parents of v at their means or frequent levels.
+        """Predict v for several values of u, with its other parents held at typical values.
+
+        The typical values are means, and the most frequent levels of categories.
 
         Parameters
         ----------
         u, v : column name, or column number
-            The arc u → v. If the graph has no such arc, the response is flat.
+            The arc u → v. If the graph has no such arc, the response is constant.
         grid : (m,) array
-            Values of u, in its own units; of a category, numbers of levels.
+            Values of u, in its own units; level numbers if u is a category.
 
         Returns
         -------
         (m,) array, or (m, k)
-            Values of v, in its own units; of a category, probabilities of its k levels.
+            Values of v, in its own units; probabilities of the k levels if v is a category.
         """
         check_is_fitted(self, "fitted_")
         cause, response = self._place(u), self._place(v)

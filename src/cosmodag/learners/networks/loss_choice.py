@@ -1,8 +1,9 @@
-"""Choice of the loss of networks, and columns as networks see them when trained by likelihood.
+"""Choice of the loss of networks, and the encoding of columns for training by likelihood.
 
-The squared error finds the order from sizes of noise, so it needs one noise variance for all
-variables. The likelihood has a variance for each, and is the same in all units; networks trained by
-it see standardised columns, in which categories and counts have likelihoods of their own.
+The squared error infers the order from the sizes of the noise, which requires that all variables
+have the same noise variance. The likelihood has one noise variance per variable, and does not
+depend on units. Networks are trained by it on standardised columns, and categories and counts have
+likelihoods of their own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,14 +17,14 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DivergenceError
-from cosmodag.fit.preparation import deviations_of
+from cosmodag.fit.dag.preparation import deviations_of
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.learners.networks.equations import (
     MixedNetworkEquations,
     NetworkEquations,
+    encoded_columns,
     levels_in,
-    network_columns,
 )
 from cosmodag.model.mechanism import MLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss, MixedLikelihood, mean_squared_error
@@ -35,23 +36,23 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_OWN_HEADS = ("binary", "categorical", "count")
-
-
 AUTO, LIKELIHOOD, SQUARED_ERROR = "auto", "likelihood", "squared-error"
-# Spread of the logarithms of noise variances up to which the squared error is kept if nothing
-# refines the order: with noise deviations U(.5, 2), ER4, d = 20 and 40, spreads were .2 to .8 and
-# the AUC .90 to .98, by likelihood .81 to .91; refinement makes up for more than that. Columns in
-# arbitrary units have spreads several times as large.
-SPREAD_WITHOUT_REFINEMENT = 1.5
+
+# Kinds of columns that have likelihoods of their own.
+_OWN_LIKELIHOODS = ("binary", "categorical", "count")
+# Largest spread of the logarithms of noise variances at which the squared error is kept if the
+# order is not refined: with noise deviations U(.5, 2), ER4, d = 20 and 40, spreads were .2 to .8
+# and the AUC .90 to .98, by likelihood .81 to .91; refinement compensates for more than that.
+# Columns in arbitrary units have spreads several times as large.
+_MAX_UNREFINED_SPREAD = 1.5
 
 
 @dataclass(frozen=True, eq=False)
-class NumberColumns:
-    """Numbers divided by `units`, (d,), with one input and one output for each.
+class NumberEncoding:
+    """Each column divided by its entry of `units` (d,), with one input and one output.
 
-    Units are standard deviations, on which starts and penalties of networks would depend otherwise;
-    or ones, as the squared error needs the table's common unit.
+    The units are standard deviations, without which the starting points and penalties of networks
+    would depend on units; or ones for the squared error, which needs the table's common unit.
     """
 
     units: Floats
@@ -59,35 +60,35 @@ class NumberColumns:
     levels: ClassVar[tuple[int, ...]] = ()
 
     def mechanism(self, hidden: tuple[int, ...], activation: str) -> Mechanism:
-        """Networks of these columns."""
+        """Return networks of the encoded columns."""
         return MLP(hidden, activation)
 
     @property
     def refit_loss(self) -> Loss:
-        """Loss of networks whose parents are fixed, so that variances of noise do not matter."""
+        """Loss of networks with fixed parents, for which noise variances do not matter."""
         return mean_squared_error
 
-    def table(self, given: Prepared) -> Floats:
-        """(n, d): the table from which evidence chooses arcs."""
+    def table_of_evidence(self, given: Prepared) -> Floats:
+        """(n, d): the table on which refinement chooses arcs by evidence."""
         return given.X
 
-    def data(self, given: Prepared) -> NDArray[np.float32]:
-        """(n, d): the columns of a prepared table."""
+    def encoded(self, given: Prepared) -> NDArray[np.float32]:
+        """(n, d): the encoded columns of a prepared table."""
         own = self.units * given.preparation.unit
         return np.ascontiguousarray(given.X / own, dtype=np.float32)
 
-    def restored(self, networks: NetworkEquations, given: Prepared) -> NetworkEquations:
-        """Equations in prepared units, from networks of these columns."""
+    def equations_of(self, networks: NetworkEquations, given: Prepared) -> NetworkEquations:
+        """Convert networks of the encoded columns to equations in prepared units."""
         return networks.in_units(self.units)
 
-    def seen(self, equations: NetworkEquations) -> NetworkEquations:
-        """Networks of these columns, from equations in prepared units."""
+    def networks_of(self, equations: NetworkEquations) -> NetworkEquations:
+        """Convert equations in prepared units to networks of the encoded columns."""
         return equations.in_units(1 / self.units)
 
 
 @dataclass(frozen=True, eq=False)
-class MixedColumns:
-    """Standardised numbers, standardised log(1 + x) of counts, and numbers of levels."""
+class MixedEncoding:
+    """Standardised numbers, standardised log(1 + x) of counts, and level numbers."""
 
     embedding: Embedding
 
@@ -97,66 +98,66 @@ class MixedColumns:
         return levels_in(self.embedding)
 
     def mechanism(self, hidden: tuple[int, ...], activation: str) -> Mechanism:
-        """Blocks of inputs, and heads by kind."""
+        """Return networks whose inputs and outputs suit the kind of each variable."""
         return MixedMLP(hidden, activation, "norm", self.levels)
 
     @property
     def refit_loss(self) -> Loss:
-        """Likelihood, each variable by its own head."""
+        """Loss of networks with fixed parents: the likelihood of each variable by its kind."""
         return MixedLikelihood(self.levels)
 
-    def table(self, given: Prepared) -> Floats:
-        """(n, d): the table in its own units."""
+    def table_of_evidence(self, given: Prepared) -> Floats:
+        """(n, d): the table on which refinement chooses arcs by evidence."""
         return given.in_own_units
 
-    def data(self, given: Prepared) -> NDArray[np.float32]:
-        """Columns as networks see them."""
-        columns = network_columns(self.embedding, given.in_own_units)
+    def encoded(self, given: Prepared) -> NDArray[np.float32]:
+        """(n, d): the encoded columns of a prepared table."""
+        columns = encoded_columns(self.embedding, given.in_own_units)
         return np.ascontiguousarray(columns, dtype=np.float32)
 
-    def restored(self, networks: NetworkEquations, given: Prepared) -> NetworkEquations:
-        """Networks with what the kinds of variables need to predict and draw."""
+    def equations_of(self, networks: NetworkEquations, given: Prepared) -> NetworkEquations:
+        """Add to networks what the kinds of variables need for predictions and samples."""
         X = given.in_own_units
         numbers: dict[str, Any] = {
             "variances": np.ones(X.shape[1]),
             "means": given.preparation.means,
             "scales": given.preparation.scales,
-            "typical": _typical(self.embedding, X),
+            "typical": _typical_values(self.embedding, X),
         }
         equations = MixedNetworkEquations.of_networks(networks, self.embedding, numbers)
-        return equations.with_variances(network_columns(self.embedding, X), given.known.counted)
+        return equations.with_variances(encoded_columns(self.embedding, X), given.known.counted)
 
-    def seen(self, equations: NetworkEquations) -> NetworkEquations:
-        """Return the same networks: they see these columns in any case."""
+    def networks_of(self, equations: NetworkEquations) -> NetworkEquations:
+        """Return the equations, which are networks of the encoded columns already."""
         return equations
 
 
-SeenColumns = NumberColumns | MixedColumns
+Encoding = NumberEncoding | MixedEncoding
 
 
-def _has_heads(given: Prepared) -> bool:
-    """Whether a table has categories or counts, whose likelihoods are their own."""
-    return any(kind.kind in _OWN_HEADS for kind in given.kinds)
+def _has_own_likelihoods(given: Prepared) -> bool:
+    """Whether a table has columns whose kinds have likelihoods of their own."""
+    return any(kind.kind in _OWN_LIKELIHOODS for kind in given.kinds)
 
 
-def _seen_columns(given: Prepared) -> SeenColumns:
-    """Choose how networks see a table that they are trained on by likelihood."""
-    if _has_heads(given):
-        return MixedColumns(Embedding.of(given.in_own_units, given.kinds, columns=1))
-    return NumberColumns(_units_of(given))
+def _encoding_for(given: Prepared) -> Encoding:
+    """Choose the encoding of a table for training by likelihood."""
+    if _has_own_likelihoods(given):
+        return MixedEncoding(Embedding.of(given.in_own_units, given.kinds, columns=1))
+    return NumberEncoding(_deviations_of(given))
 
 
-def columns_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> SeenColumns:
-    """Columns that fitted networks were trained on; in the table's units or not."""
+def encoding_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> Encoding:
+    """Return the encoding with which networks were trained, in the table's units or not."""
     if isinstance(equations, MixedNetworkEquations):
-        return MixedColumns(equations.embedding)
+        return MixedEncoding(equations.embedding)
     if in_units:
-        return NumberColumns(np.ones(given.data.shape[1]))
-    return NumberColumns(_units_of(given))
+        return NumberEncoding(np.ones(given.data.shape[1]))
+    return NumberEncoding(_deviations_of(given))
 
 
-def _typical(embedding: Embedding, X: Floats) -> Floats:
-    """Means of numbers and counts, and the most frequent levels."""
+def _typical_values(embedding: Embedding, X: Floats) -> Floats:
+    """Means of numbers and counts, and most frequent levels of categories."""
     found = np.asarray(X.mean(axis=0), np.float64)
     for v in range(X.shape[1]):
         if embedding.is_levels(v):
@@ -165,34 +166,34 @@ def _typical(embedding: Embedding, X: Floats) -> Floats:
     return found
 
 
-def _units_of(given: Prepared) -> Floats:
-    """(d,): standard deviations of the columns, in prepared units; 1 where a column is constant."""
-    # Of the table in its own units: multiplying a column by a power of two changes no other digit.
+def _deviations_of(given: Prepared) -> Floats:
+    """(d,): standard deviations of the columns in prepared units; 1 for constant columns."""
+    # Computed in the table's own units, so that a factor of two in a column changes no rounding.
     deviations = deviations_of(given.X, given.known.counted)
     return np.where(deviations > 0, deviations, given.preparation.unit) / given.preparation.unit
 
 
 class _Choice(NamedTuple):
-    """A loss, the reason for it, and whether the residuals of training cannot change it."""
+    """A loss, and the reason for it."""
 
     loss: str
     reason: str
-    is_final: bool = True
+    is_final: bool = True  # False if the residuals of training may change it
 
 
 def learn_by_loss(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
-    """Train networks on many tables, each by the loss that suits it.
+    """Train networks on many tables, with a loss chosen for each.
 
-    Tables whose columns allow equal noise variances are first trained by the squared error. If the
-    variances of the residuals then differ, the table is trained again, by likelihood; without
-    refinement only if they differ much.
+    Tables whose columns do not rule out equal noise variances are first trained by the squared
+    error. If the residual variances then differ, they are trained again, by likelihood; without
+    refinement, only if the variances differ strongly.
     """
-    choices = [_first_choice(*task) for task in tasks]
+    choices = [_choice_before_training(*task) for task in tasks]
     again: dict[int, Learning] = {}
     for learning in _trained(tasks, choices, range(len(tasks)), watch):
         place = learning.place
         if not choices[place].is_final and learning.stopped is None:
-            choices[place] = _after_training(learning, tasks[place])
+            choices[place] = _choice_after_training(learning, tasks[place])
             if choices[place].loss == LIKELIHOOD:
                 again[place] = learning
                 continue
@@ -202,11 +203,11 @@ def learn_by_loss(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         yield learning._replace(checkpoints=checkpoints)
 
 
-def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
-    """Choose from the columns alone."""
+def _choice_before_training(learner: "CosmoMLP", given: Prepared) -> _Choice:
+    """Choose the loss from the columns alone."""
     if learner.loss != AUTO:
-        return _Choice(learner.loss, "It was asked for.")
-    if _has_heads(given):
+        return _Choice(learner.loss, f"The parameter loss is {learner.loss!r}.")
+    if _has_own_likelihoods(given):
         return _Choice(
             LIKELIHOOD, "The table has categories or counts, which have likelihoods of their own."
         )
@@ -218,8 +219,8 @@ def _first_choice(learner: "CosmoMLP", given: Prepared) -> _Choice:
     return _Choice(SQUARED_ERROR, "Training stopped before noise variances were compared.", False)
 
 
-def _after_training(learning: Learning, task: FitTask) -> _Choice:
-    """Choose after training by the squared error, from the variances of the residuals."""
+def _choice_after_training(learning: Learning, task: FitTask) -> _Choice:
+    """Choose the loss from the residual variances of networks trained by the squared error."""
     given = task.given.drawn()
     try:
         learnt = learning.read(given)
@@ -231,41 +232,45 @@ def _after_training(learning: Learning, task: FitTask) -> _Choice:
     is_used = (rows > 0) & ~given.preparation.constant
     totals = np.sum(weights * residuals**2, axis=0)
     spread = spread_of(totals[is_used] / rows[is_used], float(rows.mean()))
-    seen = f"spread of their logarithms {spread.found:.2f}, by chance up to {spread.limit:.2f}"
+    measured = (
+        f"the spread of their logarithms is {spread.found:.2f}, and up to {spread.limit:.2f} "
+        "counts as equal"
+    )
     if spread.is_small:
-        return _Choice(SQUARED_ERROR, f"The noise variances of the networks are alike ({seen}).")
+        return _Choice(SQUARED_ERROR, f"The networks' noise variances are similar ({measured}).")
     is_refined = task.learner.refinement_for(residuals.shape[1]) is not None
-    if not is_refined and spread.found < SPREAD_WITHOUT_REFINEMENT:
+    if not is_refined and spread.found < _MAX_UNREFINED_SPREAD:
         return _Choice(
             SQUARED_ERROR,
-            f"The noise variances of the networks differ ({seen}), but the squared error orders "
-            "better than the likelihood if nothing refines the order.",
+            f"The networks' noise variances differ ({measured}), but without refinement the "
+            "squared error finds better orders than the likelihood.",
         )
     return _Choice(
-        LIKELIHOOD, f"The noise variances of networks trained by squared error differ ({seen})."
+        LIKELIHOOD,
+        f"The noise variances of networks trained by the squared error differ ({measured}).",
     )
 
 
 def _trained(
     tasks: Sequence[FitTask], choices: Sequence[_Choice], places: Sequence[int], watch: Watch
 ) -> Iterator[Learning]:
-    """Train some of the tasks by the losses chosen; equations come back in the tables' units."""
+    """Train the tasks at `places` by the losses chosen; equations are in prepared units."""
     from cosmodag.learners.trained.training import train_many
 
     chosen: list[FitTask] = []
-    seen: list[SeenColumns | None] = []
+    encodings: list[Encoding | None] = []
     for place in places:
         learner: Any = copy(tasks[place].learner)
         learner.loss, given = choices[place].loss, tasks[place].given
-        columns = _seen_columns(given) if learner.loss == LIKELIHOOD else None
-        if columns is not None:
-            given = replace(given, data=columns.data(given))
-            learner._levels = columns.levels
+        encoding = _encoding_for(given) if learner.loss == LIKELIHOOD else None
+        if encoding is not None:
+            given = replace(given, data=encoding.encoded(given))
+            learner._levels = encoding.levels
         chosen.append(FitTask(learner, given))
-        seen.append(columns)
+        encodings.append(encoding)
     for learning in train_many(chosen, watch):
-        place, columns = places[learning.place], seen[learning.place]
-        read = partial(_read, learning.read, choices, place, columns, tasks[place].learner)
+        place, encoding = places[learning.place], encodings[learning.place]
+        read = partial(_read, learning.read, choices, place, encoding, tasks[place].learner)
         yield learning._replace(place=place, read=read)
 
 
@@ -273,15 +278,15 @@ def _read(
     read: Any,
     choices: Sequence[_Choice],
     place: int,
-    columns: SeenColumns | None,
+    encoding: Encoding | None,
     learner: Any,
     given: Prepared,
 ) -> Learnt:
-    """Read what was learnt, in the units of the table, and add the loss and the reason for it."""
+    """Read the result of training in prepared units, and add the loss and its reason."""
     learnt: Learnt = read(given)
-    if columns is not None:
+    if encoding is not None:
         assert isinstance(learnt.equations, NetworkEquations)
-        equations = columns.restored(learnt.equations, given)
+        equations = encoding.equations_of(learnt.equations, given)
         strengths = equations.strengths(learner.arc_strength)
         learnt = replace(learnt, equations=equations, raw_weights=strengths)
     loss, reason, _ = choices[place]

@@ -1,4 +1,4 @@
-"""Refinement of networks: arcs chosen by evidence, and networks trained again on these."""
+"""Refinement of networks: arcs are chosen by evidence, and networks are trained again on them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import Learnt, RefinedFit
 from cosmodag.learners.networks.equations import NetworkEquations
-from cosmodag.learners.networks.loss_choice import SeenColumns, columns_of
+from cosmodag.learners.networks.loss_choice import Encoding, encoding_of
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
 from cosmodag.order.networks.problem import NetworkProblem
@@ -27,25 +27,26 @@ from cosmodag.solve.watch import Watch
 if TYPE_CHECKING:
     from cosmodag.learners.networks.learner import NetworkLearner
 
+# Training on the chosen arcs: number of steps, batch size and learning rate.
 _STEPS = 3_200
 _BATCH = 64
 _RATE = 2e-3
-# Distance of priorities, temperature and shift at which S is one along the order.
-_APART, _SHIFT, _TEMPERATURE = 4.0, 1.0, 0.05
+# Distance of priorities, shift and temperature at which S is one along the order.
+_DISTANCE, _SHIFT, _TEMPERATURE = 4.0, 1.0, 0.05
 
 
 def refined_networks(
     learner: "NetworkLearner", given: Prepared, learnt: Learnt, watch: Watch
 ) -> RefinedFit:
-    """Choose the inputs of each network by evidence, and fit the networks on these again."""
+    """Choose the inputs of each network by evidence, and fit the networks to these again."""
     networks = learnt.equations
     assert isinstance(networks, NetworkEquations)
     in_units = learner.order_follows_units(None)
-    columns = columns_of(networks, given, in_units)
-    pruned, report = _chosen_arcs(learner, given, learnt, columns, watch)
+    encoding = encoding_of(networks, given, in_units)
+    pruned, report = _chosen_arcs(learner, given, learnt, encoding, watch)
     if pruned.finished:
-        fitted = _refitted(columns.seen(networks), columns, given, pruned, watch)
-        networks = columns.restored(fitted, given)
+        fitted = _refitted(encoding.networks_of(networks), encoding, given, pruned, watch)
+        networks = encoding.equations_of(fitted, given)
     strengths = isolated(networks.strengths(learner.arc_strength), given.preparation.constant)
     places = np.nonzero(pruned.adjacency)
     return RefinedFit(
@@ -60,15 +61,15 @@ def refined_networks(
 
 
 def _chosen_arcs(
-    learner: "NetworkLearner", given: Prepared, learnt: Learnt, columns: SeenColumns, watch: Watch
+    learner: "NetworkLearner", given: Prepared, learnt: Learnt, encoding: Encoding, watch: Watch
 ) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
-    """Choose arcs on the learnt order; if units cannot have misled it, search near it too."""
+    """Choose arcs on the learnt order, and on other orders unless the order depends on units."""
     name, in_units = type(learner).__name__, learner.order_follows_units(None)
     (seed,) = seeds_from(learner.random_state, 1)
     assert isinstance(learnt.equations, NetworkEquations)
     assert learnt.order is not None
     problem = NetworkProblem(
-        columns.table(given),
+        encoding.table_of_evidence(given),
         learnt.order,
         strengths=isolated(learnt.equations.strengths("norm"), given.preparation.constant),
         support=given.known.support,
@@ -76,7 +77,7 @@ def _chosen_arcs(
         before=given.known.before,
         counted=given.known.counted,
         random=seed,
-        embedding=columns.embedding,
+        embedding=encoding.embedding,
     )
 
     def should_stop() -> bool:
@@ -94,21 +95,21 @@ def _chosen_arcs(
 
 def _refitted(
     networks: NetworkEquations,
-    columns: SeenColumns,
+    encoding: Encoding,
     given: Prepared,
     pruned: PrunedNetworks,
     watch: Watch,
 ) -> NetworkEquations:
-    """Continue to train networks without penalties, each on its parents in a DAG only.
+    """Continue to train the networks without penalties, each on its parents in a DAG only.
 
-    It is COSMO's problem with a fixed order, p far apart, and the DAG as support, so that its
-    kernels can be used.
+    This is COSMO's problem with the DAG as support and with priorities that are fixed and far
+    apart, so that its kernels can be used.
     """
-    data, adjacency = columns.data(given), pruned.adjacency
+    data, adjacency = encoding.encoded(given), pruned.adjacency
     n, d = data.shape
     rounds = Passes.over(n, _BATCH).rounds_of(steps=_STEPS)
     priorities = np.empty(d, np.float32)
-    priorities[pruned.order] = _APART * np.arange(d)
+    priorities[pruned.order] = _DISTANCE * np.arange(d)
     start = {
         "arcs": np.asarray(networks.first_weights, np.float32) * adjacency[..., None],
         "order": priorities,
@@ -129,8 +130,8 @@ def _refitted(
     }
     counted = given.known.counted
     problem = Problem(data, settings, 0, support=adjacency, counted=counted, start=start)
-    mechanism = columns.mechanism(networks.hidden, networks.activation)
-    objective = AnnealedObjective(columns.refit_loss)
+    mechanism = encoding.mechanism(networks.hidden, networks.activation)
+    objective = AnnealedObjective(encoding.refit_loss)
     recipe = Recipe(Priority(), mechanism, objective, CosineAnnealing(), _BATCH)
     watch.begin(rounds, "refitting")
     (solved,) = solve_many(OneProblem(recipe), [problem], device="cpu", watch=watch)

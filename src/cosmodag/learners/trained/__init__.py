@@ -1,1 +1,1 @@
-"""Bases of the learners that minimise something: annealed, constrained, and those of networks."""
+"""Learners that are trained: their base class, default settings and batches of problems."""

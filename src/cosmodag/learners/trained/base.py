@@ -1,4 +1,4 @@
-"""Learners that are trained: parameters become problems, and solutions become weights."""
+"""The base class of learners that are trained: parameters to problems, solutions to weights."""
 
 import warnings
 from abc import abstractmethod
@@ -15,14 +15,14 @@ from cosmodag.data.kinds import declared_names
 from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
-from cosmodag.fit.known import NOTHING, Known
+from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.io.tables.frames import as_table
 from cosmodag.learners.base import Setting, StructureLearner
 from cosmodag.solve.watch import Watch
 
-# Constructing a learner does not need these: they, and with them Numba, take .4 s to import.
+# Constructing a learner does not need these modules. With Numba, they take .4 s to import.
 if TYPE_CHECKING:
     from cosmodag.solve.methods.solver import Solver
     from cosmodag.solve.plan import Cost, Solved
@@ -34,23 +34,23 @@ __all__ = ["Setting", "TrainedLearner"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TrainedLearner(StructureLearner):
-    """Structure learning by a solver.
+    """Base class of learners that minimise an objective by a solver.
 
-    A subclass adds parameters and defines the solver, the values of ``"auto"``, and the further
-    settings of its problems.
+    A subclass adds parameters and defines the solver (`solver_for`), the values that ``"auto"``
+    stands for, and the settings of its problems that are not parameters.
 
     Attributes
     ----------
     history_ : list of dict
-        Records of the run.
+        Records of the training.
     n_iter_ : int
-        Rounds or iterations.
+        Number of rounds or iterations.
     converged_ : bool
-        Whether the solver ended by its own rule rather than at a limit.
+        Whether the solver met its stopping rule before a limit.
     settings_ : dict
-        Every hyper-parameter as it was used.
+        The value that was used for every hyper-parameter.
     backend_ : str
-        Implementation that trained.
+        Implementation of the training that was used.
     """
 
     extra_facts: ClassVar[tuple[str, ...]] = (
@@ -61,31 +61,31 @@ class TrainedLearner(StructureLearner):
         "backend_",
     )
 
-    # Values of parameters that are "auto", if they do not depend on the number of variables.
+    # Values that "auto" stands for, if they do not depend on the number of variables.
     automatic: ClassVar[dict[str, float]] = {}
 
-    # Whether the equations are linear, from the first question of a fit on.
+    # Cache of `is_linear`, cleared at the beginning of a fit.
     _is_linear: bool | None = field(default=None, init=False)
 
-    # Settings that are equal to another one if they are None or absent.
+    # Settings that take the value of another one if they are None or absent.
     _same_as: ClassVar[dict[str, str]] = {"priority_learning_rate": "learning_rate"}
     _precision: ClassVar[type[np.floating[Any]]] = np.float32
 
     @abstractmethod
     def solver_for(self, n: int, d: int) -> "Solver":
-        """Solver of problems of n rows and d variables."""
+        """Return the solver for problems of n rows and d variables."""
 
     def _rule(self, d: int) -> dict[str, float]:
-        """Values of the parameters that may be ``"auto"``, by name."""
+        """Return the values that ``"auto"`` stands for, by parameter."""
         return self.automatic
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
-        """Return the settings of a problem that are not parameters of the learner, by name."""
+        """Return the settings of a problem that are not parameters of the learner."""
         return {"rounds": float(self._length(n, d)), "beta1": 0.9, "beta2": 0.999}
 
     @abstractmethod
     def _length(self, n: int, d: int) -> int:
-        """Usual number of rounds, or iterations, of a fit."""
+        """Return the usual number of rounds or iterations of a fit."""
 
     @property
     def _device(self) -> str:
@@ -96,13 +96,13 @@ class TrainedLearner(StructureLearner):
         return int(getattr(self, "trainings", 1))
 
     def settings_for(self, d: int) -> dict[str, float]:
-        """Every hyper-parameter as a number, for d variables."""
+        """Return every hyper-parameter as a number, for d variables."""
         settings = {
             name: rule if getattr(self, name) == "auto" else getattr(self, name)
             for name, rule in self._rule(d).items()
         }
         settings = self._completed(settings)
-        # What follows from another setting comes last: that one is named in an error.
+        # Settings that copy another one are checked last, so that an error names the original.
         for name in sorted(settings, key=lambda name: name in self._same_as):
             value = settings[name]
             zero_allowed = name.startswith("lambda") or name == "tolerance"
@@ -120,11 +120,11 @@ class TrainedLearner(StructureLearner):
         numbers: dict[str, float] | None = None,
         solver: "Solver | None" = None,
     ) -> "list[Problem]":
-        """Make the problems of prepared data: one per start.
+        """Create the problems of a fit to prepared data, one per starting point.
 
-        Knowledge bounds every problem, and values that were set have no weight in the loss.
-        ``numbers`` are the settings of the fit, by default those of `settings_for`, and ``solver``
-        is its solver, by default that of `solver_for`.
+        Knowledge restricts the arcs of every problem, and values that were set by intervention have
+        no weight in the loss. By default, ``numbers`` are the settings of `settings_for` and
+        ``solver`` is that of `solver_for`.
         """
         from cosmodag.solve.problems import Problem
 
@@ -144,12 +144,12 @@ class TrainedLearner(StructureLearner):
         return [Problem(data, settings, seed, **optional) for seed in seeds]
 
     def estimate(self, X: Any) -> "Cost":
-        """Estimate the cost of a fit: memory, and time from a few timed rounds.
+        """Estimate the memory and time of a fit, the time from a few timed rounds.
 
         Raises
         ------
         ResourceError
-            If the fit would need more memory than there is; nothing is allocated.
+            If the fit would need more memory than is available. Nothing is allocated.
         """
         from cosmodag.solve.plan import estimate
 
@@ -163,34 +163,36 @@ class TrainedLearner(StructureLearner):
 
     @classmethod
     def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
-        """Learn from many prepared tables: all problems of one solver are solved as one batch."""
+        """Learn from many prepared tables; all problems of one solver are solved as one batch."""
         from cosmodag.learners.trained.training import train_many
 
         return train_many(tasks, watch)
 
     def _without_training(self, given: Prepared) -> Learnt | None:
-        """Return a result without training, if training is of no use; None to train."""
+        """Return a result without training if training would not improve it; None to train."""
         return None
 
     def _solver_of_fit(self, n: int, d: int) -> "Solver":
-        """Solver of a fit that begins now."""
+        """Return the solver of a fit, with its checkpoint if it has one."""
         return self.solver_for(n, d)
 
     def _learnt(
         self, solved: "list[Solved]", problems: "list[Problem]", settings: dict[str, float]
     ) -> Learnt:
-        """Read out the best of the starts."""
+        """Read out weights and order from the solution of the best starting point."""
         from cosmodag.learners.trained.training import best_start, other_orders
         from cosmodag.solve.readout import read_out
 
         best = best_start(solved, problems)
         self._warn_of_limits(best.solution)
         found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
-        strengths = self._strengths(found, best.solution)
+        equations = self._equations(found, best.solution)
+        strengths = self._strengths(found, equations)
         values = strengths.data if sparse.issparse(strengths) else strengths
         if not np.isfinite(values).all():
             raise DivergenceError(
-                "Training diverged: the weights that it ended with are not finite."
+                "The weights at the end of training are not finite: bring the columns to similar "
+                "units, or lower learning_rate if the learner has it."
             )
         return Learnt(
             raw_weights=strengths,
@@ -205,15 +207,15 @@ class TrainedLearner(StructureLearner):
                 **self._extra(best.solution),
             },
             orders=other_orders(solved, best),
-            equations=self._equations(found, best.solution),
+            equations=equations,
         )
 
-    def _strengths(self, found: "ReadOut", solution: "Solution") -> Any:
-        """Strength of every arc, from what was read out."""
+    def _strengths(self, found: "ReadOut", equations: FittedEquations) -> Any:
+        """Return the (d, d) strengths of all arcs."""
         return found.strengths
 
     def _equations(self, found: "ReadOut", solution: "Solution") -> FittedEquations:
-        """Equations as optimised."""
+        """Return the equations as optimised."""
         from cosmodag.model.mechanism import FittedMechanism, Linear
 
         mechanism = solution.recipe.mechanism
@@ -233,12 +235,12 @@ class TrainedLearner(StructureLearner):
         return self._is_linear
 
     def check_settings(self) -> None:
-        """Refuse parameter values that cannot be used, in one sentence each."""
+        """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
         self._is_linear = None  # parameters may have changed
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
-        """Rebuild the equations of a saved fit; a linear mechanism has the weights alone."""
+        """Rebuild the equations of a saved fit."""
         from cosmodag.model.mechanism import FittedMechanism, Linear
 
         d = len(arrays["order"])
@@ -248,7 +250,7 @@ class TrainedLearner(StructureLearner):
         return FunctionEquations(FittedMechanism.from_arrays(mechanism, arrays, d))
 
     def _extra(self, solution: "Solution") -> dict[str, Any]:
-        """Fitted attributes of the learner's own, by name."""
+        """Return further fitted attributes, by name."""
         return {}
 
     def _history(self, solution: "Solution", problem: "Problem") -> list[dict[str, float]]:
@@ -256,10 +258,10 @@ class TrainedLearner(StructureLearner):
 
     def _warn_of_limits(self, solution: "Solution") -> None:
         if solution.stopped is not None:
-            cause = {"time": "max_time was reached", "interrupt": "it was interrupted"}
+            reason = {"time": "max_time was reached", "interrupt": "it was interrupted"}
             warnings.warn(
                 f"Training stopped after {solution.iterations} rounds or iterations because "
-                f"{cause[solution.stopped]}: the graph is a DAG, but less converged.",
+                f"{reason[solution.stopped]}: the graph is a DAG, but less converged.",
                 InterruptedWarning,
                 stacklevel=4,
             )

@@ -1,4 +1,4 @@
-"""Hyper-parameters as rules in the number of variables."""
+"""Default hyper-parameters, as rules in the number of variables."""
 
 import math
 
@@ -8,9 +8,9 @@ _LARGE = 5_000
 def paper_settings(d: int) -> dict[str, float | None]:
     """COSMO's hyper-parameters for d variables, as the paper's search chose them.
 
-    One sensible setting close to what was selected over the paper's 36 linear data sets: constant
-    up to 100 variables; beyond that the learning rate and λ₁ fall with d, since the loss is a mean
-    over variables.
+    A single rule close to the settings that were selected on the paper's 36 linear data sets. They
+    are constant up to 100 variables; beyond that, the learning rate and λ₁ fall with d, since the
+    loss is a mean over variables.
 
     Examples
     --------
@@ -32,13 +32,14 @@ def paper_settings(d: int) -> dict[str, float | None]:
 def default_settings(d: int) -> dict[str, float]:
     """Hyper-parameters of ``Cosmo()`` for d variables.
 
-    Found by random search on simulated graphs of several families (``benchmarks/defaults.py``),
-    and scored on others (``benchmarks/accuracy.py``). Unlike in the paper, priorities move more
-    slowly than strengths and are not penalised, the shift is smaller and λ₂ larger. λ₁ and both
-    rates fall with d, since the loss is a mean over variables.
+    They were found by random search on simulated graphs of several families
+    (``benchmarks/defaults.py``) and evaluated on others (``benchmarks/accuracy.py``). Unlike in the
+    paper, priorities move more slowly than strengths and are not penalised, the shift is smaller
+    and λ₂ is larger. λ₁ and both learning rates fall with d, since the loss is a mean over
+    variables.
 
-    From 5,000 variables on there are one rate and a penalty on p, as in the paper: the extrapolated
-    rule for smaller graphs was no better at 5,000 variables and worse at 10,000
+    For 5,000 variables and more, there is one learning rate and a penalty on p, as in the paper:
+    the rule for smaller graphs, extrapolated, was no better at 5,000 variables and worse at 10,000
     (``benchmarks/gpu.md``).
 
     Examples
@@ -70,24 +71,25 @@ def default_settings(d: int) -> dict[str, float]:
 
 
 def default_steps(refinement: str | None) -> int:
-    """Count the steps of ``Cosmo``, for any number of rows.
+    """Default number of training steps of ``Cosmo``, for any number of rows.
 
-    A search for a better order needs only a rough start; an order that is only pruned needs more
-    steps; weights that are the final result need the paper's schedule, 2,000 passes over 1,000
-    rows.
+    A search over orders (``"order"``) needs only a rough starting order. An order that is only
+    pruned (``"prune"``) needs more steps. Weights that are the final result (None) need the paper's
+    schedule, 2,000 passes over 1,000 rows.
     """
     return {"order": 3_200, "prune": 9_600}.get(refinement or "", 32_000)
 
 
 def default_mlp_steps() -> int:
-    """Count the steps of ``CosmoMLP()``, for any number of rows."""
+    """Default number of training steps of ``CosmoMLP``, for any number of rows."""
     return 32_000
 
 
 def paper_mlp_settings(d: int) -> dict[str, float | None]:
     """Non-linear COSMO's hyper-parameters, as the paper's search chose them.
 
-    Close to what was selected over the paper's non-linear data sets; the same for every d.
+    They are close to the settings selected on the paper's non-linear data sets, and the same for
+    every d.
     """
     return {
         "learning_rate": 1.7e-3,
@@ -106,19 +108,20 @@ def default_mlp_settings(
 ) -> dict[str, float]:
     """Hyper-parameters of ``CosmoMLP()`` for d variables.
 
-    Up to 40 variables from a random search on simulated graphs of 20 (36 configurations, none far
-    from the best), scored on others of 20 and 40; from 100 on close to the paper's, which did as
-    well there as the other settings tried; a power law between (``benchmarks/nonlinear.md``).
+    Up to 40 variables, they come from a random search on simulated graphs of 20 variables (36
+    configurations, none far from the best), evaluated on other graphs of 20 and 40. For 100
+    variables and more, they are close to the paper's, which did as well there as the other settings
+    tried. Between these sizes they follow a power law (``benchmarks/nonlinear.md``).
 
     Parameters
     ----------
     d : int
     mask : {"weights", "inputs"}
-        λ₁ is larger for gates, since one gate replaces several weights.
+        λ₁ is larger for masked inputs, since one gate replaces several weights.
     loss : {"squared-error", "likelihood"}
-        With the likelihood λ₂ is that of many variables for any d: on standardised networks of
-        eight tanh units (d = 20, four tables, other generators than the benchmarks') fewer arcs
-        were against the order found, .105 instead of .148.
+        With the likelihood, λ₂ has its value for 100 variables at every d: on standardised data of
+        networks with eight tanh units (d = 20, four tables, other generators than the benchmarks')
+        a smaller fraction of arcs contradicted the learnt order, .105 instead of .148.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Training for many tasks: their problems are solved in batches, and the best start is taken."""
+"""Training for many tasks: solve their problems in batches, and choose the best starting point."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,23 +22,25 @@ if TYPE_CHECKING:
 
 
 def best_start(solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
-    """Take the start with the best penalised objective on all data.
+    """Return the solution of one task with the best penalised objective on all rows.
 
-    Those that diverged are left out, and so are those that were stopped early unless all were.
+    Solutions that diverged are excluded, and also those that were stopped early, unless all were.
     """
     finite = [one for one in solved if one.solution.diverged_at is None]
     if not finite:
         listed = ", ".join(f"{name}={value:g}" for name, value in problems[0].settings.items())
         raise DivergenceError(
             f"Training diverged in round {solved[0].solution.diverged_at} with {listed}: bring "
-            "the columns to similar units, or lower learning_rate where it is used."
+            "the columns to similar units, or lower learning_rate if the learner has it."
         )
-    whole = [one for one in finite if one.solution.stopped is None] or finite
-    return whole[0] if len(whole) == 1 else min(whole, key=lambda one: _loss(one, problems))
+    candidates = [one for one in finite if one.solution.stopped is None] or finite
+    if len(candidates) == 1:
+        return candidates[0]
+    return min(candidates, key=lambda one: _loss(one, problems))
 
 
 def _loss(one: "Solved", problems: "list[Problem]") -> float:
-    """Objective of a solution on all rows of its problem, at the settings with which it ended."""
+    """Objective of a solution on all rows of its problem, at the final temperature."""
     from cosmodag.solve.recipe import full_loss
 
     problem, solution = problems[one.place], one.solution
@@ -55,7 +57,7 @@ def _loss(one: "Solved", problems: "list[Problem]") -> float:
 
 
 def other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np.intp]]:
-    """Orders of the other starts, as further starts of refinement."""
+    """Orders learnt from the other starting points, from which refinement may also start."""
     orders = {}
     for one in solved:
         solution = one.solution
@@ -66,12 +68,12 @@ def other_orders(solved: "list[Solved]", best: "Solved") -> dict[str, NDArray[np
 
 
 class _Training(NamedTuple):
-    """Training of one task: its learner, settings and number of starts, and those solved so far."""
+    """Training of one task, and its solutions so far; their places are those in `problems`."""
 
     place: int
     learner: Any
     settings: dict[str, float]
-    starts: int
+    problems: list[Problem]  # one per starting point
     checkpoints: "tuple[Checkpoint, ...]"
     solved: list[Solved]
 
@@ -79,18 +81,18 @@ class _Training(NamedTuple):
 def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     """Train on many tables; see `StructureLearner.learn_many`.
 
-    A resample is a column of row counts, so that all resamples of one table share its memory, as
-    do other tasks with the same table.
+    Tasks on the same table share its memory. A resample is a table with row counts, so that all
+    resamples of a table share it too.
     """
-    # Problems that one solver solves on one device, and the training that each belongs to.
-    groups: dict[Any, tuple[list[Problem], list[_Training]]] = {}
+    # For each solver and device, its problems, and the training and place of each.
+    groups: dict[Any, tuple[list[Problem], list[tuple[_Training, int]]]] = {}
     tables: dict[Any, Any] = {}
-    at_once: list[Learning] = []
+    untrained: list[Learning] = []
     rounds = 0
     for place, (learner, given) in enumerate(tasks):
         learnt = learner._without_training(given)
         if learnt is not None:
-            at_once.append(Learning(place, learner, None, partial(_known_already, learnt)))
+            untrained.append(Learning(place, learner, None, partial(_read_untrained, learnt)))
             continue
         n, d = given.data.shape
         solver = learner._solver_of_fit(n, d)
@@ -100,22 +102,22 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
         rounds += learner._length(n, d) * len(problems)
         of_group, owners = groups.setdefault(key, ([], []))
         of_group += problems
-        kept = getattr(solver, "checkpoint", None)
-        kept = () if kept is None else (kept,)
-        training = _Training(place, learner, settings, len(problems), kept, [])
-        owners += [training] * len(problems)
+        checkpoint = getattr(solver, "checkpoint", None)
+        checkpoints = () if checkpoint is None else (checkpoint,)
+        training = _Training(place, learner, settings, problems, checkpoints, [])
+        owners += [(training, start) for start in range(len(problems))]
     watch.begin(max(1, rounds))
-    yield from at_once
+    yield from untrained
     for (solver, device), (problems, owners) in groups.items():
         for one in solve_many(solver, problems, device=device, watch=watch):
-            owner = owners[one.place]
-            owner.solved.append(one)
-            if len(owner.solved) == owner.starts:
+            owner, start = owners[one.place]
+            owner.solved.append(one._replace(place=start))
+            if len(owner.solved) == len(owner.problems):
                 solved = owner.solved.copy()
-                owner.solved.clear()  # the fit that reads them is the last to hold them
+                owner.solved.clear()  # so that the solutions are freed once they are read
                 reasons = [each.solution.stopped for each in solved]
                 stopped = next((reason for reason in reasons if reason), None)
-                read = partial(_read, owner.learner, solved, problems, owner.settings)
+                read = partial(_read, owner.learner, solved, owner.problems, owner.settings)
                 yield Learning(owner.place, owner.learner, stopped, read, owner.checkpoints)
 
 
@@ -126,7 +128,7 @@ def _problems_of(
     settings: dict[str, float],
     solver: "Solver",
 ) -> list[Problem]:
-    """Make the problems of one task; `tables` caches tables in the precision of the learner."""
+    """Create the problems of one task; `tables` caches tables in the precision of the learner."""
     key = (id(given.data), learner._precision)
     data = tables.setdefault(key, given.data.astype(learner._precision, copy=False))
     problems = learner.problems_for(data, given.known, settings, solver)
@@ -149,5 +151,5 @@ def _read(
     return learner._learnt(solved, problems, settings)
 
 
-def _known_already(learnt: Learnt, given: Prepared) -> Learnt:
+def _read_untrained(learnt: Learnt, given: Prepared) -> Learnt:
     return learnt

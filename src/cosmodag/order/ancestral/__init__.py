@@ -1,4 +1,4 @@
-"""Hidden common causes: from a found DAG and the score to a partial ancestral graph."""
+"""Hidden common causes: partial ancestral graphs near the DAG that a search found."""
 
 from cosmodag.order.ancestral.pags import pag_by_score, pag_by_tests
 

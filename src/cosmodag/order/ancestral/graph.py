@@ -1,4 +1,4 @@
-"""An ancestral graph during a search: parents and spouses of every vertex."""
+"""Ancestral graphs as sets of parents and spouses, for searches."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from cosmodag.order.bits import as_bits, members
 Vertices = tuple[frozenset[int], ...]
 
 
-def reached_upwards(parents: Sequence[int], start: int) -> int:
-    """Give the ancestors of vertices, and these; all sets are bits, `parents` one per vertex."""
+def ancestor_bits(parents: Sequence[int], start: int) -> int:
+    """Return the vertices `start` and their ancestors; all sets are bits, `parents` by vertex."""
     found, waiting = start, start
     while waiting:
         lowest = waiting & -waiting
@@ -27,12 +27,12 @@ def reached_upwards(parents: Sequence[int], start: int) -> int:
 
 @dataclass(frozen=True)
 class AncestralGraph:
-    """Directed edges and ↔ edges; no vertex is an ancestor of its spouses.
+    """A graph with directed edges and ↔ edges, in which no vertex is an ancestor of its spouses.
 
     Attributes
     ----------
     parents, spouses : tuples of sets
-        Per vertex v: all u with u → v, and all u with u ↔ v.
+        For each vertex v: all u with u → v, and all u with u ↔ v.
     """
 
     parents: Vertices
@@ -40,7 +40,7 @@ class AncestralGraph:
 
     @classmethod
     def of_dag(cls, arcs: NDArray[np.bool_]) -> "AncestralGraph":
-        """Take a DAG, without spouses."""
+        """Convert a DAG."""
         parents = tuple(frozenset(np.flatnonzero(column).tolist()) for column in arcs.T)
         return cls(parents, tuple(frozenset[int]() for _ in parents))
 
@@ -55,7 +55,7 @@ class AncestralGraph:
         return tuple(as_bits(both) for both in self.spouses)
 
     def without(self, u: int, v: int) -> "AncestralGraph":
-        """Remove the edge between u and v."""
+        """Return the graph without the edge between u and v."""
         parents, spouses = list(self.parents), list(self.spouses)
         for one, other in ((u, v), (v, u)):
             parents[one] -= {other}
@@ -63,7 +63,7 @@ class AncestralGraph:
         return AncestralGraph(tuple(parents), tuple(spouses))
 
     def with_spouses(self, u: int, v: int) -> "AncestralGraph | None":
-        """Replace the edge between u and v by u ↔ v; None if that is not ancestral."""
+        """Return the graph with u ↔ v as the edge between them; None if it is not ancestral."""
         after = self.without(u, v)
         if u in after.ancestors([v]) or v in after.ancestors([u]):
             return None
@@ -77,7 +77,7 @@ class AncestralGraph:
         return u in self.spouses[v] or u in self.parents[v] or v in self.parents[u]
 
     def neighbours(self) -> list[set[int]]:
-        """Vertices joined to each vertex."""
+        """Neighbours of each vertex."""
         near = [set(up | both) for up, both in zip(self.parents, self.spouses, strict=True)]
         for v, up in enumerate(self.parents):
             for u in up:
@@ -85,11 +85,11 @@ class AncestralGraph:
         return near
 
     def ancestors(self, vertices: Iterable[int]) -> set[int]:
-        """Vertices from which directed paths lead to some of these; these themselves included."""
-        return set(members(reached_upwards(self.parent_bits, as_bits(vertices))))
+        """Return the given vertices and all their ancestors."""
+        return set(members(ancestor_bits(self.parent_bits, as_bits(vertices))))
 
     def district(self, v: int) -> frozenset[int]:
-        """Vertices that ↔ edges connect to v; v itself included."""
+        """Return v and all vertices that paths of ↔ edges connect to it."""
         found, waiting = {v}, [v]
         while waiting:
             new = self.spouses[waiting.pop()] - found
@@ -98,11 +98,11 @@ class AncestralGraph:
         return frozenset(found)
 
     def is_maximal(self) -> bool:
-        """Whether every pair that is not joined is separated by its ancestors.
+        """Whether every pair of vertices without an edge is separated by its ancestors.
 
-        Otherwise there is a path on which every inner vertex is a collider and an ancestor of an
-        end: ↔ edges connect the inner vertices, all of one district, and the ends point at the
-        first and the last of them.
+        Otherwise there is an inducing path: every inner vertex is a collider and an ancestor of an
+        end. The inner vertices belong to one district, and the ends point at the first and the last
+        of them.
         """
         joined = [as_bits(near) for near in self.neighbours()]
         linked = {self.district(v) for v, both in enumerate(self.spouses) if both}
@@ -118,9 +118,9 @@ class AncestralGraph:
         return sorted(set[int]().union(*(self.parents[v] | self.spouses[v] for v in district)))
 
     def _has_inducing_path(self, u: int, v: int, district: frozenset[int]) -> bool:
-        """Whether a path of colliders in a district, ancestors of u or v, joins these."""
+        """Whether ancestors of u or v in a district form a path of colliders between u and v."""
         ends = 1 << u | 1 << v
-        inner = as_bits(district) & reached_upwards(self.parent_bits, ends) & ~ends
+        inner = as_bits(district) & ancestor_bits(self.parent_bits, ends) & ~ends
         found = waiting = as_bits(
             c for c in members(inner) if u in self.parents[c] or u in self.spouses[c]
         )
@@ -134,7 +134,7 @@ class AncestralGraph:
         return False
 
     def marks(self) -> Marks:
-        """Matrix of marks."""
+        """Matrix of marks (`cosmodag.graph.mixed.marks`)."""
         found = np.zeros((len(self.parents), len(self.parents)), np.int8)
         for v, (up, both) in enumerate(zip(self.parents, self.spouses, strict=True)):
             found[[*up, *both], v] = ARROW

@@ -1,10 +1,11 @@
 """Gaussian likelihood of an ancestral graph, district by district.
 
 The likelihood is a product over districts, the sets of vertices that ↔ edges connect; each factor
-depends on the district and its parents alone. A district of one vertex is a regression. Others are
-fitted by regressions in turn, each on the parents of a vertex and on what the present fit gives of
-the noise of its spouses (residual iterative conditional fitting; Drton, Eichler and Richardson
-2009, *Computing maximum likelihood estimates in recursive linear models with correlated errors*).
+depends only on the district and its parents. A district of one vertex is a regression. Larger ones
+are fitted by repeated regressions of each vertex on its parents and on pseudo-variables computed
+from the present residuals of its spouses (residual iterative conditional fitting; Drton, Eichler
+and Richardson 2009, *Computing maximum likelihood estimates in recursive linear models with
+correlated errors*).
 """
 
 import math
@@ -17,22 +18,23 @@ from numpy.typing import NDArray
 from cosmodag.order.ancestral.graph import AncestralGraph
 from cosmodag.order.scores import NEGLIGIBLE
 
-# A fit ends where a round gains less than this share of one row's log-likelihood.
-_SETTLED, _ROUNDS = 1e-6, 100
+# A fit ends when a round gains less than this, in units of −2/n times the log-likelihood.
+_LEAST_GAIN, _MOST_ROUNDS = 1e-6, 100
 
 _Key = tuple[tuple[int, frozenset[int], frozenset[int]], ...]
 
 
 @dataclass(eq=False)
 class AncestralScore:
-    """Log-likelihood less a penalty per edge: for a DAG, the score that the order search uses.
+    """Log-likelihood less a penalty per edge; for a DAG, the score of the order search.
 
     Attributes
     ----------
     correlations : (d, d) array
     rows : float
+        Effective number of rows.
     penalty : float
-        Per edge.
+        Penalty per edge.
     """
 
     correlations: NDArray[np.float64]
@@ -41,34 +43,35 @@ class AncestralScore:
     _known: dict[_Key, float] = field(default_factory=dict)
 
     def of(self, graph: AncestralGraph, vertices: Iterable[int]) -> float:
-        """Sum of the scores of the districts of some vertices."""
-        return sum(self._district(graph, one) for one in {graph.district(v) for v in vertices})
+        """Sum of the scores of the districts of the given vertices."""
+        districts = {graph.district(v) for v in vertices}
+        return sum(self._of_district(graph, district) for district in districts)
 
-    def _district(self, graph: AncestralGraph, district: frozenset[int]) -> float:
+    def _of_district(self, graph: AncestralGraph, district: frozenset[int]) -> float:
         key = tuple((v, graph.parents[v], graph.spouses[v]) for v in sorted(district))
         if key not in self._known:
-            spread = self._of_one(*key[0][:2]) if len(key) == 1 else self._of_several(key)
+            deviance = self._of_one(*key[0][:2]) if len(key) == 1 else self._of_several(key)
             edges = sum(len(up) + len(both) / 2 for _, up, both in key)
-            self._known[key] = -0.5 * self.rows * spread - self.penalty * edges
+            self._known[key] = -0.5 * self.rows * deviance - self.penalty * edges
         return self._known[key]
 
     def _of_one(self, v: int, parents: frozenset[int]) -> float:
-        """Logarithm of the share of the variance that the parents leave."""
-        left = self.correlations[v, v]
+        """Log of the residual variance of a standardised variable given its parents."""
+        variance = self.correlations[v, v]
         if parents:
             up = sorted(parents)
             products = self.correlations[up, v]
-            left -= products @ _solved(self.correlations[np.ix_(up, up)], products)
-        return math.log(max(float(left), NEGLIGIBLE))
+            variance -= products @ _solve(self.correlations[np.ix_(up, up)], products)
+        return math.log(max(float(variance), NEGLIGIBLE))
 
     def _of_several(self, key: _Key) -> float:
-        """−2/n times the log-likelihood of a district; infinite where it has no maximum."""
+        """−2/n times the log-likelihood of a district; infinite if the fit is singular."""
         before = np.inf
         try:
             fit = _DistrictFit(self.correlations, key)
-            for _ in range(_ROUNDS):
+            for _ in range(_MOST_ROUNDS):
                 now = fit.improve()
-                if before - now < _SETTLED:
+                if before - now < _LEAST_GAIN:
                     return now
                 before = now
         except np.linalg.LinAlgError:
@@ -95,17 +98,17 @@ class _DistrictFit:
             self._regress(number, np.zeros((0, len(columns))))
 
     def improve(self) -> float:
-        """Fit each vertex in turn; return −2/n times the log-likelihood."""
+        """Fit each vertex once; return −2/n times the log-likelihood."""
         for number in range(len(self.own)):
             others = [other for other in range(len(self.own)) if other != number]
             inverse = np.linalg.inv(self.covariance[np.ix_(others, others)])
             chosen = [others.index(spouse) for spouse in self.spouses[number]]
-            weights, left = self._regress(number, inverse[chosen] @ self.noise[others])
+            weights, variance = self._regress(number, inverse[chosen] @ self.noise[others])
             self.covariance[number] = self.covariance[:, number] = 0.0
             self.covariance[number, self.spouses[number]] = weights
             self.covariance[self.spouses[number], number] = weights
             explained = inverse[np.ix_(chosen, chosen)]
-            self.covariance[number, number] = left + weights @ explained @ weights
+            self.covariance[number, number] = variance + weights @ explained @ weights
         sign, logarithm = np.linalg.slogdet(self.covariance)
         if sign <= 0:
             raise np.linalg.LinAlgError
@@ -116,9 +119,10 @@ class _DistrictFit:
     def _regress(
         self, number: int, further: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], float]:
-        """Regress a vertex on its parents and further columns; return their weights, and the rest.
+        """Regress a vertex on its parents and on further regressors.
 
-        `further` has combinations of the columns, one per row.
+        Each row of `further` is a linear combination of the columns. Return the weights of the
+        further regressors, and the residual variance.
         """
         own, parents = self.own[number], self.parents[number]
         used = np.zeros((len(parents) + len(further), len(self.products)))
@@ -129,13 +133,13 @@ class _DistrictFit:
         self.noise[number] = 0.0
         self.noise[number, own] = 1.0
         self.noise[number, parents] = -weights[: len(parents)]
-        left = float(self.products[own, own] - weights @ products[:, own])
+        variance = float(self.products[own, own] - weights @ products[:, own])
         if not len(further):
-            self.covariance[number, number] = left
-        return weights[len(parents) :], left
+            self.covariance[number, number] = variance
+        return weights[len(parents) :], variance
 
 
-def _solved(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def _solve(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
     try:
         return np.asarray(np.linalg.solve(matrix, right), np.float64)
     except np.linalg.LinAlgError:

@@ -1,10 +1,11 @@
-"""Partial ancestral graphs of a table: from the DAG that a search found, and second moments.
+"""Partial ancestral graphs of a table, from the DAG that a search found and second moments.
 
-Three ways lead there. `pag_of_dag` in `cosmodag.graph.mixed.ancestral` reads the graph off the
-DAG, which cannot show a hidden cause. `pag_by_score` searches near the DAG for the ancestral graph
-of best score and gives its class, so that the result is always the class of some ancestral graph.
-`pag_by_tests` removes edges by tests of independence, as FCI does: right if all tests are, but
-among the many sets that are tried, chance or cancelling effects separate neighbours.
+There are three ways. `pag_of_dag` in `cosmodag.graph.mixed.ancestral` converts the DAG alone, which
+cannot show a hidden cause. `pag_by_score` searches near the DAG for the ancestral graph of best
+score and returns its class, so that the result is always the class of some ancestral graph.
+`pag_by_tests` removes edges by tests of independence, as FCI does. Its result is right if all tests
+are, but with many sets to condition on, some separate neighbours by chance or because effects
+cancel.
 """
 
 import numpy as np
@@ -19,11 +20,11 @@ from cosmodag.order.ancestral.search import best_ancestral_graph
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import default_penalty
 
-# Log-likelihood that an edge would be worth above which its absence supports no tail: a test at a
-# level of .2. Missing weak edges make false tails, and a tail says "is a cause". On 20 tables each
-# of 15 variables beside 3 hidden ones, n = 1,000 and 10,000, right tails were .46 and .44 of those
-# found without this, .49 and .49 at a level of .01, .50 and .52 at .05, .52 and .59 at .2; true
-# tails found .85 and .91, .85 and .85, .78 and .83, .67 and .75.
+# The absence of an edge supports no tail if the edge would gain more log-likelihood than this: a
+# test at level .2. Missing weak edges cause false tails, and a tail means "is a cause". On 20
+# tables each with 15 variables and 3 hidden ones, n = 1,000 and 10,000, the precision of tails was
+# .46 and .44 without this rule, .49 and .49 at level .01, .50 and .52 at .05, .52 and .59 at .2;
+# their recall was .85 and .91, .85 and .85, .78 and .83, .67 and .75.
 _DOUBTFUL = 0.82
 
 
@@ -34,20 +35,20 @@ def pag_by_score(
     support: NDArray[np.bool_] | None = None,
     required: NDArray[np.bool_] | None = None,
 ) -> Marks:
-    """Class of the ancestral graph of best score near a DAG.
+    """Search for the ancestral graph of best score near a DAG, and return its class.
 
-    A tail that rests on the absence of an edge which the data does not clearly exclude is left
-    open.
+    A tail becomes a circle if it follows from the absence of an edge that the data do not clearly
+    exclude.
 
     Parameters
     ----------
     moments : Moments
-        Of rows in which no variable was set: one group.
+        Moments of the rows in which no variable was set, as one group.
     dag : (d, d) array of bool
-        The found DAG: True at [u, v] for u → v.
+        The DAG of the search: True at [u, v] for u → v.
     support, required : (d, d) arrays of bool, optional
-        Arcs that may exist, and arcs that are always in. Where u cannot be a cause of v, directly
-        or through others, the edge between them has an arrowhead at u.
+        Arcs that may exist, and arcs that must exist. If u cannot be a cause of v, directly or
+        through others, an edge between them has an arrowhead at u.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def pag_by_score(
 def _doubtful(
     graph: Marks, separators: Separators, tests: PartialCorrelations
 ) -> NDArray[np.bool_]:
-    """Pairs with a common neighbour that are not joined, but still seem to depend on each other."""
+    """Pairs with a common neighbour but no edge whose independence is doubtful."""
     steps = (graph != 0).astype(np.float32)
     outer = np.triu((steps @ steps > 0) & (graph == 0), 1)
     found = np.zeros(graph.shape, np.bool_)
@@ -89,16 +90,16 @@ def pag_by_tests(
     limit: float = 3.32,
     largest: int = 3,
 ) -> Marks:
-    """Partial ancestral graph by tests of partial correlations on the edges of a DAG.
+    """Remove and orient edges of a DAG by tests of partial correlations.
 
     Parameters
     ----------
     moments, dag, support, required
         As for :func:`pag_by_score`.
     limit : float
-        Log-likelihood that an edge must be worth: 3.32 is a test at a level of .01.
+        Log-likelihood that an edge must gain: 3.32 is a test at level .01.
     largest : int
-        Size of the largest set that may separate two variables.
+        Maximum size of a set that separates two variables.
 
     Returns
     -------
@@ -117,11 +118,11 @@ def pag_by_tests(
 def known_marks(
     d: int, support: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
 ) -> Marks:
-    """Give the marks that knowledge fixes, for pairs that turn out to be joined; 0 for none.
+    """Find the marks that knowledge implies for the edge between each pair, if any; 0 for none.
 
     Examples
     --------
-    Where vertex 1 is no cause of vertex 0, an edge between them has an arrowhead at 1:
+    Vertex 1 cannot be a cause of vertex 0, so an edge between them has an arrowhead at 1:
 
     >>> known_marks(2, np.array([[False, True], [False, False]]), None).tolist()
     [[0, 2], [0, 0]]
@@ -138,7 +139,7 @@ def known_marks(
 
 
 def _of_one_group(moments: Moments) -> tuple[NDArray[np.float64], float]:
-    """Correlations and rows; a constant column is one without correlations."""
+    """Correlations and number of rows; a constant column is uncorrelated with all others."""
     correlations = moments.correlations[0].copy()
     np.fill_diagonal(correlations, 1.0)
     return correlations, float(moments.rows[0])

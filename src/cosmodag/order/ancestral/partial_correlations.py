@@ -1,4 +1,4 @@
-"""Whether two variables depend on each other given others: tests by partial correlations."""
+"""Tests of conditional independence by partial correlations."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-# Sets that are tested at once: bounds the memory of their matrices.
+# Maximum number of sets tested at once, which bounds the memory of their matrices.
 _AT_ONCE = 4096
-_MOST_SHARED = 1 - 1e-12
+_LARGEST_SQUARE = 1 - 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class PartialCorrelations:
-    """Evidence against independence of two variables given others, in a normal distribution.
+    """Evidence against conditional independence in a multivariate normal distribution.
 
     Attributes
     ----------
     correlations : (d, d) array
     rows : float
-        Number of rows, or what they are worth where values are missing.
+        Effective number of rows.
     limit : float
-        Log-likelihood that an edge must be worth. Below it variables count as independent.
+        Variables count as independent if an edge gains less log-likelihood than this.
 
     Examples
     --------
@@ -38,7 +38,10 @@ class PartialCorrelations:
     _known: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict, repr=False)
 
     def gain(self, u: int, v: int, given: Iterable[int]) -> float:
-        """Log-likelihood that u adds to the prediction of v from others: −(n/2) log(1 − r²)."""
+        """Log-likelihood that an edge between u and v gains: −(n/2) log(1 − r²).
+
+        r is the partial correlation given the variables `given`, and n is reduced by their number.
+        """
         key = (min(u, v), max(u, v), frozenset(given))
         if key not in self._known:
             self._known[key] = self._gain(*key)
@@ -51,29 +54,32 @@ class PartialCorrelations:
         except np.linalg.LinAlgError:
             return float(self.gains(u, v, [tuple(columns[2:])])[0])
         square = inverse[0, 1] ** 2 / (inverse[0, 0] * inverse[1, 1])
-        worth = max(self.rows - len(given) - 3, 1.0)
-        return -0.5 * worth * math.log1p(-min(max(square, 0.0), _MOST_SHARED))
+        n = max(self.rows - len(given) - 3, 1.0)
+        return -0.5 * n * math.log1p(-min(max(square, 0.0), _LARGEST_SQUARE))
 
     def gains(self, u: int, v: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
-        """Gains given each of some sets, all of one size."""
+        """Compute the gain given each of several sets of the same size."""
         size = len(sets[0])
         columns = np.empty((len(sets), size + 2), np.intp)
         columns[:, 0], columns[:, 1] = u, v
         columns[:, 2:] = np.asarray(sets, np.intp).reshape(len(sets), size)
         products = self.correlations[columns[:, :, None], columns[:, None, :]]
-        left = products[:, :2, :2]
+        residual = products[:, :2, :2]
         if size:
             inner, across = products[:, 2:, 2:], products[:, 2:, :2]
-            left = left - across.transpose(0, 2, 1) @ _solved(inner, across)
-        scale = np.maximum(left[:, 0, 0] * left[:, 1, 1], np.finfo(np.float64).tiny)
-        squares = np.minimum(left[:, 0, 1] ** 2 / scale, _MOST_SHARED)
-        worth = max(self.rows - size - 3, 1.0)
-        return np.asarray(-0.5 * worth * np.log1p(-squares))
+            residual = residual - across.transpose(0, 2, 1) @ _solve(inner, across)
+        scale = np.maximum(residual[:, 0, 0] * residual[:, 1, 1], np.finfo(np.float64).tiny)
+        squares = np.minimum(residual[:, 0, 1] ** 2 / scale, _LARGEST_SQUARE)
+        n = max(self.rows - size - 3, 1.0)
+        return np.asarray(-0.5 * n * np.log1p(-squares))
 
     def find_separator(
         self, u: int, v: int, sets: Sequence[tuple[int, ...]]
     ) -> tuple[int, ...] | None:
-        """Of sets of one size, the one given which u and v depend least; None if they depend."""
+        """Find the set given which u and v depend least; None if they depend given all sets.
+
+        All sets must have the same size.
+        """
         best, least = None, math.inf
         for first in range(0, len(sets), _AT_ONCE):
             part = sets[first : first + _AT_ONCE]
@@ -84,7 +90,7 @@ class PartialCorrelations:
         return best if least < self.limit else None
 
 
-def _solved(inner: NDArray[np.float64], across: NDArray[np.float64]) -> NDArray[np.float64]:
+def _solve(inner: NDArray[np.float64], across: NDArray[np.float64]) -> NDArray[np.float64]:
     try:
         return np.asarray(np.linalg.solve(inner, across), np.float64)
     except np.linalg.LinAlgError:

@@ -1,9 +1,9 @@
 """Search for hidden common causes: the ancestral graph of best score near a DAG.
 
-Where a DAG stands for variables with a hidden common cause, it has edges that only make up for the
-missing ↔. For a → b ↔ c, say, it has b → c and a → c, although a and c are independent. A step
-joins two vertices by ↔ and removes an edge from one of them to a common neighbour, if the
-log-likelihood that is lost is less than the penalty of the edge.
+A DAG found among variables with a hidden common cause has edges that only compensate for the
+missing ↔. For a → b ↔ c, for example, it has b → c and a → c, although a and c are independent. A
+step joins two vertices by ↔ and removes an edge from one of them to a common neighbour, or only
+removes an edge, if the loss of log-likelihood is less than the penalty per edge.
 """
 
 from collections.abc import Iterator
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.ancestral.graph import AncestralGraph, reached_upwards
+from cosmodag.order.ancestral.graph import AncestralGraph, ancestor_bits
 from cosmodag.order.ancestral.likelihood import AncestralScore
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
 from cosmodag.order.bits import members
 
-# Rounds of all steps; the last one changes nothing unless the graph is very large.
-_ROUNDS = 20
-# Score that a step must gain: less is rounding of the fits of districts.
+# Maximum number of rounds over all steps; usually the search ends before.
+_MOST_ROUNDS = 20
+# A step must gain more than this: smaller gains are inaccuracies of the fits of districts.
 _LEAST_GAIN = 1e-3
 
 
 @dataclass(frozen=True)
 class _Step:
-    """Remove the edge between x and y; before it, join u and v by ↔ unless they are None."""
+    """Remove the edge between x and y, and replace that between u and v by ↔ if they are given."""
 
     x: int
     y: int
@@ -38,9 +38,9 @@ class _Step:
         return {v for v in (self.x, self.y, self.u, self.v) if v is not None}
 
     def separator(self, graph: AncestralGraph) -> list[int] | None:
-        """Ancestors of x and y after the step, without these; None if it cannot be taken.
+        """Ancestors of x and y after the step, without x and y; None if the step is invalid.
 
-        It is found without making the graph after the step: most steps are rejected by it.
+        The graph after the step is not made for this, since most steps are rejected at this point.
         """
         x, y, u, v = self.x, self.y, self.u, self.v
         if not graph.are_joined(x, y):
@@ -49,16 +49,17 @@ class _Step:
         parents[x] &= ~(1 << y)
         parents[y] &= ~(1 << x)
         if u is not None and v is not None:
-            # The head of the edge between them is no ancestor of its tail.
+            # The head of their edge is not an ancestor of its tail. Without the edge, the tail must
+            # not be an ancestor of the head either.
             tail, head = (u, v) if parents[v] >> u & 1 else (v, u)
             parents[head] &= ~(1 << tail)
-            if reached_upwards(parents, 1 << head) >> tail & 1:
+            if ancestor_bits(parents, 1 << head) >> tail & 1:
                 return None
         ends = 1 << x | 1 << y
-        return members(reached_upwards(parents, ends) & ~ends)
+        return members(ancestor_bits(parents, ends) & ~ends)
 
-    def taken(self, graph: AncestralGraph) -> AncestralGraph | None:
-        """Graph after the step; None if that is not ancestral, or there is nothing to remove."""
+    def apply(self, graph: AncestralGraph) -> AncestralGraph | None:
+        """Graph after the step; None if it is not ancestral, or x and y have no edge."""
         if not graph.are_joined(self.x, self.y):
             return None
         after = graph.without(self.x, self.y)
@@ -75,37 +76,37 @@ def best_ancestral_graph(
     *,
     fixed: NDArray[np.bool_] | None = None,
 ) -> AncestralGraph:
-    """Improve the score of a DAG by ↔ edges.
+    """Search for an ancestral graph of better score, starting from a DAG.
 
     Parameters
     ----------
     correlations : (d, d) array
     rows : float
+        Effective number of rows.
     penalty : float
-        Per edge, as in the search that found the DAG.
+        Penalty per edge, as in the search that found the DAG.
     dag : (d, d) array of bool
-        The found DAG: True at [u, v] for u → v.
+        The DAG of the search: True at [u, v] for u → v.
     fixed : (d, d) array of bool, optional
-        Edges that neither change nor go.
+        Edges that must not be changed or removed; symmetric.
 
     Returns
     -------
     AncestralGraph
-        Maximal; the DAG itself where no step gains.
+        Maximal; if no step gains, a DAG of the same equivalence class.
     """
     score = AncestralScore(correlations, rows, penalty)
     tests = PartialCorrelations(correlations, rows, penalty)
-    # Which member of the class the DAG is was a free choice, and steps depend on it.
-    members = {start.tobytes(): start for start in (dag, _turned(dag, fixed))}
-    found = [_climbed(start, fixed, score, tests) for start in members.values()]
-    everything = set(range(len(dag)))
-    return max(found, key=lambda graph: score.of(graph, everything))
+    # The steps depend on the member of the equivalence class, and the search returns any of them.
+    starts = {start.tobytes(): start for start in (dag, _with_arcs_turned(dag, fixed))}
+    found = [_climb(start, fixed, score, tests) for start in starts.values()]
+    return max(found, key=lambda graph: score.of(graph, range(len(dag))))
 
 
-def _turned(dag: NDArray[np.bool_], fixed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Turn arcs of a DAG, each once, so that it stays in its class: its arrows are free choices.
+def _with_arcs_turned(dag: NDArray[np.bool_], fixed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Turn arcs of a DAG, each at most once, within its equivalence class.
 
-    An arc u → v may be turned where the parents of v are u and the parents of u.
+    An arc u → v may be turned if the parents of v are u and the parents of u.
     """
     turned = dag.copy()
     for u, v in np.argwhere(dag):
@@ -116,16 +117,16 @@ def _turned(dag: NDArray[np.bool_], fixed: NDArray[np.bool_] | None) -> NDArray[
     return turned
 
 
-def _climbed(
+def _climb(
     dag: NDArray[np.bool_],
     fixed: NDArray[np.bool_] | None,
     score: AncestralScore,
     tests: PartialCorrelations,
 ) -> AncestralGraph:
-    """Take steps from a DAG until none gains."""
+    """Take steps that gain, starting from a DAG, until there are none."""
     graph = AncestralGraph.of_dag(dag)
     near = set(range(len(dag)))
-    for _ in range(_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         proposed: list[tuple[float, int, _Step]] = []
         for step in _steps(graph, near, fixed):
             gain = _gain(graph, step, score, tests)
@@ -133,7 +134,7 @@ def _climbed(
                 proposed.append((-gain, len(proposed), step))
         changed: set[int] = set()
         for *_, step in sorted(proposed):
-            after = step.taken(graph)
+            after = step.apply(graph)
             if after is None or _gain(graph, step, score, tests) <= _LEAST_GAIN:
                 continue
             if after.is_maximal():
@@ -149,7 +150,7 @@ def _climbed(
 def _steps(
     graph: AncestralGraph, near: set[int], fixed: NDArray[np.bool_] | None
 ) -> Iterator[_Step]:
-    """List the steps in triangles with a corner among some vertices."""
+    """List the steps in triangles that have a corner in `near`."""
     joined = graph.neighbours()
     for x, around in enumerate(joined):
         for y in around:
@@ -167,11 +168,11 @@ def _steps(
 def _gain(
     graph: AncestralGraph, step: _Step, score: AncestralScore, tests: PartialCorrelations
 ) -> float:
-    """Gain of a step in score; 0 where it is not ancestral, or x and y depend on each other."""
+    """Gain of a step in score; 0 if it is invalid, or x and y depend on each other after it."""
     between = step.separator(graph)
     if between is None or tests.gain(step.x, step.y, between) >= tests.limit:
         return 0.0
-    after = step.taken(graph)
+    after = step.apply(graph)
     assert after is not None
     vertices: set[int] = set()
     for v in step.vertices:

@@ -1,8 +1,7 @@
-"""Order search among variables that are blocks of columns: categories, curves, and plain columns.
+"""Order search among variables that are blocks of columns: categories, curves and single columns.
 
-The score of a variable has three verbs, as among single columns: start with no parent, add a block,
-drop a block (`cosmodag.order.blocks.columns`). Which variables may, must or must not be parents,
-how many rows count for each equation, and how wide blocks are, is data.
+Parents are chosen by growing and shrinking, as among single columns, but each change adds or drops
+columns of a whole block (`cosmodag.order.blocks.columns`).
 """
 
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks

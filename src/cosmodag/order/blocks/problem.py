@@ -1,4 +1,4 @@
-"""What a search among blocks of columns maximises, what it must obey, and what it returns."""
+"""Input and result of a search among blocks of columns."""
 
 from dataclasses import dataclass
 
@@ -13,27 +13,29 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class BlockProblem:
-    """What a search among blocks maximises, and what it must obey.
+    """Moments, penalties and constraints of a search among blocks of columns.
 
     Attributes
     ----------
     moments : Moments
-        Of all columns; the columns of a variable are beside each other and count the same rows.
+        Moments of all columns. The columns of a variable are adjacent and count the same rows.
     widths : (d,) array of int
         Number of columns of each variable.
     penalty : float
-        Per parameter: a parent costs its columns times the child's number of target columns.
+        Penalty per parameter. The number of parameters of an arc is the number of columns of the
+        parent times the number of target columns of the child.
     targets : (d,) array of int, optional
-        How many of its first columns a variable is as a child; by default all. A curve has one (the
-        variable itself), and further columns for its effects.
+        Number of first columns that represent a variable as a child; by default all. A curve has
+        one (the variable itself); its further columns are for its effects.
     shortest : (d,) array of int, optional
-        Fewest of its first columns with which a variable can be a parent; by default all. Of a
-        curve, each arc uses as many columns as raise the score.
+        Minimum number of first columns that represent a variable as a parent; by default all. If
+        this is less than the width, as for a curve, each arc uses the number that maximises the
+        score.
     arc_penalty : float
-        Per arc, beside its parameters.
+        Penalty per arc, in addition to the penalty of its parameters.
     support, required, before : (d, d) arrays of bool, optional
-        Arcs that may exist, arcs that are always in, and what must come before what (transitively
-        closed).
+        At [u, v], whether u → v may exist, whether it must exist, and whether u must come before v
+        (transitively closed).
     """
 
     moments: Moments
@@ -51,11 +53,11 @@ class BlockProblem:
         targets = widths if self.targets is None else np.asarray(self.targets, np.int64)
         shortest = widths if self.shortest is None else np.asarray(self.shortest, np.int64)
         if widths.ndim != 1 or not targets.shape == shortest.shape == widths.shape:
-            raise DataError("widths, targets and shortest need one number for each variable.")
+            raise DataError("widths, targets and shortest must each have one number per variable.")
         if np.any(targets < 1) or np.any(targets > widths):
-            raise DataError("A variable needs at least one target column among its columns.")
+            raise DataError("targets must lie between 1 and the width of each variable.")
         if np.any(shortest < 1) or np.any(shortest > widths):
-            raise DataError("A variable needs at least one column as a parent.")
+            raise DataError("shortest must lie between 1 and the width of each variable.")
         if widths.sum() != self.moments.variables:
             raise DataError(
                 f"widths add up to {widths.sum()}, but there are {self.moments.variables} columns."
@@ -76,13 +78,13 @@ class BlockProblem:
 
     @property
     def precedence(self) -> Bools | None:
-        """What must come before what, required arcs included."""
+        """(d, d): whether u must come before v, including required arcs; None if unconstrained."""
         parts = [part for part in (self.before, self.required) if part is not None]
         return np.asarray(np.any(parts, axis=0), np.bool_) if parts else None
 
     @property
     def layout(self) -> NDArray[np.int64]:
-        """(3, d + 1): starts, target columns, and fewest columns of a parent."""
+        """(3, d + 1): starts, number of target columns, and minimum number as a parent."""
         assert self.targets is not None
         assert self.shortest is not None
         rest = (np.append(self.targets, 0), np.append(self.shortest, 0))
@@ -101,17 +103,19 @@ class FoundBlocks:
     Attributes
     ----------
     order : (d,) array of int
+        Causes first.
     widths : (d, d) array of int
-        At [u, v] the number of columns of u in the equation of v; 0 if u is no parent.
+        At [u, v] the number of columns of u in the equation of v; 0 if u is not a parent of v.
     scores : (d,) array
         Local scores.
     score, start_score : float
-        Totals; never below that of the start.
+        Total scores of this graph and of the start; the first is never below the second.
     restarts : int
+        Number of restarts made.
     ended_early : bool
-        Whether the search was asked to stop.
+        Whether ``should_stop`` ended the search.
     joint : (d,) array of bool, optional
-        Variables whose parents act jointly; by default the effects of all parents add up.
+        Whether the parents of a variable act jointly; by default their effects are additive.
     """
 
     order: NDArray[np.int64]

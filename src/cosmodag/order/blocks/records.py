@@ -1,6 +1,6 @@
 """Records of parents chosen among blocks, each with the condition under which it is valid.
 
-As `cosmodag.order.kernel.records`, in Python: sets of variables are integers, one bit for each.
+The same as `cosmodag.order.kernel.records`, in Python. Sets of variables are the bits of integers.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from cosmodag.order.blocks.columns import (
     NO_CANDIDATE,
     REQUIRED,
     choose_blocks,
-    new_space,
+    new_workspace,
 )
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
 from cosmodag.order.scores import growing_penalty, most_parents
@@ -24,9 +24,10 @@ from cosmodag.order.scores import growing_penalty, most_parents
 
 @dataclass(frozen=True)
 class Record:
-    """Columns of parents chosen once; they are chosen again wherever the condition holds.
+    """Parents of a variable, valid for every order that meets a condition.
 
-    The condition, as bits: all of ``path`` comes before the variable, none of ``later`` does.
+    All variables of ``path`` must come before the variable, and none of ``later``; both are bits.
+    ``widths`` has the number of columns of each parent.
     """
 
     path: int
@@ -36,10 +37,10 @@ class Record:
 
 
 class ParentRecords(ABC):
-    """Chosen parents of every variable by some score, with the conditions under which they hold.
+    """Base class of scores, which choose the parents of a variable and reuse earlier choices.
 
-    A score defines how the parents of one variable are chosen (`choose`). At ``rules[v, u]`` is
-    whether u may, must or must not be a parent of v.
+    A subclass implements `choose`. ``rules[v, u]`` says whether u may, must or must not be a parent
+    of v.
     """
 
     def __init__(self, problem: BlockProblem) -> None:
@@ -56,21 +57,21 @@ class ParentRecords(ABC):
 
     @abstractmethod
     def choose(self, v: int, earlier: int) -> Record:
-        """Choose the parents of a variable after those whose bits are set."""
+        """Choose the parents of v, whose predecessors are the bits of ``earlier``."""
 
     def record(self, v: int, earlier: int) -> Record:
-        """Give the record of a variable after those whose bits are set."""
+        """Look up a valid record of v with the predecessors ``earlier``, or choose its parents."""
         known = self.known[v]
         for place, record in enumerate(known):
             if not record.path & ~earlier and not record.later & earlier:
-                if place:  # the next question is most often answered by the same record
+                if place:  # move it to the front: it is likely to be valid again
                     known.insert(0, known.pop(place))
                 return record
         known.insert(0, self.choose(v, earlier))
         return known[0]
 
     def total(self, order: list[int]) -> float:
-        """Sum of the local scores."""
+        """Sum of the local scores on an order."""
         earlier, total = 0, 0.0
         for v in order:
             total += self.record(v, earlier).score
@@ -78,7 +79,7 @@ class ParentRecords(ABC):
         return total
 
     def found(self, order: list[int]) -> FoundBlocks:
-        """Graph on an order."""
+        """Return the graph chosen on an order."""
         d, earlier = len(order), 0
         widths, scores = np.zeros((d, d), np.int64), np.zeros(d)
         for v in order:
@@ -91,13 +92,13 @@ class ParentRecords(ABC):
 
 
 class Records(ParentRecords):
-    """Parents chosen by the score of blocks of columns (`cosmodag.order.blocks.columns`)."""
+    """Parents chosen by the Gaussian score of `cosmodag.order.blocks.columns`."""
 
     def __init__(self, problem: BlockProblem) -> None:
         super().__init__(problem)
         moments, d = problem.moments, problem.variables
         self.layout = problem.layout
-        self.space = new_space(self.layout)
+        self.workspace = new_workspace(self.layout)
         self.group = moments.group[self.layout[0, :-1]]
         per_arc = problem.penalty + problem.arc_penalty
         growing = growing_penalty(per_arc, d) / per_arc if per_arc else 1.0
@@ -111,24 +112,24 @@ class Records(ParentRecords):
             ]
         )
 
-    def given(self, v: int, parents: list[int]) -> tuple[float, NDArray[np.int64]]:
-        """Score of a variable with certain parents, and the columns of them that raise it most."""
+    def score_with(self, v: int, parents: list[int]) -> tuple[float, NDArray[np.int64]]:
+        """Score of v with the given parents, and the best number of columns of each of them."""
         roles = np.full(self.problem.variables, NO_CANDIDATE, np.int64)
         roles[parents] = REQUIRED
-        score, found = self._chosen(v, roles)
+        score, found = self._choose_among(v, roles)
         return score, found[1]
 
     def choose(self, v: int, earlier: int) -> Record:
-        """Grow and shrink the parents of a variable after those whose bits are set."""
+        """Grow and shrink the parents of v, whose predecessors are the bits of ``earlier``."""
         roles = self.rules[v].copy()
         for u in range(len(roles)):
             if roles[u] == CANDIDATE and not earlier >> u & 1:
                 roles[u] = LATER
-        score, (path, widths, later) = self._chosen(v, roles)
-        before, behind = (as_bits(np.flatnonzero(part).tolist()) for part in (path, later))
-        return Record(before, behind, widths, score)
+        score, (path, widths, later) = self._choose_among(v, roles)
+        path_bits, later_bits = (as_bits(np.flatnonzero(one).tolist()) for one in (path, later))
+        return Record(path_bits, later_bits, widths, score)
 
-    def _chosen(self, v: int, roles: NDArray[np.int64]) -> tuple[float, NDArray[np.int64]]:
+    def _choose_among(self, v: int, roles: NDArray[np.int64]) -> tuple[float, NDArray[np.int64]]:
         found = np.zeros((3, self.problem.variables), np.int64)
         score = choose_blocks(
             self.problem.moments.correlations[self.group[v]],
@@ -137,6 +138,6 @@ class Records(ParentRecords):
             roles,
             self.settings[v],
             found,
-            self.space,
+            self.workspace,
         )
         return score, found

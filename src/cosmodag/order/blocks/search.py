@@ -1,4 +1,4 @@
-"""Order search among blocks: every variable to its best place, then perturbed restarts."""
+"""Order search among blocks: move single variables to their best places, then restart."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,9 +14,9 @@ from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.restarts import perturbed
 
-# More than rounding, in units of log-likelihood.
+# Smaller improvements of the log-likelihood are treated as rounding error.
 LEAST_IMPROVEMENT = 1e-6
-SWEEPS = 100
+MOST_SWEEPS = 100
 
 
 def choose_block_parents(problem: BlockProblem, order: ArrayLike) -> FoundBlocks:
@@ -37,8 +37,8 @@ def choose_block_parents(problem: BlockProblem, order: ArrayLike) -> FoundBlocks
     """
     checked = check_order(order, problem.variables, problem.precedence)
     if problem.are_columns:
-        graph = choose_parents(problem.moments, checked, **_of_columns(problem))
-        return _found(checked, graph)
+        graph = choose_parents(problem.moments, checked, **_column_options(problem))
+        return _as_blocks(checked, graph)
     return Records(problem).found(checked.tolist())
 
 
@@ -53,10 +53,10 @@ def search_blocks(
     on_progress: Callable[[int, float], None] | None = None,
     records: ParentRecords | None = None,
 ) -> FoundBlocks:
-    """Find the order, and on it the graph, of best score near a start.
+    """Search for the order, and the graph on it, of best score, starting from an order.
 
-    Every variable is put to its best place until none moves; then a few variables of the best order
-    are moved at random, and the search goes on from there. Where every variable is one column, this
+    Single variables are moved to their best places until none moves. Each restart moves a few
+    variables of the best order at random and searches again. If every variable is one column, this
     is `cosmodag.order.search`.
 
     Parameters
@@ -66,15 +66,16 @@ def search_blocks(
         Causes first.
     random : Generator
     restarts : int, optional
-        At most; by default 2,000 / d, and 50 at most.
+        Maximum number of restarts; by default 2,000 / d, at most 50.
     patience : int
-        Restarts in a row without success after which the search ends.
+        The search ends after this number of consecutive restarts without an improvement.
     should_stop : function, optional
-        Asked before every variable; then the best so far is returned.
+        Called before every variable is moved; once it returns True, the best order so far is
+        returned.
     on_progress : function, optional
-        Called with the number of restarts and the best score after each.
+        Called after each restart with the number of restarts and the best score.
     records : ParentRecords, optional
-        Another score, or records of earlier searches by the same score, to be used and added to.
+        The score to use, with the records of earlier searches; by default new `Records`.
     """
     d = problem.variables
     checked = check_order(start, d, problem.precedence)
@@ -89,10 +90,10 @@ def search_blocks(
             patience=patience,
             should_stop=should_stop,
             on_progress=on_progress,
-            **_of_columns(problem),
+            **_column_options(problem),
         )
         return replace(
-            _found(columns.order, columns.graph),
+            _as_blocks(columns.order, columns.graph),
             score=columns.score,
             start_score=columns.start_score,
             restarts=columns.restarts,
@@ -117,20 +118,20 @@ def search_blocks(
     return replace(found, start_score=begun.score, restarts=made, ended_early=climb.was_stopped)
 
 
-def _of_columns(problem: BlockProblem) -> dict[str, Any]:
-    """Give the price and the arcs of a search in which every variable is one column."""
+def _column_options(problem: BlockProblem) -> dict[str, Any]:
+    """Options of the column search for a problem in which every variable is one column."""
     penalty = problem.penalty + problem.arc_penalty
     return {"penalty": penalty, "support": problem.support, "required": problem.required}
 
 
-def _found(order: NDArray[np.int64], graph: RegressionGraph) -> FoundBlocks:
+def _as_blocks(order: NDArray[np.int64], graph: RegressionGraph) -> FoundBlocks:
     total = float(graph.scores.sum())
     widths = graph.adjacency().toarray().astype(np.int64)
     return FoundBlocks(order, widths, graph.scores, total, total)
 
 
 class _Climb:
-    """Local search: every variable to its best place, until none moves."""
+    """Local search: move each variable to its best place, until none moves."""
 
     def __init__(
         self, problem: BlockProblem, records: ParentRecords, should_stop: Callable[[], bool]
@@ -141,28 +142,28 @@ class _Climb:
         self.bound = np.zeros((d, d), np.bool_) if bound is None else bound
 
     def improved(self, order: list[int], random: np.random.Generator) -> list[int]:
-        """Give the order that the search ends at."""
-        for _ in range(SWEEPS):
+        """Return the order at which the local search ends."""
+        for _ in range(MOST_SWEEPS):
             has_moved = False
             for v in np.array(order)[random.permutation(len(order))].tolist():
                 if self.was_stopped or self.should_stop():
                     self.was_stopped = True
                     return order
-                moved = self._placed_best(order, v)
+                moved = self._with_best_place(order, v)
                 has_moved |= moved != order
                 order = moved
             if not has_moved:
                 break
         return order
 
-    def _placed_best(self, order: list[int], v: int) -> list[int]:
-        """Put one variable to its best place."""
+    def _with_best_place(self, order: list[int], v: int) -> list[int]:
+        """Move one variable to its best place."""
         record, bit = self.records.record, 1 << v
         present = order.index(v)
         rest = [u for u in order if u != v]
         low = max((i + 1 for i, u in enumerate(rest) if self.bound[u, v]), default=0)
         high = min((i for i, u in enumerate(rest) if self.bound[v, u]), default=len(rest))
-        # Relative to v in front of all: those that v passes no longer have it before them.
+        # Totals relative to v at the front; the variables that v passes lose it as a predecessor.
         earlier, passed, totals = 0, 0.0, []
         for place, u in enumerate([*rest, v]):
             if low <= place <= high:

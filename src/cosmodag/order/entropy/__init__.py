@@ -1,1 +1,1 @@
-"""Scores and orders of linear relations with noise that is not Gaussian."""
+"""Scores and orders for linear models with non-Gaussian noise."""

@@ -1,11 +1,12 @@
-"""An order of a linear non-Gaussian model, the most exogenous variable first.
+"""An order for a linear non-Gaussian model, the most exogenous variable first.
 
 If one of two variables causes the other, the residual of a regression is independent of the
-regressor only in the causal direction, where the sum of the two entropies is smaller. The variable
-that is never the worse regressor comes first, its effect is subtracted from the others, and so on:
-the order of DirectLiNGAM (Shimizu et al. 2011), from the same comparisons. Not all of them are
-computed: evidence against a variable only grows, so only the variable with the least evidence so
-far is compared further, first with the variable that gave most evidence against it before.
+regressor only in the causal direction, where the sum of the two entropies is smaller. Each pair
+gives evidence against one of its variables. The variable with the least evidence against it comes
+first, its effect is subtracted from the others, and so on. This is the order of DirectLiNGAM
+(Shimizu et al. 2011), from the same comparisons, but not all of them are computed: evidence against
+a variable only grows, so that only the variable with the least evidence so far is compared further,
+first with the variable that gave the most evidence against it in earlier steps.
 """
 
 from collections.abc import Callable
@@ -17,8 +18,8 @@ from cosmodag.compiled import borrowing, part
 from cosmodag.order.entropy.measure import entropy_parts
 from cosmodag.order.kernel.grow_and_shrink import wide
 
-_AT_ONCE = 10_000  # comparisons between two checks of should_stop: some tenths of a second
-_NEARLY_EQUAL = 1e-10  # 1 − ρ² of two variables that differ by rounding only
+_AT_ONCE = 10_000  # comparisons between two calls of should_stop: some tenths of a second
+_NEARLY_EQUAL = 1e-10  # 1 − ρ² below which two variables differ by rounding errors only
 
 
 def exogenous_first_order(
@@ -26,17 +27,17 @@ def exogenous_first_order(
     before: NDArray[np.bool_],
     should_stop: Callable[[], bool] | None = None,
 ) -> NDArray[np.int64]:
-    """Order variables by repeatedly taking the one that looks most exogenous.
+    """Order variables by repeatedly choosing the one with the least evidence of having a cause.
 
     Parameters
     ----------
     columns : ndarray (d, n)
-        The variables, each of mean 0 and variance 1, or 0 throughout.
+        The variables, each with mean 0 and variance 1, or constant 0.
     before : ndarray of bool (d, d)
-        Transitively closed: ``before[u, v]`` says that u comes before v.
+        Whether u must come before v, at [u, v]; transitively closed.
     should_stop : callable, optional
-        Called before each variable, or more often; after True the remaining variables follow in
-        some allowed order.
+        Called at least once per variable; once it returns True, the remaining variables follow in
+        an allowed order.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def exogenous_first_order(
 
 
 def _take_out(residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.bool_]) -> None:
-    """Replace each remaining variable by its standardised residual on the cause."""
+    """Replace each remaining variable by its standardised residual given the cause."""
     rest = residuals[remaining]
     correlations = rest @ residuals[cause] / rest.shape[1]
     rest -= correlations[:, None] * residuals[cause]
@@ -90,7 +91,7 @@ def _take_out(residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.
 
 
 def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Order variables by their number of predecessors in ``before``, which is transitive."""
+    """Sort variables by their number of predecessors in ``before``, which is transitive."""
     return variables[np.argsort(before[:, variables].sum(axis=0), kind="stable")]
 
 
@@ -107,7 +108,7 @@ def _most_exogenous(
 ) -> int:
     """Find the remaining variable with the least evidence against it in all comparisons.
 
-    Returns -1 after so many comparisons; the next call continues from there.
+    Returns −1 after ``most`` comparisons; the next call continues from there.
     """
     variables = len(evidence)
     for _ in range(most):
@@ -141,9 +142,9 @@ def _direction(
     ones: NDArray[np.float64],
     difference: NDArray[np.float64],
 ) -> float:
-    """Difference in entropy of j → i and i → j: positive if i looks like the cause.
+    """Compute the entropy of j → i minus that of i → j: positive if i looks like the cause.
 
-    Both residuals have variance 1 − ρ², so only the negentropies differ.
+    Both residuals have variance 1 − ρ², so that only the negentropies differ.
     """
     correlation = 0.0
     for row in range(difference.size):

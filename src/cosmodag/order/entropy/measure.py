@@ -1,4 +1,4 @@
-"""Entropy of residuals from two moments, and whether residuals are non-Gaussian at all.
+"""Entropy of residuals from two moments, and a test whether residuals are Gaussian.
 
 A variable u of mean 0 and variance 1 has an entropy below the Gaussian one by about
 
@@ -22,9 +22,10 @@ from cosmodag.errors import DataError
 GAUSSIAN_ENTROPY = float(0.5 * np.log(2 * np.pi * np.e))
 _LOG_COSH_WEIGHT, _LOG_COSH_GAUSSIAN, _SKEW_WEIGHT = 79.047, 0.37457, 7.4129
 _LOG_2 = float(np.log(2.0))
+# Share of Gaussian tables that may be classified as non-Gaussian.
 _LEVEL = 0.005
 
-# A residual this small relative to its variable is rounding error.
+# Standard deviation of a residual, relative to its variable, below which it is a rounding error.
 SMALLEST_DEVIATION = 1e-6
 
 _SMALLEST_EXPONENT = -40.0  # e^{−40} is negligible beside 1
@@ -32,12 +33,12 @@ _SQUARED = 64.0  # exp(x) = exp(x / 64)^64: six squarings
 
 
 def _powers(function: Any, start: float, end: float, degree: int) -> NDArray[np.float64]:
-    """Coefficients, highest first, of the interpolating polynomial at Chebyshev's points."""
+    """Coefficients, highest first, of the interpolating polynomial at the Chebyshev points."""
     series = Chebyshev.interpolate(function, degree, domain=[start, end])
     return np.ascontiguousarray(series.convert(kind=Polynomial).coef[::-1])
 
 
-# Polynomials, because a loop that calls the library's exp and log does not vectorise.
+# Polynomials, because loops that call the library's exp and log are not vectorised.
 _EXP = _powers(np.exp, _SMALLEST_EXPONENT / _SQUARED, 0.0, 9)
 _ARTANH = _powers(  # artanh(√z) / √z
     lambda z: np.arctanh(np.sqrt(z)) / np.sqrt(z), 1e-12, 1.0 / 9.0, 8
@@ -46,7 +47,7 @@ _ARTANH = _powers(  # artanh(√z) / √z
 
 @inlined
 def _polynomial(powers: Any, x: float) -> Any:
-    """Horner's rule; the compiler unrolls the loop, so that loops around it vectorise."""
+    """Horner's rule; the compiler unrolls this loop, so that loops around it are vectorised."""
     value = powers[0]
     for i in range(1, len(powers)):
         value = value * x + powers[i]
@@ -72,7 +73,7 @@ def _log_of_one_plus(x: float) -> float:
 def entropy_parts(
     residuals: NDArray[np.float64], counted: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Return standard deviation and negentropy of one variable with weighted rows."""
+    """Compute the standard deviation and negentropy of one variable with weighted rows."""
     total = mean = variance = 0.0
     for i in range(residuals.size):
         total += counted[i]
@@ -96,7 +97,7 @@ def entropy_parts(
 
 
 def entropy(residuals: ArrayLike) -> NDArray[np.float64]:
-    """Entropy of each column, from its standard deviation and two moments.
+    """Estimate the entropy of each column from its standard deviation and two moments.
 
     H(r) ≈ log sd + ½ log 2πe − 79.047 (E log cosh u − 0.37457)² − 7.4129 (E u e^{−u²/2})², with
     u = (r − mean) / sd.
@@ -122,10 +123,12 @@ def entropy(residuals: ArrayLike) -> NDArray[np.float64]:
 
 
 def _parts(residuals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return standard deviations and negentropies of the columns."""
+    """Compute the standard deviations and negentropies of the columns."""
     table = np.asarray(residuals, dtype=np.float64)
     if table.ndim not in (1, 2) or table.shape[0] == 0:
-        raise DataError(f"Residuals have shape (n,) or (n, d), n > 0, not {table.shape}.")
+        raise DataError(
+            f"Residuals must have shape (n,) or (n, d) with n > 0; their shape is {table.shape}."
+        )
     columns = np.ascontiguousarray(table.reshape(len(table), -1).T)
     ones = np.ones(len(table))
     parts = [entropy_parts(column, ones) for column in columns]
@@ -140,35 +143,30 @@ class NonGaussianity:
     Attributes
     ----------
     gain : float
-        Log-likelihood gained over Gaussian residuals, in nats.
+        Gain in log-likelihood over Gaussian residuals, in nats.
     threshold : float
-        What Gaussian residuals gain by chance in a share ``level`` of tables.
+        Gain that Gaussian residuals exceed by chance in half a percent of tables.
     is_non_gaussian : bool
         Whether the gain is above the threshold.
-    explanation : str
-        The same in one sentence.
     """
 
     gain: float
     threshold: float
     is_non_gaussian: bool
-    explanation: str
 
 
-def non_gaussianity(residuals: ArrayLike, level: float = _LEVEL) -> NonGaussianity:
+def non_gaussianity(residuals: ArrayLike) -> NonGaussianity:
     """Decide between Gaussian and non-Gaussian noise by the likelihood of the residuals.
 
-    Twice the gain of Gaussian residuals is about χ² with two degrees of freedom a variable, one
-    for each moment of the approximation. Measured on Gaussian tables (d = 1 to 100, n = 50 to
-    5000): 0.2 to 0.8% were taken for non-Gaussian at the default level of 0.5%.
+    Twice the gain of Gaussian residuals approximately has a χ² distribution with two degrees of
+    freedom per variable, one for each moment of the approximation. Of Gaussian tables (d = 1 to
+    100, n = 50 to 5000), 0.2 to 0.8% were classified as non-Gaussian at the level of 0.5%.
 
     Parameters
     ----------
     residuals : array (n, d)
-        Of each variable given its parents, the parents chosen by a *Gaussian* score: a search
-        that maximises non-Gaussianity finds some in any data.
-    level : float
-        Share of Gaussian tables that may be taken for non-Gaussian.
+        Residuals of each variable given its parents. The parents must be chosen by a *Gaussian*
+        score: a search that maximises non-Gaussianity finds some in any data.
 
     Returns
     -------
@@ -179,18 +177,12 @@ def non_gaussianity(residuals: ArrayLike, level: float = _LEVEL) -> NonGaussiani
     >>> random = np.random.default_rng(0)
     >>> non_gaussianity(random.exponential(size=(500, 10))).is_non_gaussian
     True
-    >>> print(non_gaussianity(random.normal(size=(500, 10))).explanation)
-    The residuals look Gaussian: other noise would raise the log-likelihood by 9.1, no more than
-    the 20.0 that Gaussian noise reaches by chance.
+    >>> found = non_gaussianity(random.normal(size=(500, 10)))
+    >>> round(found.gain, 1), round(found.threshold, 1)
+    (9.1, 20.0)
     """
     deviations, negentropies = _parts(residuals)
     rows, variables = np.shape(residuals)[0], int((deviations > 0).sum())
     gain = float(rows * negentropies.sum())
-    threshold = float(0.5 * chdtri(2 * max(variables, 1), level))
-    decided = gain > threshold
-    explanation = (
-        f"The residuals look {'non-Gaussian' if decided else 'Gaussian'}: other noise would raise "
-        f"the log-likelihood by {gain:.1f}, {'more' if decided else 'no more'} than the "
-        f"{threshold:.1f} that Gaussian noise reaches by chance."
-    )
-    return NonGaussianity(gain, threshold, decided, explanation)
+    threshold = float(0.5 * chdtri(2 * max(variables, 1), _LEVEL))
+    return NonGaussianity(gain, threshold, gain > threshold)

@@ -1,8 +1,8 @@
 """Compiled score of chosen parents by the entropy of the residuals, for noise of any shape.
 
-The Gaussian score cannot tell graphs of one equivalence class apart; this one can. Parents are
-still chosen by Gaussian evidence (`cosmodag.order.kernel.grow_and_shrink`): only their score
-differs.
+The Gaussian score cannot distinguish graphs of one equivalence class; this score can. Parents are
+still chosen by Gaussian evidence (`cosmodag.order.kernel.grow_and_shrink`); only the score of the
+chosen parents differs.
 """
 
 from typing import Any
@@ -11,25 +11,33 @@ import numpy as np
 
 from cosmodag.compiled import part
 from cosmodag.order.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy_parts
-from cosmodag.order.kernel.state import HEADER, LOOKED_AT
+from cosmodag.order.kernel.state import (
+    GROUP,
+    HALF_ROWS,
+    HEADER,
+    MOST_COMPARED,
+    NEWEST,
+    PARENTS,
+    PENALTY,
+)
 
 
 @part
 def entropy_score(state: Any, v: int, record: int) -> float:
-    """−n H(residual of v) − c |parents|, H the entropy of `cosmodag.order.entropy.measure`.
+    """Compute −n H(residual of v) − c |parents|, with the entropy H of `entropy.measure`.
 
-    For a new record, whose parents and weights are written. A recent record with the same parents
-    has the same score. The entropy is that of v over its standard deviation in the rows of its
-    equation; a constant has none.
+    The record is new, with parents and weights already written; if a recent record has the same
+    parents, its score is returned. The residual is that of v divided by its standard deviation in
+    the rows of its equation. The entropy of a constant counts as 0.
     """
     notes, reals, table, noise = state.notes, state.reals, state.table, state.noise
-    group, cost, n = int(state.settings[6, v]), state.settings[3, v], len(state.noise)
-    count, first, scales = notes[record + 1], record + HEADER, state.scales[group]
-    other = state.own[0, v]
-    for _ in range(LOOKED_AT):
+    group, cost, n = int(state.settings[GROUP, v]), state.settings[PENALTY, v], len(state.noise)
+    count, first, scales = notes[record + PARENTS], record + HEADER, state.scales[group]
+    other = state.own[NEWEST, v]
+    for _ in range(MOST_COMPARED):
         if other < 0:
             break
-        is_same = notes[other + 1] == count
+        is_same = notes[other + PARENTS] == count
         for i in range(count if is_same else 0):
             is_same &= notes[first + i] == notes[other + HEADER + i]
         if is_same:
@@ -50,4 +58,4 @@ def entropy_score(state: Any, v: int, record: int) -> float:
     if deviation < SMALLEST_DEVIATION:
         deviation, negentropy = SMALLEST_DEVIATION, 0.0
     entropy = np.log(deviation) + GAUSSIAN_ENTROPY - negentropy
-    return float(-2.0 * state.settings[0, v] * entropy - cost * count)
+    return float(-2.0 * state.settings[HALF_ROWS, v] * entropy - cost * count)

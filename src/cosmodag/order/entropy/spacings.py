@@ -1,7 +1,7 @@
-"""Densities from spacings: how close to each value its neighbours among all values are.
+"""Density estimates from spacings, the distances between neighbouring values.
 
-Unlike the two moments of `cosmodag.order.entropy.measure`, spacings follow any shape, and give
-each row a density of its own, so that two models can be compared row by row. They cost a sort.
+Unlike the two moments of `cosmodag.order.entropy.measure`, spacings adapt to any shape, and give
+each row a density of its own, so that two models can be compared row by row. They need a sort.
 """
 
 import math
@@ -15,9 +15,9 @@ Floats = NDArray[np.float64]
 def log_densities(values: Floats) -> Floats:
     """Estimate the logarithm of the density of a column at each of its values.
 
-    The density at a value is the share of values within ½ √n places of it, over the distance that
-    these span (Vasicek 1976). Equal values are spread over the half distances to their neighbours.
-    With √n places, curves gained 5 or more on 2.4 in place of 1.1 % of 450 linear pairs.
+    The density at a value is the share of the values within ½ √n ranks of it, divided by the
+    distance that they span (Vasicek 1976). Equal values are spread over half the distances to their
+    neighbours. With √n ranks, curves gained 5 or more on 2.4 instead of 1.1 % of 450 linear pairs.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def log_densities(values: Floats) -> Floats:
 
 
 def _without_ties(ordered: Floats) -> Floats:
-    """Spread equal values evenly over the half distances to their neighbours."""
+    """Spread equal values evenly over half the distances to their neighbours."""
     values, counts = np.unique(ordered, return_counts=True)
     if len(values) == len(ordered) or len(values) < 2:
         return ordered

@@ -1,1 +1,1 @@
-"""The compiled part of the order search: parents grown and shrunk, records of them, and moves."""
+"""The compiled part of the order search: choice of parents, records of the choices, and moves."""

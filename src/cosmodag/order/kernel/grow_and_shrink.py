@@ -1,14 +1,14 @@
 """Compiled choice of parents: grow and shrink the parents of one variable.
 
-The path P is the list of columns added so far. Its correlations have the Cholesky factor L, and the
-rows W = L⁻¹ C[P, ·] and b = L⁻¹ C[P, v] are stored. For every other column j
+The path P is the list of columns added so far. L is the Cholesky factor of the correlations of the
+path; W = L⁻¹ C[P, ·] and b = L⁻¹ C[P, v] are stored. For every other column j
 
     left[j]  = C[j, j] − Σ_i W[i, j]²     (variance of j given the path),
     along[j] = C[v, j] − Σ_i b_i W[i, j]  (covariance of v and j given the path),
 
 so that adding j lowers the variance of v by along[j]² / left[j], and one step costs O(d k).
-With h half the number of rows and c the penalty, lowering a variance s by g raises the score where
-h log(s / (s − g)) > c, that is where g exceeds the share 1 − exp(−c / h) of s.
+With h half the number of rows and c the penalty, lowering a variance s by g raises the score if
+h log(s / (s − g)) > c, that is, if g exceeds the share 1 − exp(−c / h) of s.
 """
 
 from typing import Any
@@ -18,18 +18,19 @@ import numpy as np
 from cosmodag.compiled import part
 from cosmodag.order.scores import NEGLIGIBLE
 
-# Counters are initialised as ``wide(0)``: a plain 0 has another type, for which Numba compiles the
-# called functions a second time.
+# Counters are initialised as ``wide(0)``: a plain 0 has another type, for which Numba would compile
+# the called functions a second time.
 wide: Any = np.int64
-# The maximum is searched in chunks of so many columns: most chunks hold no new maximum.
+# Columns in a chunk of the search for the maximum: most chunks hold no new maximum.
 CHUNK = 64
 
 
 @part
 def extend(work: Any, k: int, best: int, count: int, left: Any, along: Any) -> float:
-    """Add a column to a path of k: ``work[k]``, its correlations, becomes its row of W.
+    """Add column ``best`` to a path of k columns; return its entry of b.
 
-    ``left`` and ``along`` of ``count`` columns are brought up to date; returns the entry of b.
+    ``work[k]`` holds the correlations of the column and is overwritten by its row of W. ``left``
+    and ``along`` are updated for ``count`` columns.
     """
     new, i = work[k], wide(0)
     while i + 4 <= k:
@@ -70,17 +71,18 @@ def grow(
     factor: Any,
     ints: Any,
 ) -> tuple[int, float]:
-    """Grow the path of v; return its length and the residual variance.
+    """Grow the path of v; return its length (−1 if it does not fit ``work``) and residual variance.
 
-    ``ints[0]`` lists columns: first the ``forced`` required parents; up to place ``before`` the
-    columns that may be added; up to place ``everyone`` columns that come after v in the order.
-    Those of the last group that a step would have preferred (blockers) are marked in ``ints[1]``.
-    The path, as places in that list, is written to ``ints[2]``; the last four rows of ``work`` are
-    left, along, b and the gains. Correlations are given in units of ``unit``.
+    ``ints[0]`` lists columns: first the ``forced`` required parents, then up to place ``before``
+    the columns that may be added, then up to place ``everyone`` columns that come after v in the
+    order. Columns of the last group that a step would have preferred (blockers) are marked in
+    ``ints[1]``. The path, as places in that list, is written to ``ints[2]``. The last four rows of
+    ``work`` are left, along, b and the gains. Correlations are given in units of ``unit``.
     """
     columns, marks, path = ints[0], ints[1], ints[2]
     room = work.shape[0] - 4
-    left, along, loading, gains = work[room], work[room + 1], work[room + 2], work[room + 3]
+    left, along = work[room], work[room + 1]
+    loading, gains = work[room + 2], work[room + 3]
     row = correlations[v]
     for t in range(everyone):
         j = columns[t]
@@ -132,14 +134,15 @@ def grow(
 def shrink(
     k: int, forced: int, variance: float, share: float, work: Any, factor: Any, ints: Any
 ) -> tuple[int, float]:
-    """Drop the least useful columns of a path of k; return how many stay, and the variance.
+    """Drop the least useful columns of a path of k; return the number kept, and the variance.
 
-    ``ints[3]`` marks those that stay: the first ``forced``, and every one whose removal would raise
-    the variance by ``share`` of it or more. Their weights are written to the last row of ``work``.
+    ``ints[3]`` marks the columns that are kept: the first ``forced``, and every column whose
+    removal would raise the variance by at least the share ``share``. Their weights are written to
+    the last row of ``work``.
     """
     room = work.shape[0] - 4
     keep, loading, weights = ints[3], work[room + 2], work[room + 3]
-    # The rows of ``factor`` from ``room`` on hold L⁻¹ and, once a column is dropped, L⁻ᵀ L⁻¹.
+    # ``factor[room:]`` holds L⁻¹ and, once a column has been dropped, L⁻ᵀ L⁻¹.
     inverse = factor[room:]
     for a in range(k):
         own, row = factor[a], inverse[a]

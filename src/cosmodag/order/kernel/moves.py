@@ -1,8 +1,8 @@
-"""Compiled moves: the gain of each, and the sweep that makes the best move of each variable.
+"""Compiled moves: the gain of a move, and the sweep that makes the best move of each variable.
 
-For an arc v → u there are four moves that put u before v: u moves to the place before v, alone (0)
-or with its ancestors in between (1); or v moves to the place after u, alone (2) or with its
-descendants in between (3).
+For an arc v → u there are four moves that put u before v: u moves to the position before v, alone
+(kind 0) or with its ancestors in between (1); or v moves to the position after u, alone (2) or with
+its descendants in between (3).
 """
 
 from typing import Any
@@ -10,32 +10,62 @@ from typing import Any
 from cosmodag.compiled import borrowing, part
 from cosmodag.order.kernel.grow_and_shrink import wide
 from cosmodag.order.kernel.records import renew
-from cosmodag.order.kernel.state import HEADER
+from cosmodag.order.kernel.state import (
+    BLOCKERS,
+    BOUND,
+    CHANGED,
+    FROM,
+    HEADER,
+    HEADS,
+    IS_DUE,
+    LISTED_IN,
+    MENTIONS,
+    MOVED,
+    MOVED_IN,
+    OLD_POSITION,
+    ORDER,
+    PARENTS,
+    PATH,
+    PENALTY,
+    POSITION,
+    RECORD,
+    TAILS,
+    TO,
+    TOO_SMALL,
+    TRIAL,
+    WORK,
+)
 
-# More than rounding, in units of log-likelihood.
+# Smallest improvement that is not a rounding error, in units of log-likelihood.
 LEAST_IMPROVEMENT = 1e-6
-# No move: the records are renewed for the present order.
+# Kind of "no move": the records are renewed for the current order.
 NONE = 4
-# Moves of more variables than this are not tried.
+# Maximum number of variables that one move may move.
 TOGETHER = 100
+# Modes of a sweep.
+TRY, PLAN, EXECUTE, TRY_ENDS = range(4)
 
 
 @part
 def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
-    """List the variables that move, and those whose present record is not valid after the move.
+    """List the variables that move, and those whose current record is not valid after the move.
 
     The latter are the variables whose record mentions one that moves past them, and the moved ones
-    that pass a member of their path or a blocker. Returns the number of the moved (−1 where there
-    is no such move, or another kind is the same move), the number of the others, and the sum of the
-    bounds of their gains (estimates). They are sorted by rising bound, so that a trial that cannot
-    reach the best gain ends early.
+    that pass a member of their path or a blocker. They are sorted by the bound of their gain, in
+    ascending order, so that a trial that cannot reach the best gain ends early.
+
+    Returns the number of variables that move (−1 if there is no such move, or if another kind is
+    the same move), the number with invalid records, and the sum of the (estimated) bounds of their
+    gains.
     """
-    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
-    order, current, mentions = state.shared[0], state.shared[1], state.shared[2]
-    mark, hit, moved, changed = state.own[1], state.own[2], state.own[3], state.own[4]
-    penalty = state.settings[3]
-    state.counters[4] += 1
-    stamp = state.counters[4]
+    notes, reals = state.notes, state.reals
+    key, bound = state.keys[POSITION], state.keys[BOUND]
+    order, current, mentions = state.shared[ORDER], state.shared[RECORD], state.shared[MENTIONS]
+    mark, hit = state.own[MOVED_IN], state.own[LISTED_IN]
+    moved, changed = state.own[MOVED], state.own[CHANGED]
+    penalty = state.settings[PENALTY]
+    state.counters[TRIAL] += 1
+    stamp = state.counters[TRIAL]
     low, high = key[v], key[u]
     moved[0] = u if kind < 2 else v
     mark[moved[0]] = stamp
@@ -46,7 +76,7 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
         first, last = wide(0), mentions[w]
         if kind == 1:
             first = current[w] + HEADER
-            last = first + notes[current[w] + 1]
+            last = first + notes[current[w] + PARENTS]
         for i in range(first, last):
             if kind == 1:
                 a = notes[i]
@@ -56,7 +86,7 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
                 inside = False
                 if key[w] < key[a] < high:
                     own = current[a] + HEADER
-                    for t in range(own, own + notes[current[a] + 1]):
+                    for t in range(own, own + notes[current[a] + PARENTS]):
                         inside |= notes[t] == w
             if inside and mark[a] != stamp:
                 if count >= TOGETHER:
@@ -90,14 +120,14 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
     for i in range(count):
         s = moved[i]
         record, at = current[s], key[s]
-        middle = record + HEADER + notes[record + 2]
+        middle = record + HEADER + notes[record + PATH]
         for side in range(2):
             if side == 0:
                 first, last = wide(0), mentions[s]
             elif kind < 2:
                 first, last = record + HEADER, middle
             else:
-                first, last = middle, middle + notes[record + 3]
+                first, last = middle, middle + notes[record + BLOCKERS]
             for t in range(first, last):
                 w = wide(state.mentioned_by[s, t] if side == 0 else notes[t])
                 near = key[w]
@@ -106,24 +136,24 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
                 one = w if side == 0 else s
                 if hit[one] != stamp:
                     hit[one] = stamp
-                    hope[one] = 0.0
+                    bound[one] = 0.0
                     changed[n] = one
                     n += 1
                 if (side == 0) == (kind < 2):
-                    if hope[one] == 0.0:  # a new parent may replace those that it has
-                        hope[one] = penalty[one] * notes[current[one] + 1]
+                    if bound[one] == 0.0:  # a new parent may replace the present ones
+                        bound[one] = penalty[one] * notes[current[one] + PARENTS]
                     if side == 1:
-                        hope[one] += reals[t]
+                        bound[one] += reals[t]
                     else:
-                        own = current[one] + HEADER + notes[current[one] + 2]
-                        for q in range(own, own + notes[current[one] + 3]):
+                        own = current[one] + HEADER + notes[current[one] + PATH]
+                        for q in range(own, own + notes[current[one] + BLOCKERS]):
                             if notes[q] == s:
-                                hope[one] += reals[q]
+                                bound[one] += reals[q]
     for i in range(n):
         w = changed[i]
-        total += hope[w]
+        total += bound[w]
         spot = i
-        while spot > 0 and hope[changed[spot - 1]] > hope[w]:
+        while spot > 0 and bound[changed[spot - 1]] > bound[w]:
             changed[spot] = changed[spot - 1]
             spot -= 1
         changed[spot] = w
@@ -136,42 +166,39 @@ def sweep(
 ) -> tuple[int, int]:
     """Try the moves of the variables ``turn[first:]`` that are due; make the best move of each.
 
-    With ``first`` = −1, all records are renewed before. With mode 1 the best moves are only written
-    to ``plans`` (gain, v, u, kind); with mode 2 the planned moves are tried again, and made where
-    they still raise the score; with mode 3 moves to both ends of the order are tried too. Returns
-    the place reached and the number of moves made. The sweep ends early after ``budget`` units of
-    work, or where a space is too small (``counters[3]``): then all records have to be renewed.
+    With ``first`` = −1, all records are renewed first. The modes are
+
+    - `TRY`: the best move of each variable is made;
+    - `TRY_ENDS`: the same, and moves to both ends of the order are also tried;
+    - `PLAN`: the best moves are only written to ``plans`` (gain, v, u, kind);
+    - `EXECUTE`: the planned moves are tried again, and made if they still raise the score.
+
+    Returns the place in ``turn`` that was reached and the number of moves made. The sweep ends
+    early after ``budget`` units of work, or if a space is too small (``counters[TOO_SMALL]``); in
+    the latter case all records must be renewed.
     """
-    notes, counters, key, old_key = state.notes, state.counters, state.keys[0], state.keys[1]
-    order, current, counts, dirty = (
-        state.shared[0],
-        state.shared[1],
-        state.shared[2],
-        state.shared[3],
-    )
-    mark, moved, changed, tails, heads = (
-        state.own[1],
-        state.own[3],
-        state.own[4],
-        state.own[5],
-        state.own[6],
-    )
-    moves, end = wide(0), counters[2] + budget
+    notes, counters = state.notes, state.counters
+    key, old_key = state.keys[POSITION], state.keys[OLD_POSITION]
+    order, current = state.shared[ORDER], state.shared[RECORD]
+    counts, is_due = state.shared[MENTIONS], state.shared[IS_DUE]
+    mark, moved, changed = state.own[MOVED_IN], state.own[MOVED], state.own[CHANGED]
+    tails, heads = state.own[TAILS], state.own[HEADS]
+    moves, end = wide(0), counters[WORK] + budget
     for at in range(first, len(turn)):
         best, v, u, kind = LEAST_IMPROVEMENT, wide(-1), wide(-1), wide(NONE)
         trials, x = wide(0), wide(0)
         if at >= 0:
             x = turn[at]
-            if mode == 2:
+            if mode == EXECUTE:
                 tails[0], heads[0], trials = wide(plans[at, 1]), wide(plans[at, 2]), 1
             else:
-                if not dirty[x]:
+                if not is_due[x]:
                     continue
-                if counters[2] > end:
+                if counters[WORK] > end:
                     return at, moves
                 # List the arcs into x, then those out of it, nearest first.
                 begin = current[x] + HEADER
-                for i in range(begin, begin + notes[current[x] + 1]):
+                for i in range(begin, begin + notes[current[x] + PARENTS]):
                     tails[trials], heads[trials] = notes[i], x
                     trials += 1
                 parents = trials
@@ -179,7 +206,7 @@ def sweep(
                     y = wide(state.mentioned_by[x, i])
                     if key[y] > key[x]:
                         begin = current[y] + HEADER
-                        for t in range(begin, begin + notes[current[y] + 1]):
+                        for t in range(begin, begin + notes[current[y] + PARENTS]):
                             if notes[t] == x:
                                 spot = trials
                                 while spot > parents and key[heads[spot - 1]] > key[y]:
@@ -187,7 +214,7 @@ def sweep(
                                     spot -= 1
                                 heads[spot], tails[trials] = y, x
                                 trials += 1
-                if mode == 3 and trials + 2 <= len(order):
+                if mode == TRY_ENDS and trials + 2 <= len(order):
                     if order[len(order) - 1] != x:
                         tails[trials], heads[trials] = x, order[len(order) - 1]
                         trials += 1
@@ -198,24 +225,24 @@ def sweep(
         for i in range(trials + 1):
             is_made = i == trials
             if is_made:
-                if at >= 0 and (v < 0 or mode == 1):
+                if at >= 0 and (v < 0 or mode == PLAN):
                     break
                 tail, head, which = v, u, kind
-            elif mode == 2:
+            elif mode == EXECUTE:
                 tail, head, which = tails[0], heads[0], wide(plans[at, 3])
                 if key[tail] > key[head]:
                     continue
             else:
                 tail, head, which = tails[i // 4], heads[i // 4], wide(i % 4)
             # Positions after the move: fractions just below that of v, or just above that of u.
-            count, n, hope, low, high = wide(0), len(order), 0.0, wide(0), wide(-1)
+            count, n, bound, low, high = wide(0), len(order), 0.0, wide(0), wide(-1)
             if which == NONE:
-                n = counters[7] - counters[6]
+                n = counters[TO] - counters[FROM]
                 for t in range(n):
-                    changed[t] = order[counters[6] + t]
+                    changed[t] = order[counters[FROM] + t]
             else:
-                count, n, hope = affected(state, tail, head, which)
-                if count < 0 or (hope < best - slack and not is_made):
+                count, n, bound = affected(state, tail, head, which)
+                if count < 0 or (bound < best - slack and not is_made):
                     continue
                 low, high = wide(key[tail]), wide(key[head])
             base = low - 1.0 if which < 2 else float(high)
@@ -223,7 +250,7 @@ def sweep(
                 s = moved[t]
                 old_key[s] = key[s]
                 key[s] = base + (t + 1.0) / (count + 1.0)
-            gain = renew(state, n, hope, best - slack, is_made)
+            gain = renew(state, n, bound, best - slack, is_made)
             if not is_made:
                 for t in range(count):
                     key[moved[t]] = old_key[moved[t]]
@@ -231,7 +258,7 @@ def sweep(
                 if gain > best + LEAST_IMPROVEMENT:
                     best, v, u, kind = gain, tail, head, which
             else:
-                place, begin, stamp = count if which < 2 else wide(0), wide(0), counters[4]
+                place, begin, stamp = count if which < 2 else wide(0), wide(0), counters[TRIAL]
                 for t in range(low, high + 1):
                     if mark[order[t]] != stamp:
                         changed[place] = order[t]
@@ -243,12 +270,12 @@ def sweep(
                 for t in range(low, high + 1):
                     order[t] = changed[t - low]
                     key[order[t]] = t
-            if counters[3]:
+            if counters[TOO_SMALL]:
                 return at, moves
         if at >= 0:
-            if mode == 1:
+            if mode == PLAN:
                 plans[at, 0], plans[at, 1], plans[at, 2], plans[at, 3] = best, v, u, kind
             else:
                 moves += v >= 0
-                dirty[x] = (v >= 0) | (mode == 2)
+                is_due[x] = (v >= 0) | (mode == EXECUTE)
     return len(turn), moves

@@ -1,10 +1,10 @@
 """Compiled records of chosen parents, each with the condition under which it is valid.
 
-The parents that grow and shrink choose for v depend only on the set of variables before v. A record
-stores the result of one choice with its path and its *blockers*: the variables after v that a step
-of growing would have preferred. It is valid for every order in which the whole path comes before v
-and no blocker does, because all other variables lose every comparison. A record is therefore
-reused by all orders, trials and restarts that meet the condition, and never expires.
+The parents that `grow` and `shrink` choose for v depend only on the set of variables before v. A
+record stores one choice with its path and its *blockers*: the variables after v that a step of
+growing would have preferred. The record is valid for every order in which the whole path comes
+before v and no blocker does, because all other variables lose every comparison. Records therefore
+never expire: all orders, trials and restarts that meet the condition reuse them.
 """
 
 from typing import Any
@@ -14,22 +14,54 @@ import numpy as np
 from cosmodag.compiled import part
 from cosmodag.order.entropy.score import entropy_score
 from cosmodag.order.kernel.grow_and_shrink import grow, shrink, wide
-from cosmodag.order.kernel.state import HEADER, LOOKED_AT
+from cosmodag.order.kernel.state import (
+    BLOCKERS,
+    BOUND,
+    CHANGED,
+    END,
+    FREE,
+    GROUP,
+    HALF_ROWS,
+    HEADER,
+    IS_DUE,
+    LEAST_GAIN,
+    LEAST_RISE,
+    LONGEST,
+    MENTIONS,
+    MOST_COMPARED,
+    NEWEST,
+    PARENTS,
+    PATH,
+    PATH_RESIDUAL,
+    PATH_SPACE,
+    PENALTY,
+    POOL_SPACE,
+    POSITION,
+    PRECISION,
+    RECORD,
+    RESIDUAL,
+    TOO_SMALL,
+    UNIT,
+    WORK,
+)
 
 
 @part
-def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) -> float:
-    """Score the n changed variables at the present positions; return the change of the total score.
+def renew(state: Any, n: int, total_bound: float, least: float, is_made: bool) -> float:
+    """Score the n changed variables at their current positions; return the change of the total.
 
-    For each the valid record is looked up, or made by growing and shrinking. A trial returns −inf
-    once its bound, ``total_hope`` at first, falls below ``least``. Where the move is made, the new
-    records become the present ones. Where space is too small, ``counters[3]`` says which.
+    For each variable, a valid record is looked up, or created by growing and shrinking. A trial
+    returns −inf once the bound of its gain, initially ``total_bound``, falls below ``least``. If
+    the move is made, the new records become the current ones. If a space is too small,
+    ``counters[TOO_SMALL]`` says which.
     """
     settings, rules, counters = state.settings, state.rules, state.counters
-    notes, reals, key, hope = state.notes, state.reals, state.keys[0], state.keys[2]
-    current, counts, dirty = state.shared[1], state.shared[2], state.shared[3]
-    newest, changed, mentioned_by = state.own[0], state.own[4], state.mentioned_by
-    columns, marks, path, keep = state.ints[0], state.ints[1], state.ints[2], state.ints[3]
+    notes, reals = state.notes, state.reals
+    key, bound = state.keys[POSITION], state.keys[BOUND]
+    current, counts, is_due = state.shared[RECORD], state.shared[MENTIONS], state.shared[IS_DUE]
+    newest, changed, mentioned_by = state.own[NEWEST], state.own[CHANGED], state.mentioned_by
+    columns, marks = state.ints[0], state.ints[1]
+    path, keep = state.ints[2], state.ints[3]
     near, room, d = state.near, state.work.shape[0] - 4, len(key)
     left, along, weights = state.work[room], state.work[room + 1], state.work[room + 3]
     later = d if mentioned_by.shape[1] else 0
@@ -37,15 +69,15 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
     for place in range(n):
         v = changed[place]
         at, old = key[v], current[v]
-        # Look for a valid record: first the present one, then the others of v, newest first.
+        # Look for a valid record: first the current one, then the others of v, newest first.
         record, newer, found = old, wide(-1), wide(-1)
-        for depth in range(LOOKED_AT):
+        for depth in range(MOST_COMPARED):
             if depth == 1:
                 record = newest[v]
             if record >= 0:
                 first = record + HEADER
-                middle = first + notes[record + 2]
-                last = middle + notes[record + 3]
+                middle = first + notes[record + PATH]
+                last = middle + notes[record + BLOCKERS]
                 while first < middle and key[notes[first]] < at:
                     first += 1
                 if first == middle:
@@ -105,29 +137,30 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     columns[everyone] = j
                     everyone += key[j] > at
             k, variance = grow(
-                state.correlations[wide(settings[6, v])],
-                settings[7, v],
+                state.correlations[wide(settings[GROUP, v])],
+                settings[UNIT, v],
                 v,
                 forced,
                 count,
                 everyone,
-                settings[1, v],
-                max(wide(settings[5, v]), forced),
+                settings[LEAST_GAIN, v],
+                max(wide(settings[LONGEST, v]), forced),
                 state.work,
                 state.factor,
                 state.ints,
             )
-            found, end = counters[0], counters[0] + HEADER + forced
-            if k < 0 or end + k + everyone - count > counters[1]:
-                counters[3] = 1 if k < 0 else 2
+            found, end = counters[FREE], counters[FREE] + HEADER + forced
+            if k < 0 or end + k + everyone - count > counters[END]:
+                counters[TOO_SMALL] = PATH_SPACE if k < 0 else POOL_SPACE
                 return -np.inf
             placed = wide(0)
             for i in range(k):
                 placed += path[i] < forced
+            least_rise = settings[LEAST_RISE, v]
             kept, residual = shrink(
-                k, placed, variance, settings[2, v], state.work, state.factor, state.ints
+                k, placed, variance, least_rise, state.work, state.factor, state.ints
             )
-            counters[2] += everyone * (k + 2) * (k + 4) // 2 + k * k * k // 3
+            counters[WORK] += everyone * (k + 2) * (k + 4) // 2 + k * k * k // 3
             # Write the record: parents, the rest of the path, blockers.
             for t in range(forced):
                 notes[found + HEADER + t] = columns[t]
@@ -140,10 +173,11 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                 reals[front if keep[i] else back] = weights[i]
                 front += keep[i]
                 back += 1 - keep[i]
-            half, precision, parents = settings[0, v], settings[4, v], kept - placed + forced
+            half, precision = settings[HALF_ROWS, v], settings[PRECISION, v]
+            parents = kept - placed + forced
             end += k - placed
-            notes[found + 1] = parents
-            notes[found + 2] = end - found - HEADER
+            notes[found + PARENTS] = parents
+            notes[found + PATH] = end - found - HEADER
             for t in range(count, everyone):
                 if marks[t]:
                     notes[end] = columns[t]
@@ -153,21 +187,23 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                     else:
                         reals[end] = half * precision * variance * share
                     end += 1
-            notes[found + 3] = end - found - HEADER - notes[found + 2]
+            notes[found + BLOCKERS] = end - found - HEADER - notes[found + PATH]
             fit = np.log(residual) if precision < 0 else residual * precision
-            reals[found] = -half * fit - settings[3, v] * parents
+            reals[found] = -half * fit - settings[PENALTY, v] * parents
             if len(state.table):
                 reals[found] = entropy_score(state, v, found)
-            reals[found + 1] = residual
-            reals[found + 2] = variance
+            reals[found + RESIDUAL] = residual
+            reals[found + PATH_RESIDUAL] = variance
             notes[found] = newest[v]
             newest[v] = found
-            counters[0] = end
+            counters[FREE] = end
         if is_made:
             if found != old:
-                dirty[v] = 1
+                is_due[v] = 1
                 if old >= 0:
-                    for t in range(old + HEADER, old + HEADER + notes[old + 2] + notes[old + 3]):
+                    for t in range(
+                        old + HEADER, old + HEADER + notes[old + PATH] + notes[old + BLOCKERS]
+                    ):
                         x = notes[t]
                         for q in range(counts[x]):
                             if mentioned_by[x, q] == v:
@@ -175,7 +211,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                                 mentioned_by[x, q] = mentioned_by[x, counts[x]]
                                 break
                 for t in range(
-                    found + HEADER, found + HEADER + notes[found + 2] + notes[found + 3]
+                    found + HEADER, found + HEADER + notes[found + PATH] + notes[found + BLOCKERS]
                 ):
                     x = notes[t]
                     if counts[x] < mentioned_by.shape[1]:
@@ -184,7 +220,7 @@ def renew(state: Any, n: int, total_hope: float, least: float, is_made: bool) ->
                 current[v] = found
         else:
             total += reals[found] - reals[old]
-            total_hope -= hope[v]
-            if total + total_hope < least:
+            total_bound -= bound[v]
+            if total + total_bound < least:
                 return -np.inf
     return total

@@ -1,4 +1,4 @@
-"""The order search for thousands of variables, in which parents come from lists of candidates."""
+"""The order search for thousands of variables, with parents chosen from lists of candidates."""
 
 from cosmodag.order.large.search import LARGE, search_large, unexplained
 

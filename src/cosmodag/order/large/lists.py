@@ -1,4 +1,4 @@
-"""Candidates of each variable among thousands: those that its path may take in orders nearby."""
+"""Candidates of each variable among thousands: the columns its path may take in similar orders."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,33 +12,34 @@ from cosmodag.order.large.scan import scan
 from cosmodag.order.local import Stopped
 from cosmodag.order.problem import FIRST_ROOM, Problem
 
-# Columns of largest gain listed at every step of a path, before the variable and behind it.
+# Columns listed at each step of a path on each side, before and after the variable.
 TOP = 16
-# Longest list that one scan fills.
+# Maximum length of a list that one scan fills.
 MOST = 1024
-# Variables scanned by one task of a thread.
+# Variables scanned in one task.
 TOGETHER = 64
-# Parts in which lists are extended by the neighbours of neighbours.
+# Number of parts in which the lists are extended by the neighbours of neighbours.
 PARTS = 32
 
 
 class Lists:
     """Lists of candidates, which only grow.
 
-    The list of v holds the columns of largest gain at every step of its path, and the neighbours of
-    its neighbours, where two variables are neighbours if one is on the path of the other or would
-    be taken next. On one table (ER4, d = 2,000, standardised) searches on two kinds of lists of 500
-    ended at .063 and .066 wrong arcs per variable, those among all columns at .065; on lists as
-    long, but without the neighbours of neighbours, at 1.1.
+    The list of v holds the columns with the largest gains at each step of its path, and the
+    neighbours of its neighbours. Two variables are neighbours if one is the best of the columns
+    before the other, or of those after it, at some step of the other's path. On one table (ER4,
+    d = 2,000, standardised), searches on two kinds of lists of 500 ended at .063 and .066 wrong
+    arcs per variable, searches among all columns at .065, and searches on lists of that length
+    without the neighbours of neighbours at 1.1.
 
     Parameters
     ----------
     problem : Problem
-        With all columns.
+        The problem with all columns.
     run : function
         Like ``map``.
     should_stop : function
-        Asked before each task of a thread; where it returns True, `Stopped` is raised.
+        Called before each task; when it returns True, `Stopped` is raised.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Lists:
         self.listed = sparse.csr_array((d, d), dtype=np.bool_)
 
     def extended(self, order: NDArray[np.int64]) -> Problem:
-        """Add what matters on an order; give the problem restricted to the lists."""
+        """Add the candidates on an order; return the problem restricted to the lists."""
         d = self.problem.variables
         key = np.empty(d)
         key[order] = np.arange(d)
@@ -60,9 +61,9 @@ class Lists:
         heads, tails, first = (np.concatenate([part[i] for part in parts]) for i in range(3))
         near = _symmetric(heads[first], tails[first], d)
         self.listed += _symmetric(heads, tails, d)
-        # Some rows at a time: all products together would take as much memory as all lists.
+        # In parts: all products together would take as much memory as all lists.
         rows = range(0, d, max(1, d // PARTS))
-        grown = [_with_second(self.listed, near, i, i + rows.step) for i in rows]
+        grown = [_with_second_neighbours(self.listed, near, i, i + rows.step) for i in rows]
         self.listed = sparse.vstack(grown, format="csr")
         starts = self.listed.indptr.astype(np.int32) + np.int32(d + 1)
         return replace(
@@ -72,7 +73,11 @@ class Lists:
     def _scanned(
         self, key: NDArray[np.float64], some: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
-        """Heads and tails of what is listed for some variables, and which come first in a step."""
+        """Scan for candidates of some variables.
+
+        Returns the variables and their candidates as heads and tails, and whether each candidate is
+        the best column at a step of the path.
+        """
         if self.should_stop():
             raise Stopped
         d, done, room = len(key), 0, FIRST_ROOM
@@ -97,8 +102,8 @@ class Lists:
         return heads, lists[0][filled], lists[1][filled] == 1
 
 
-def _with_second(listed: Any, near: Any, first: int, last: int) -> Any:
-    """Rows first … last − 1 of the lists, with the neighbours of neighbours in them."""
+def _with_second_neighbours(listed: Any, near: Any, first: int, last: int) -> Any:
+    """Add the neighbours of neighbours to rows first … last − 1 of the lists."""
     grown = listed[first:last] + near[first:last] @ near
     grown.setdiag(False, k=first)
     grown.eliminate_zeros()

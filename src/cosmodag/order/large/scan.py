@@ -1,9 +1,10 @@
-"""Compiled scan of all columns: what the path of a variable takes, or might take."""
+"""Compiled scan of all columns for those that the path of a variable takes, or might take."""
 
 from typing import Any
 
 from cosmodag.compiled import borrowing
 from cosmodag.order.kernel.grow_and_shrink import CHUNK, extend, grow, shrink, wide
+from cosmodag.order.kernel.state import GROUP, LEAST_GAIN, LEAST_RISE, LONGEST, UNIT
 from cosmodag.order.scores import NEGLIGIBLE
 
 
@@ -22,20 +23,20 @@ def scan(
 ) -> int:
     """List, for each variable in ``some``, the columns that its path takes or might take.
 
-    The path of v is grown among the columns before it (`kernel.grow_and_shrink.grow`). At every
-    step the list takes the columns of largest gain before v, and as many behind it, that are worth
-    the penalty of growing: the chosen column, those that stand in for it in orders in which it is
-    missing, and those that join the path once they come before v. ``lists[1]`` marks the first of
-    each step and side. Gives the place in ``some`` that was reached; less than all where a path is
-    too long for ``work``.
+    The path of v is grown among the columns before it (`kernel.grow_and_shrink.grow`). At each step
+    the columns with the largest gains are listed, equally many before and after v, if their gain
+    exceeds the penalty of growing: the chosen column, columns that replace it in orders in which it
+    comes after v, and columns that join the path once they come before v. ``lists[1]`` marks the
+    best column of each step and side. Returns the place in ``some`` that was reached, which is not
+    the end if a path is too long for ``work``.
     """
     d, top = len(key), best_gains.shape[1]
     room = work.shape[0] - 3
     left, along, ahead = work[room], work[room + 1], work[room + 2]
     for place in range(len(some)):
         v = some[place]
-        at, matrix = key[v], correlations[wide(settings[6, v])]
-        share, limit, unit = settings[1, v], wide(settings[5, v]), settings[7, v]
+        at, matrix = key[v], correlations[wide(settings[GROUP, v])]
+        share, limit, unit = settings[LEAST_GAIN, v], wide(settings[LONGEST, v]), settings[UNIT, v]
         row = matrix[v]
         for j in range(d):
             left[j] = matrix[j, j] * unit
@@ -111,10 +112,11 @@ def explain_some(
     factor: Any,
     ints: Any,
 ) -> int:
-    """Write the share of its variance that the best of all others leave of each variable.
+    """Compute the share of each variable's variance that the best few other columns leave.
 
-    Variables first … last − 1 are done as far as paths fit the work space; gives how far. Paths are
-    grown at the full penalty: chance would find something to take among this many.
+    Writes ``left`` for the variables first … last − 1, and returns the first whose path does not
+    fit the work space, or ``last``. Paths are grown at the full penalty: among this many columns, a
+    smaller one would add columns by chance.
     """
     columns, d = ints[0], len(left)
     for v in range(first, last):
@@ -122,16 +124,16 @@ def explain_some(
         for j in range(d):
             columns[count] = j
             count += j != v
-        rise = settings[2, v]
+        rise = settings[LEAST_RISE, v]
         k, variance = grow(
-            correlations[wide(settings[6, v])],
-            settings[7, v],
+            correlations[wide(settings[GROUP, v])],
+            settings[UNIT, v],
             v,
             wide(0),
             count,
             count,
             rise / (1.0 + rise),
-            wide(settings[5, v]),
+            wide(settings[LONGEST, v]),
             work,
             factor,
             ints,

@@ -1,4 +1,4 @@
-"""Rounds of local searches on lists of candidates, which are extended between them."""
+"""Rounds of local searches on lists of candidates, which are extended between the rounds."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.order.kernel.state import HEADER
+from cosmodag.order.kernel.state import BLOCKERS, HEADER, PATH, PATH_RESIDUAL, PRECISION
 from cosmodag.order.large.lists import Lists
 from cosmodag.order.large.scan import explain_some
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
@@ -19,9 +19,9 @@ from cosmodag.order.restarts import Climb
 from cosmodag.order.scores import score_for
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-# From this many variables on, lists of candidates make up for the time that they take.
+# Number of variables from which lists of candidates save more time than they take.
 LARGE = 1000
-# Rounds of searching and of extending the lists, for each of the two scores.
+# Maximum number of rounds of searching and of extending the lists, for each of the two scores.
 ROUNDS = 8
 Stop = Callable[[], bool]
 
@@ -41,23 +41,24 @@ def search_large(
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
 ) -> Found:
-    """Search the order, and on it the graph, of best score near a start; see `search`.
+    """Find the order, and the graph on it, with the best score near a start; see `search`.
 
-    Moves are tried with parents from lists of candidates (`Lists`), so that a trial costs the same
-    whatever the number of variables. Where no move helps any more the lists are extended by a scan
-    of all columns on the order reached, and variables for which that changes something are tried
-    again. With ``score="equal-variance"`` moves start from variables of which more is left than the
-    common noise variance explains: a parent of theirs comes after them. In the end all are tried:
-    without that two arcs of 4,000 were reversed (d = 1,000), in two thirds of the time.
+    Moves are tried with parents from lists of candidates (`Lists`), so that the cost of a trial
+    does not depend on the number of variables. Once no move helps, the lists are extended by a scan
+    of all columns on the order reached, and variables whose records change are tried again. With
+    ``score="equal-variance"``, the first variables to be tried are those whose residual variance is
+    larger than the common noise variance explains, because a parent of theirs comes after them. All
+    variables are tried at the end: without that, two arcs of 4,000 were reversed (d = 1,000), in
+    two thirds of the time.
 
     Parameters
     ----------
     moments, start, random, penalty, score, support, required, before, should_stop, on_progress
         As for `search`.
     restarts : int
-        At most; on the lists that the search ended with.
+        Maximum number of restarts, which use the final lists.
     threads : int, optional
-        The result does not depend on it.
+        Number of threads, which does not affect the result.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def search_large(
     >>> found.score > found.start_score
     True
     """
-    aim = score_for(moments, score)
+    criterion = score_for(moments, score)
     first = check_order(start, moments.variables, before, required)
     before = with_required(before, required)
     choose = partial(
@@ -79,43 +80,43 @@ def search_large(
         required=required,
         threads=threads,
     )
-    begun = choose(first)
+    start_graph = choose(first)
     count = available_threads(threads)
     with mapper(count) as run:
         problem = problem_of(moments, penalty, support=support, required=required, before=before)
-        climb = _LargeSearch(problem, first, random, run, count, should_stop or (lambda: False))
+        rounds = _Rounds(problem, first, random, run, count, should_stop or (lambda: False))
+        slack = criterion.slack(penalty)
         try:
-            equal, slack = moments if aim.has_common_variance else None, aim.slack(penalty)
-            climb.improve(equal, slack, on_progress)
-            if equal is not None:
-                climb.assume_equal(equal)
-                climb.improve(equal, slack, on_progress)
-                climb.improve(None, slack, on_progress)
+            if criterion.has_common_variance:
+                rounds.improve(moments, slack, on_progress)
+                rounds.assume_equal_variances(moments)
+                rounds.improve(moments, slack, on_progress)
+            rounds.improve(None, slack, on_progress)
         except Stopped:
-            climb.ended_early = True
-        searched = climb.order
-        if restarts and not climb.ended_early:
-            climb.restart(restarts, on_progress)
-        climb.local = None  # its memory is needed
-    # Restarts compare orders on the lists: among all columns the order before may be better.
-    orders = [climb.order, *([searched] if climb.improved else []), first]
-    graphs = [*map(choose, orders[:-1]), begun]
-    totals = [aim.total(moments, graph, penalty) for graph in graphs]
+            rounds.ended_early = True
+        searched = rounds.order
+        if restarts and not rounds.ended_early:
+            rounds.restart(restarts, on_progress)
+        rounds.local = None  # free its memory
+    # Restarts compare orders on the lists: among all columns, the order before them may be better.
+    orders = [rounds.order, *([searched] if rounds.improved else []), first]
+    graphs = [*map(choose, orders[:-1]), start_graph]
+    totals = [criterion.total(moments, graph, penalty) for graph in graphs]
     best = int(np.argmax(totals))
     return Found(
         orders[best],
         graphs[best],
         totals[best],
         totals[-1],
-        climb.moves,
-        climb.restarts,
-        climb.improved,
-        climb.ended_early,
+        rounds.moves,
+        rounds.restarts,
+        rounds.improved,
+        rounds.ended_early,
     )
 
 
-class _LargeSearch:
-    """An order, lists of candidates, and rounds of local searches on them."""
+class _Rounds:
+    """An order, lists of candidates, and rounds of local searches on the lists."""
 
     def __init__(
         self,
@@ -146,39 +147,40 @@ class _LargeSearch:
         slack: float,
         on_progress: Callable[[int, float], None] | None,
     ) -> None:
-        """Search and extend the lists in turns, until no move helps.
+        """Extend the lists and search in turn, until no move helps.
 
-        After the first round those variables are tried whose path or blockers the new lists
-        change, and once that is over, all of them. With ``equal`` given only variables with more
-        variance left than that of the others are tried, and those that moves change.
+        After the first round, only the variables are tried whose path or blockers change with the
+        new lists; once no move helps, all variables are tried. If ``equal`` is given, only the
+        variables are tried that have a larger residual variance than most (`_suspects`), and those
+        whose parents change with a move.
         """
-        records: list[int] = []
+        hashes: list[int] = []
         are_all_tried = equal is not None
         for _ in range(ROUNDS):
             if self.should_stop():
                 raise Stopped
-            self.local = None  # its memory is needed
+            self.local = None  # free its memory
             listed = self.lists.extended(self.order)
             local = LocalSearch(listed, self.order, self.run, self.threads, self.should_stop)
             if equal is not None:
-                local.state.shared[3] = _suspects(equal, local)
-            elif records:
-                pairs = zip(records, _records(local), strict=True)
-                local.state.shared[3] = [old != new for old, new in pairs]
-            moves = self._improved(local, slack)
-            if moves == 0 and records and not are_all_tried:
+                local.is_due[:] = _suspects(equal, local)
+            elif hashes:
+                pairs = zip(hashes, _record_hashes(local), strict=True)
+                local.is_due[:] = [old != new for old, new in pairs]
+            moves = self._improve(local, slack)
+            if moves == 0 and hashes and not are_all_tried:
                 are_all_tried = True
-                local.state.shared[3] = 1
-                moves = self._improved(local, slack)
-            records = _records(local)
+                local.is_due[:] = 1
+                moves = self._improve(local, slack)
+            hashes = _record_hashes(local)
             if on_progress is not None:
                 on_progress(0, local.total)
             if not moves:
                 break
             del local
 
-    def _improved(self, local: LocalSearch, slack: float) -> int:
-        """Make moves until none helps, or the search is stopped; give how many."""
+    def _improve(self, local: LocalSearch, slack: float) -> int:
+        """Make moves until none helps, or the search is stopped; return the number of moves."""
         before, self.local = local.moves, local
         try:
             local.improve(self.random, slack)
@@ -188,7 +190,7 @@ class _LargeSearch:
         return local.moves - before
 
     def restart(self, limit: int, on_progress: Callable[[int, float], None] | None) -> None:
-        """Restart from perturbed copies of the best order, on the present lists."""
+        """Restart from perturbed copies of the best order, on the current lists."""
         climb = Climb(self.run, self.threads, self.random, self.should_stop, on_progress, np.inf)
         assert self.local is not None
         climb.best, climb.total = self.order, self.local.total
@@ -197,43 +199,40 @@ class _LargeSearch:
         self.moves += climb.moves
         self.restarts, self.improved = climb.restarts, climb.improved
 
-    def assume_equal(self, moments: Moments) -> None:
-        """Go on with one noise variance for all: the median of what is left."""
-        self.lists.problem.settings[4] = common_precision(moments, self.residuals)
+    def assume_equal_variances(self, moments: Moments) -> None:
+        """Continue with a common noise variance, the median residual variance."""
+        self.lists.problem.settings[PRECISION] = common_precision(moments, self.residuals)
 
 
-def _records(local: LocalSearch) -> list[int]:
-    """Hash of the path and blockers of each variable."""
+def _record_hashes(local: LocalSearch) -> list[int]:
+    """Hash the path and blockers of each variable."""
     notes, found = local.state.notes, []
-    for record in local.state.shared[1]:
+    for record in local.records:
         first = record + HEADER
-        last = first + notes[record + 2] + notes[record + 3]
+        last = first + notes[record + PATH] + notes[record + BLOCKERS]
         found.append(hash(np.sort(notes[first:last]).tobytes()))
     return found
 
 
 def _suspects(moments: Moments, local: LocalSearch) -> NDArray[np.bool_]:
-    """Variables of which three standard errors more is left than the median."""
+    """Find the variables whose residual variance exceeds the median by three standard errors."""
     squares = moments.own_scales**2
-    left = local.state.reals[local.state.shared[1] + 2] * squares
+    variances = local.state.reals[local.records + PATH_RESIDUAL] * squares
     varies = moments.has_noise
     if not varies.any():
         return varies
-    above = np.median(left[varies]) * (1 + 3 / np.sqrt(0.5 * moments.own_rows))
-    return np.asarray(varies & (left > above))
+    limit = np.median(variances[varies]) * (1 + 3 / np.sqrt(0.5 * moments.own_rows))
+    return np.asarray(varies & (variances > limit))
 
 
-def unexplained(
-    moments: Moments, penalty: float, threads: int | None = None
-) -> NDArray[np.float64]:
-    """Share of the variance of each variable that the best few of all others leave.
+def unexplained(moments: Moments, penalty: float) -> NDArray[np.float64]:
+    """Compute the fraction of each variable's variance that its best few predictors leave.
 
     Parameters
     ----------
     moments : Moments
     penalty : float
-        Per variable that explains.
-    threads : int, optional
+        Per predictor.
 
     Examples
     --------
@@ -254,6 +253,6 @@ def unexplained(
             )
             room *= 2
 
-    with mapper(available_threads(threads)) as run:
+    with mapper(available_threads()) as run:
         run(explain, np.array_split(np.arange(d), max(1, d // 256)))
     return left

@@ -1,4 +1,4 @@
-"""Two graphs with their equations, compared on held-out rows: lines or curves, added or joint."""
+"""Cross-validated comparison of two graphs: lines or curves, additive or joint effects."""
 
 import math
 from collections.abc import Callable
@@ -16,9 +16,10 @@ from cosmodag.order.mixed.multinomial import fit_levels, probabilities
 from cosmodag.order.mixed.table import BlockTable
 
 _FOLDS = 5
-# Standard errors from which curves are preferred.
+# The wider equations are preferred if they gain more than this number of standard errors.
 _CERTAIN = 2.0
 _RIDGE = 1e-8
+# Maximum number of rows to which the equation of a category is fitted.
 _MOST_ROWS = 2000
 
 Bools = NDArray[np.bool_]
@@ -29,7 +30,7 @@ Widths = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class HeldOutGain:
-    """Held-out log-likelihood per row that wider equations gain, and its standard error.
+    """Gain of wider equations in held-out log-likelihood per row, and its standard error.
 
     ``wider`` and ``plain`` name the two kinds of equations.
     """
@@ -41,7 +42,7 @@ class HeldOutGain:
 
     @classmethod
     def of_rows(cls, gains: Floats, *names: str) -> "HeldOutGain":
-        """Take the mean of the gains of all rows."""
+        """Average the gains of all rows."""
         return cls(float(gains.mean()), float(gains.std() / math.sqrt(len(gains))), *names)
 
     @property
@@ -51,7 +52,7 @@ class HeldOutGain:
 
     @property
     def reason(self) -> str:
-        """Say in one sentence what was compared and found."""
+        """The comparison and its result in one sentence."""
         change = "gain" if self.gain >= 0 else "lose"
         kept = self.wider if self.is_certain else self.plain
         return (
@@ -65,14 +66,14 @@ def curve_gain(
 ) -> HeldOutGain:
     """Compare two graphs, one of lines and one of curves, by cross-validation.
 
-    The graphs were chosen on all rows; the equations of each fold are fitted to the others.
-    Categories have their multinomial likelihood, fitted to 2,000 rows at most. `lines` and `curves`
-    have at [u, v] the number of columns of u that the equation of v uses; the table has the columns
-    of curves.
+    The graphs were chosen on all rows; only their equations are fitted without the held-out fold.
+    Categories have their multinomial likelihood, fitted to at most 2,000 rows. `lines` and `curves`
+    have at [u, v] the number of columns of u in the equation of v; the table must have the columns
+    for curves.
     """
     n = len(table.X)
     folds, gains = random.permutation(n) % _FOLDS, np.zeros(n)
-    for v in _changed(lines, curves):
+    for v in _differing(lines, curves):
         gains += _held_out(table, v, curves[:, v], folds) - _held_out(table, v, lines[:, v], folds)
     return HeldOutGain.of_rows(gains)
 
@@ -80,7 +81,7 @@ def curve_gain(
 def joint_gain(
     table: BlockTable, added: FoundBlocks, joint: FoundBlocks, random: np.random.Generator
 ) -> HeldOutGain:
-    """Compare two graphs of categories as `curve_gain` does: effects added up, and joint ones."""
+    """Compare graphs of categories with additive and with joint effects, as `curve_gain` does."""
     n, is_joint = len(table.X), joint.joint
     assert is_joint is not None
     folds, gains = random.permutation(n) % _FOLDS, np.zeros(n)
@@ -97,51 +98,66 @@ def entropy_gain(
 ) -> HeldOutGain:
     """Compare two graphs of numbers as `curve_gain` does, by the entropies of their residuals.
 
-    Where noise is skewed, the mean of a cause given its effect is a curve: by a Gaussian
-    likelihood, curves against the arrows would gain over the lines that made the table. Entropies
-    account for the shape of the noise, and prevent that. The error is that of the mean over folds.
+    If noise is skewed, the mean of a cause given its effect is a curve. A Gaussian likelihood would
+    then prefer reversed arcs with curves to the true arcs with lines. Entropies account for the
+    shape of the noise, which avoids this. The standard error is that of the mean over folds.
     """
     folds = random.permutation(len(table.X)) % _FOLDS
-    changed = _changed(lines, curves)
-    if not changed:
+    variables = _differing(lines, curves)
+    if not variables:
         return HeldOutGain(0.0, 0.0)
-    straight, bent = (
-        np.column_stack([_left_over(table, v, widths[:, v], folds) for v in changed])
-        for widths in (lines, curves)
-    )
-    gains = [
-        float(np.sum(entropy(straight[folds == fold]) - entropy(bent[folds == fold])))
-        for fold in range(_FOLDS)
-    ]
+    by_variable = [_entropy_gains(table, v, lines[:, v], curves[:, v], folds) for v in variables]
+    gains = [float(np.sum(fold)) for fold in zip(*by_variable, strict=True)]
     return HeldOutGain(float(np.mean(gains)), float(np.std(gains, ddof=1) / math.sqrt(_FOLDS)))
 
 
-def _changed(plain: Widths, wider: Widths) -> list[int]:
-    """Variables whose equations differ."""
+def _entropy_gains(
+    table: BlockTable, v: int, lines: Widths, curves: Widths, folds: Folds
+) -> list[float]:
+    """Fall of the entropy of held-out residuals of one variable, per row of each fold."""
+    of_lines, of_curves = (_residuals(table, v, widths, folds) for widths in (lines, curves))
+    counted = np.zeros(len(folds), bool)
+    counted[table.rows_of(v)] = True
+    gains = []
+    for fold in range(_FOLDS):
+        in_fold = folds == fold
+        rows = in_fold & counted
+        number = int(rows.sum())
+        gain = float(entropy(of_lines[rows]) - entropy(of_curves[rows])) if number > 1 else 0.0
+        gains.append(gain * (number / max(int(in_fold.sum()), 1)))
+    return gains
+
+
+def _differing(plain: Widths, wider: Widths) -> list[int]:
+    """Variables whose equations differ between two graphs."""
     return np.flatnonzero(np.any(plain != wider, axis=0)).tolist()
 
 
-def _by_folds(folds: Folds, rows: Any, of_rows: Callable[[Bools, Bools], Floats]) -> Floats:
-    """Values of each of some rows by the equation of the other folds; 0 in the others.
+def _cross_validated(
+    folds: Folds, rows: Any, values_of: Callable[[Bools, Bools], Floats]
+) -> Floats:
+    """One value per row of ``rows``, by an equation fitted to the other folds; 0 in other rows.
 
-    ``of_rows`` fits the equation to the rows that it is given first.
+    ``values_of(training, held)`` fits the equation to the training rows, and returns the values of
+    the held-out rows.
     """
     values, counted = np.zeros(len(folds)), np.zeros(len(folds), bool)
     counted[rows] = True
     for fold in range(_FOLDS):
         held = (folds == fold) & counted
-        values[held] = of_rows((folds != fold) & counted, held)
+        values[held] = values_of((folds != fold) & counted, held)
     return values
 
 
 def _held_out(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
-    """Log-likelihood of one variable in each row."""
-    of_rows = _of_levels if table.embedding.is_levels(v) else _of_number
-    return _by_folds(folds, table.rows_of(v), partial(of_rows, table, v, table.design(widths)))
+    """Held-out log-likelihood of one variable in each row."""
+    likelihood = _category_likelihood if table.embedding.is_levels(v) else _number_likelihood
+    values_of = partial(likelihood, table, v, table.design(widths))
+    return _cross_validated(folds, table.rows_of(v), values_of)
 
 
 def _held_out_jointly(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
-    """Log-likelihood of a category in each row, by counts of combinations of levels."""
+    """Held-out log-likelihood of a category in each row, given combinations of parents' levels."""
     embedding, parents = table.embedding, np.flatnonzero(widths)
     columns = [embedding.levels_of(table.X[:, u], int(u)) for u in parents]
     counts = embedding.widths[parents] + 1
@@ -149,41 +165,45 @@ def _held_out_jointly(table: BlockTable, v: int, widths: Widths, folds: Folds) -
     levels = embedding.levels_of(table.X[:, v], v)
     shape = (math.prod(counts.tolist()), int(embedding.widths[v]) + 1)
 
-    def of_rows(seen: Bools, held: Bools) -> Floats:
-        shares = shares_of(states[seen], levels[seen], shape)
+    def values_of(training: Bools, held: Bools) -> Floats:
+        shares = shares_of(states[training], levels[training], shape)
         return np.asarray(np.log(shares[states[held], levels[held]]))
 
-    return _by_folds(folds, table.rows_of(v), of_rows)
+    return _cross_validated(folds, table.rows_of(v), values_of)
 
 
-def _left_over(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
-    """Residuals of one number in each row."""
-    of_rows = partial(_unexplained, table, v, table.design(widths))
-    return _by_folds(folds, slice(None), lambda *rows: of_rows(*rows)[0])
+def _residuals(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
+    """Held-out residuals of one number in each row."""
+    regress = partial(_regress, table, v, table.design(widths))
+    return _cross_validated(folds, table.rows_of(v), lambda *rows: regress(*rows)[0])
 
 
-def _of_number(table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools) -> Floats:
-    """Gaussian log-likelihood of held rows of a number or count."""
-    left, variance = _unexplained(table, v, design, seen, held)
-    return np.asarray(-0.5 * (np.log(variance) + left**2 / variance))
+def _number_likelihood(
+    table: BlockTable, v: int, design: Floats, training: Bools, held: Bools
+) -> Floats:
+    """Gaussian log-likelihood of a number or count in held-out rows, up to a constant."""
+    residuals, variance = _regress(table, v, design, training, held)
+    return np.asarray(-0.5 * (np.log(variance) + residuals**2 / variance))
 
 
-def _unexplained(
-    table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools
+def _regress(
+    table: BlockTable, v: int, design: Floats, training: Bools, held: Bools
 ) -> tuple[Floats, float]:
-    """Residuals of held rows, and the variance of those of the others."""
-    y, one = table.columns[:, table.embedding.starts[v]], design[seen]
-    products = one.T @ one
+    """Residuals of held-out rows, and the residual variance of the training rows."""
+    y, seen = table.columns[:, table.embedding.starts[v]], design[training]
+    products = seen.T @ seen
     ridge = _RIDGE * np.diag(np.maximum(np.diag(products), 1.0))
-    weights = np.linalg.solve(products + ridge, one.T @ y[seen])
-    variance = max(float(np.mean((y[seen] - one @ weights) ** 2)), 1e-12)
+    weights = np.linalg.solve(products + ridge, seen.T @ y[training])
+    variance = max(float(np.mean((y[training] - seen @ weights) ** 2)), 1e-12)
     return np.asarray(y[held] - design[held] @ weights), variance
 
 
-def _of_levels(table: BlockTable, v: int, design: Floats, seen: Bools, held: Bools) -> Floats:
-    """Multinomial log-likelihood of held rows of a category."""
+def _category_likelihood(
+    table: BlockTable, v: int, design: Floats, training: Bools, held: Bools
+) -> Floats:
+    """Multinomial log-likelihood of a category in held-out rows."""
     levels = table.embedding.levels_of(table.X[:, v], v)
-    rows = np.flatnonzero(seen)
+    rows = np.flatnonzero(training)
     rows = rows[:: -(-len(rows) // _MOST_ROWS)]
     weights, _ = fit_levels(design[rows], levels[rows], int(table.embedding.widths[v]) + 1)
     shares = probabilities(design[held], weights)

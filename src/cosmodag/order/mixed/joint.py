@@ -1,7 +1,7 @@
 """Scores of categories whose parents act jointly: a distribution for each combination of levels.
 
-Additive effects cannot see interactions. A table of counts can; it needs a parameter for each
-combination of levels, so that the number of parents is limited by the rows.
+Equations with additive effects cannot represent interactions. A table of counts can, but it has
+parameters for each combination of levels, so that the number of rows limits the number of parents.
 """
 
 import math
@@ -18,18 +18,18 @@ from cosmodag.order.blocks.columns import CANDIDATE, REQUIRED
 from cosmodag.order.chooser import Change, best_of, grow_and_shrink
 from cosmodag.order.mixed.table import BlockTable
 
-# More than rounding, in units of log-likelihood.
+# Smaller gains of log-likelihood are treated as rounding error.
 _LEAST_GAIN = 1e-9
 
 
 def states_of(levels: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Give the number of the combination of levels in each row; the last column changes fastest.
+    """Encode the combination of levels in each row as a number; the last column changes fastest.
 
     Parameters
     ----------
     levels : (n, parents) array of int
     counts : (parents,) array of int
-        Numbers of levels.
+        Number of levels of each column.
 
     Examples
     --------
@@ -45,30 +45,29 @@ def states_of(levels: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArr
 def shares_of(
     states: NDArray[np.integer], levels: NDArray[np.integer], shape: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """Estimate probabilities of levels from counts plus one half: (combinations, levels).
+    """Estimate probabilities of levels by counts plus one half: (combinations, levels).
 
     Examples
     --------
     >>> shares_of(np.array([0, 0, 0, 1]), np.array([1, 1, 1, 0]), (3, 2)).tolist()
     [[0.125, 0.875], [0.75, 0.25], [0.5, 0.5]]
     """
-    counts = (
-        np.bincount(states * shape[1] + levels, minlength=math.prod(shape)).reshape(shape) + 0.5
-    )
+    cells = np.bincount(states * shape[1] + levels, minlength=math.prod(shape))
+    counts = cells.reshape(shape) + 0.5
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 class JointRecords(ParentRecords):
-    r"""Chosen parents of categories that act jointly.
+    r"""Parents of categories, chosen by a score in which they act jointly.
 
     The score of a variable with r levels, whose parents have q combinations of levels, is the
     quotient normalised maximum likelihood (Silander, Leppä-aho, Jääsaari and Roos 2018)
 
     .. math:: \sum_{jk} n_{jk} \log \frac{n_{jk}}{n_j} - \log C(n, q r) + \log C(n, q),
 
-    with counts :math:`n_{jk}` and C the normaliser of a distribution of so many values. It has no
-    parameter, and is the same for all graphs of an equivalence class. The price of an arc beyond
-    its parameters is that of the problem.
+    with counts :math:`n_{jk}` and the normaliser C(n, K) of a distribution of K values. It has no
+    tuning parameter, and is the same for all graphs of an equivalence class. The ``arc_penalty`` of
+    the problem is subtracted for each arc.
     """
 
     def __init__(self, table: BlockTable, problem: BlockProblem) -> None:
@@ -80,13 +79,13 @@ class JointRecords(ParentRecords):
         self.rows = [np.arange(len(table.X))[table.rows_of(v)] for v in range(d)]
         self.share = table.share
         self.normalisers = _Normalisers()
-        may, must = self.rules == CANDIDATE, self.rules == REQUIRED
-        self.candidates = [np.flatnonzero(row).tolist() for row in may]
-        self.required = [as_bits(np.flatnonzero(row).tolist()) for row in must]
+        self.candidates = [np.flatnonzero(row).tolist() for row in self.rules == CANDIDATE]
+        required = self.rules == REQUIRED
+        self.required = [as_bits(np.flatnonzero(row).tolist()) for row in required]
         self.scored: list[dict[int, float]] = [{} for _ in range(d)]
 
     def choose(self, v: int, earlier: int) -> Record:
-        """Grow and shrink the parents of a variable after those whose bits are set."""
+        """Grow and shrink the parents of v, whose predecessors are the bits of ``earlier``."""
         found = _JointParents(self, v, earlier)
         grow_and_shrink(found, _LEAST_GAIN, 0.0)
         widths, parents = np.zeros(len(self.counts), np.int64), members(found.chosen)
@@ -94,7 +93,7 @@ class JointRecords(ParentRecords):
         return Record(found.path, found.later, widths, self.score(v, found.chosen))
 
     def score(self, v: int, parents: int) -> float:
-        """Score of a variable with certain parents, given as bits, relative to none."""
+        """Score of v with the given parents (bits), relative to no parents."""
         known = self.scored[v]
         if parents not in known:
             own = self._likelihood(v, members(parents))
@@ -105,28 +104,28 @@ class JointRecords(ParentRecords):
         return known[parents]
 
     def _likelihood(self, v: int, parents: list[int]) -> float:
-        """Normalised maximum likelihood of a variable; −∞ for more cells than rows."""
+        """Log of the normalised maximum likelihood of v; −∞ for more cells than rows."""
         rows, counts = self.rows[v], self.counts[parents]
         q, r, n = math.prod(counts.tolist()), int(self.counts[v]), len(rows)
         if parents and q * r > n:
             return -math.inf
         states = states_of(self.levels[np.ix_(rows, parents)], counts)
         cells = np.bincount(states * r + self.levels[rows, v], minlength=q * r).reshape(q, r)
-        likelihood = self.share * (_entropy(cells) - _entropy(cells.sum(axis=1)))
+        likelihood = self.share * (_sum_n_log_n(cells) - _sum_n_log_n(cells.sum(axis=1)))
         of = self.normalisers
         used = max(round(self.share * n), 1)
         return likelihood - of.log(used, q * r) + of.log(used, q)
 
     def found(self, order: list[int]) -> FoundBlocks:
-        """Graph on an order; with one parent, effects that add up are joint ones."""
+        """Return the graph chosen on an order; one parent alone counts as additive."""
         found = super().found(order)
         return replace(found, joint=np.count_nonzero(found.widths, axis=0) > 1)
 
 
 class _JointParents:
-    """Joint parents of one variable while they are chosen; sets of variables are bits.
+    """Parents of one variable while they are chosen; sets of variables are bits.
 
-    ``path`` are those that were added, ``later`` those after the variable in the order that a step
+    ``path`` has all variables that were added, ``later`` the later variables that a step of growing
     would have preferred.
     """
 
@@ -136,16 +135,17 @@ class _JointParents:
         self.chosen, self.path, self.later = self.required, 0, 0
 
     def best_addition(self) -> Change:
-        """Candidate before the variable that gains most."""
+        """Candidate that gains most among the predecessors."""
         free = [u for u in self.candidates if not self.chosen >> u & 1]
         gains = [(self._gain(self.chosen | 1 << u), u) for u in free]
         best = best_of(one for one in gains if self.earlier >> one[1] & 1)
-        needed = max(best[0], _LEAST_GAIN)
-        self.later |= as_bits(u for gain, u in gains if gain > needed)
+        # Predecessors gain at most this, so that only later variables can exceed it.
+        most = max(best[0], _LEAST_GAIN)
+        self.later |= as_bits(u for gain, u in gains if gain > most)
         return best
 
     def best_drop(self) -> Change:
-        """Parent that is not required and is worth least."""
+        """Parent, not a required one, whose removal gains most."""
         free = members(self.chosen & ~self.required)
         return best_of((self._gain(self.chosen & ~(1 << u)), u) for u in free)
 
@@ -158,18 +158,18 @@ class _JointParents:
         self.path |= 1 << u
 
     def drop(self, u: int) -> None:
-        """Leave out a parent."""
+        """Remove a parent."""
         self.chosen &= ~(1 << u)
 
 
 class _Normalisers:
-    """Normalisers of the maximum likelihood of a distribution of K values, by their recurrence."""
+    """Normalisers C(n, K) of the maximum likelihood of a distribution of K values, cached by n."""
 
     def __init__(self) -> None:
         self.known: dict[int, list[float]] = {}
 
     def log(self, n: int, values: int) -> float:
-        """Logarithm of C(n, K), by C(n, K + 2) = C(n, K + 1) + (n / K) C(n, K)."""
+        """Logarithm of C(n, K), by the recurrence C(n, K + 2) = C(n, K + 1) + (n / K) C(n, K)."""
         if n not in self.known:
             hits = np.arange(n + 1, dtype=np.float64)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -183,7 +183,6 @@ class _Normalisers:
         return logs[values]
 
 
-def _entropy(counts: NDArray[np.integer]) -> float:
-    """Sum of n log n."""
+def _sum_n_log_n(counts: NDArray[np.integer]) -> float:
     positive = counts[counts > 0].astype(np.float64)
     return float(positive @ np.log(positive))

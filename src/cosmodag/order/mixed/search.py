@@ -1,7 +1,8 @@
-"""The best graph among blocks of columns, from several starts."""
+"""Search among blocks of columns from several starts, and the evidence for each direction."""
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from cosmodag.graph.dags import respecting
 from cosmodag.order import BlockProblem, FoundBlocks, choose_block_parents, search_blocks
 from cosmodag.order.blocks import ParentRecords
 
-# Random starts, and up to how many variables they cost little.
-_RANDOM, _RANDOM_UP_TO = 2, 60
+# Number of random starts, and the number of variables up to which they take little time.
+_RANDOM_STARTS, _MOST_VARIABLES = 2, 60
 
 
 def best_blocks(
@@ -25,18 +26,19 @@ def best_blocks(
     should_stop: Callable[[], bool] | None = None,
     records: ParentRecords | None = None,
 ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
-    """Search from every start, and go on from the best.
+    """Search from every start, then with restarts from the best result.
 
     Parameters
     ----------
     problem : BlockProblem
     orders : mapping of names to orders
-        To start from, beside random ones.
+        Orders to start from. Random ones are added if there are none, and to a search of few
+        variables.
     random : Generator
     method : {"order", "prune"}
-        Search for better orders, or choose arcs on those given.
+        Whether to search for better orders, or only to choose arcs on the given orders.
     restarts : int, optional
-        From perturbed copies of the best order; by default as many as `search_blocks` makes.
+        Number of perturbed restarts; by default that of `search_blocks`.
     should_stop : function, optional
     records : ParentRecords, optional
         As for `search_blocks`; all searches share them.
@@ -45,13 +47,14 @@ def best_blocks(
     -------
     FoundBlocks
     list of dict
-        One record for each start.
+        One entry per search: its start, its scores before and after, its time, and whether it was
+        chosen.
     """
     d = problem.variables
     report: list[dict[str, Any]] = []
     starts = {name: respecting(order, problem.precedence) for name, order in orders.items()}
     if method == "order" or not starts:
-        for number in range(_RANDOM if d <= _RANDOM_UP_TO else not starts):
+        for number in range(_RANDOM_STARTS if d <= _MOST_VARIABLES else not starts):
             drawn = respecting(random.permutation(d), problem.precedence)
             starts[f"random {number + 1}"] = drawn
     best: FoundBlocks | None = None
@@ -66,8 +69,8 @@ def best_blocks(
     for name, order in starts.items():
         begin = time.perf_counter()
         if method == "prune":
-            choose = choose_block_parents
-            found = choose(problem, order) if records is None else records.found(order.tolist())
+            on_order = records.found if records else partial(choose_block_parents, problem)
+            found = on_order(order.tolist())
         else:
             found = search_blocks(problem, order, restarts=0, **options)
         note(name, found, begin)
@@ -86,16 +89,17 @@ def best_blocks(
 def turned_losses(
     problem: BlockProblem, records: ParentRecords, found: FoundBlocks
 ) -> NDArray[np.float64]:
-    """Say how much of the score is lost where the head of each arc comes before its tail.
+    """Compute the loss of score if the head of each arc must come before its tail.
 
-    For an arc u → v, v goes to just before u, or u to just after v, alone or with those in between
-    that must move along; parents are chosen anew, and the better of the orders counts: an upper
-    bound of what the best graph without that arrow loses.
+    For an arc u → v, v is moved to just before u, or u to just after v, with those in between that
+    must move along. Parents are chosen again on both orders, and the better one counts. The result
+    is an upper bound on the loss of the best graph in which v comes before u.
 
     Returns
     -------
     (d, d) array
-        NaN where there is no arc, infinite for a required one.
+        The loss of u → v at [u, v]; NaN if there is no such arc, infinite if its direction is
+        required.
     """
     total = records.total(found.order.tolist())
     adjacency = found.adjacency
@@ -107,15 +111,16 @@ def turned_losses(
             continue
         turned = np.zeros_like(adjacency) if bound is None else bound.copy()
         turned[v, u] = True
-        best = max(records.total(one.tolist()) for one in _turned(found.order, turned, u, v))
+        orders = _orders_with_first(found.order, turned, v, u)
+        best = max(records.total(order.tolist()) for order in orders)
         losses[u, v] = max(total - best, 0.0)
     return losses
 
 
-def _turned(
-    order: NDArray[np.int64], before: NDArray[np.bool_], u: int, v: int
+def _orders_with_first(
+    order: NDArray[np.int64], before: NDArray[np.bool_], v: int, u: int
 ) -> list[NDArray[np.int64]]:
-    """Give orders near a given one in which v comes before u: u moved back, or v moved forward."""
+    """Move v to just before u, or u to just after v; `before` is then restored."""
     listed = order.tolist()
     first, last = listed.index(u), listed.index(v)
     front, middle, end = listed[:first], listed[first + 1 : last], listed[last + 1 :]

@@ -1,1 +1,1 @@
-"""Which inputs of a network are real, by the evidence of Gaussian processes."""
+"""Choice of the inputs of networks, and of their order, by the evidence of Gaussian processes."""

@@ -8,25 +8,26 @@ from numpy.typing import NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.order.networks.evidence import Floats
 
-# Share of the largest variance below which a direction of indicators does not vary.
+# Combinations of indicators vary if their variance exceeds this fraction of the largest.
 _NO_SPREAD = 1e-9
 
 
 class ProcessColumns(NamedTuple):
-    """Variables as inputs and as targets."""
+    """The variables of a table as inputs and as targets of Gaussian processes."""
 
     inputs: Floats
-    """(n, d) standardised columns; with categories (n, d, width): blocks, padded by zeros."""
+    """(n, d): standardised columns; with categories (n, d, width): blocks padded by zeros."""
     targets: tuple[Floats, ...]
-    """Per variable (n,), or (n, m) for a category."""
+    """(n,) per number or count, (n, m) per category."""
     deviations: NDArray[np.float64]
-    """(d,): units of the inputs, in which strengths of arcs are given."""
+    """(d,): standard deviations by which inputs were divided; 1 if strengths refer to the inputs
+    as they are."""
     levels: tuple[NDArray[np.int64] | None, ...]
-    """Per category (n,), the numbers of its levels; None for numbers."""
+    """(n,) per category, the numbers of its levels; None for numbers and counts."""
 
     @classmethod
     def of_numbers(cls, data: NDArray[np.float64]) -> "ProcessColumns":
-        """Standardise numbers."""
+        """Represent a table in which all columns are numbers."""
         deviations = data.std(axis=0)
         deviations[deviations == 0] = 1
         columns = np.ascontiguousarray((data - data.mean(axis=0)) / deviations, dtype=np.float32)
@@ -34,10 +35,10 @@ class ProcessColumns(NamedTuple):
 
     @classmethod
     def of_kinds(cls, data: NDArray[np.float64], embedding: Embedding) -> "ProcessColumns":
-        """Make blocks of a table with categories or counts, in its own units.
+        """Represent a table with categories or counts, in its own units.
 
         As an input, a category is the indicators of all its levels, scaled to a total variance of
-        one, so that all levels are equally far from each other; as a target, it is uncorrelated
+        one, so that all pairs of levels have the same distance. As a target, it is uncorrelated
         combinations of them.
         """
         n, d = data.shape
@@ -53,14 +54,14 @@ class ProcessColumns(NamedTuple):
         return cls(inputs, tuple(targets), np.ones(d), tuple(levels))
 
     def of_rows(self, rows: NDArray[np.intp]) -> "ProcessColumns":
-        """Take rows, in a new order."""
+        """Select rows, in the given order."""
         targets = tuple(np.ascontiguousarray(one[rows]) for one in self.targets)
         levels = tuple(None if one is None else one[rows] for one in self.levels)
         inputs = np.ascontiguousarray(self.inputs[rows])
         return self._replace(inputs=inputs, targets=targets, levels=levels)
 
     @property
-    def lines(self) -> NDArray[np.float64]:
+    def standardised(self) -> NDArray[np.float64]:
         """(n, d): one standardised number per variable; for a category, its first indicator."""
         flat = self.inputs if self.inputs.ndim == 2 else self.inputs[:, :, 0]
         flat = flat.astype(np.float64) - flat.mean(axis=0, dtype=np.float64)
@@ -68,8 +69,8 @@ class ProcessColumns(NamedTuple):
         return np.asarray(flat / np.where(deviations > 0, deviations, 1.0))
 
 
-def curved(inputs: Floats) -> Floats:
-    """Squares of numbers, less one: they represent curved effects where relevance is zero."""
+def centred_squares(inputs: Floats) -> Floats:
+    """Compute squares of numbers, less one: they represent curved effects at relevance zero."""
     squares = np.square(inputs) - 1
     if inputs.ndim == 2:
         return squares
@@ -85,7 +86,7 @@ def _block(embedding: Embedding, x: NDArray[np.float64], v: int) -> NDArray[np.f
 
 
 def _uncorrelated(block: NDArray[np.float64]) -> Floats:
-    """Turn columns into uncorrelated ones of variance one, without those that do not vary."""
+    """Principal components of the columns, scaled to variance one, without constant ones."""
     centred = block - block.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / len(block))
     varies = values > _NO_SPREAD * max(values[-1], 1e-300)

@@ -1,4 +1,4 @@
-"""Evidence of a Gaussian process that has one relevance per input, and its slopes.
+"""Evidence of a Gaussian process that has one relevance per input, and its gradient.
 
 A target is modelled as y ~ N(0, s² C) with C = I + a K and
 
@@ -6,7 +6,7 @@ A target is modelled as y ~ N(0, s² C) with C = I + a K and
 
 the covariance of a network of infinitely many sigmoid units whose weights from input u have
 variance w_u and whose biases have variance b: a perceptron with everything but these few numbers
-integrated out. The variance s² takes its best value, so that
+integrated out. The variance s² is replaced by its maximum-likelihood estimate, so that
 
     cost(w, a, b) = n/2 log(yᵀ C⁻¹ y / n) + ½ log |C|
 
@@ -14,11 +14,11 @@ is minus the log evidence in nats, up to a constant. An input with w = 0 has no 
 costs decides whether an input is needed.
 
 An input may be a block of columns with one relevance, such as the indicators of a category: inputs
-are then (n, k, width), padded by zeros. A target may be several columns Y, m of them, of which the
-joint variance takes its best value: n/2 log |Yᵀ C⁻¹ Y / n| + m/2 log |C|. For the indicators of a
-category that is the evidence of regressions on them, on the scale of that of numbers.
+are then (n, k, width), padded by zeros. A target may have m columns Y, with their covariance
+replaced by its maximum-likelihood estimate: n/2 log |Yᵀ C⁻¹ Y / n| + m/2 log |C|. For the
+indicators of a category, this is comparable with the evidence of numbers.
 
-Everything is computed in single precision, which is twice as fast, unless C is so badly conditioned
+Costs are computed in single precision, which is twice as fast, unless C is so badly conditioned
 that digits of the cost would be lost.
 """
 
@@ -31,8 +31,8 @@ from scipy.linalg import lapack
 Floats: TypeAlias = NDArray[np.floating]
 Numbers: TypeAlias = NDArray[np.float64]
 
-# C lies between I and (1 + a n) I: up to this condition number costs in single precision
-# were found right to 0.03 nats.
+# C lies between I and (1 + a n) I. Up to this condition number, costs in single precision
+# were accurate to 0.03 nats.
 _LARGEST_CONDITION = 3e6
 
 # Single precision cannot distinguish correlations of hidden units closer to one than this.
@@ -42,7 +42,7 @@ _SMALLEST_VARIANCE = 1e-12
 # Added to joint variances of standardised targets.
 _LEAST_SPREAD = 1e-6
 
-# Relevance at which an input is tried for a child that has none yet.
+# Relevance at which an input is tried for a child without inputs.
 _FIRST_RELEVANCE = 0.5
 
 
@@ -59,7 +59,7 @@ class ProcessKernel(NamedTuple):
         return float(np.median(self.relevances)) if len(self.relevances) else _FIRST_RELEVANCE
 
     def only(self, kept: NDArray[np.bool_]) -> "ProcessKernel":
-        """Return the kernel of some of the inputs."""
+        """Return the kernel of a subset of the inputs."""
         return self._replace(relevances=self.relevances[kept])
 
     def joined_by(self, relevance: float) -> "ProcessKernel":
@@ -68,11 +68,11 @@ class ProcessKernel(NamedTuple):
 
 
 NO_INPUTS = ProcessKernel(np.zeros(0), amplitude=3.0, bias=1.0)
-"""Kernel of a child without inputs, from which first inputs are judged."""
+"""Kernel of a child without inputs, to which a first input is added on trial."""
 
 
-class Slopes(NamedTuple):
-    """The cost, and its slopes in the relevances, in log a and in log b."""
+class Gradient(NamedTuple):
+    """The cost, and its derivatives in the relevances, in log a and in log b."""
 
     cost: float
     relevances: Numbers
@@ -81,14 +81,14 @@ class Slopes(NamedTuple):
 
 
 class _Units(NamedTuple):
-    """Correlations of the hidden units' inputs, row by row of the data, and what scaled them."""
+    """(n, n): the arguments of asin, and (n,): the factors by which rows were scaled."""
 
     correlations: Floats
     scales: Floats
 
 
-class _Solved(NamedTuple):
-    """The cost, the Cholesky factor of C, C⁻¹ Y (n, m) and the joint variance (m, m)."""
+class _Solution(NamedTuple):
+    """The cost, the Cholesky factor of C, C⁻¹ Y (n, m), and the covariance estimate (m, m)."""
 
     cost: float
     factor: Floats
@@ -99,16 +99,16 @@ class _Solved(NamedTuple):
 def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
     """Return minus the log evidence of a target, in nats, up to a constant.
 
-    The constant depends on the number of rows only: costs of the same rows may be compared.
+    The constant depends on the number of rows only, so costs of the same rows can be compared.
 
     Parameters
     ----------
     inputs : (n, k) or (n, k, width) array
-        Of any precision, best of about unit variance; k may be 0.
+        Inputs in single or double precision, best with about unit variance; k may be 0.
     target : (n,) or (n, m) array
-        Of mean zero.
+        The target, with mean zero.
     kernel : ProcessKernel
-        With k relevances.
+        A kernel with k relevances.
 
     Examples
     --------
@@ -129,20 +129,20 @@ def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
     return cost(inputs.astype(np.float64), target.astype(np.float64), kernel)
 
 
-def cost_and_slopes(
+def cost_and_gradient(
     inputs: Floats, target: Floats, kernel: ProcessKernel, offered: Floats | None = None
-) -> Slopes:
-    """Return the cost and its slopes; those in relevances also for inputs of relevance zero.
+) -> Gradient:
+    """Return the cost and its derivatives, also in the relevances of inputs that are left out.
 
-    All slopes use one inverse. The slope at relevance zero is the gain, to first order, from an
-    input that is left out.
+    All derivatives use one inverse. At relevance zero, minus the derivative is the gain from an
+    input to first order.
 
     Parameters
     ----------
     inputs, target, kernel
         As in :func:`cost`.
     offered : (n, m) or (n, m, width) array, optional
-        Columns or blocks whose slopes are computed; by default `inputs`.
+        Columns or blocks in whose relevances derivatives are computed; by default `inputs`.
     """
     offered = inputs if offered is None else offered
     inputs, target = _in_precision(inputs, target, kernel)
@@ -151,14 +151,14 @@ def cost_and_slopes(
     solved = _solve(covariance.copy(), target)
     if np.isfinite(solved.cost):
         offered = offered.astype(inputs.dtype, copy=False)
-        return _slopes(solved, covariance, units, kernel, offered)
+        return _gradient(solved, covariance, units, kernel, offered)
     if inputs.dtype == np.float64:
-        return Slopes(np.inf, np.zeros(offered.shape[1]), 0.0, 0.0)
-    return cost_and_slopes(inputs.astype(np.float64), target.astype(np.float64), kernel, offered)
+        return Gradient(np.inf, np.zeros(offered.shape[1]), 0.0, 0.0)
+    return cost_and_gradient(inputs.astype(np.float64), target.astype(np.float64), kernel, offered)
 
 
 def left_out_means(inputs: Floats, target: Floats, kernel: ProcessKernel) -> Numbers:
-    """(n, m): the mean of every row's target given all other rows: y − C⁻¹y / diag(C⁻¹).
+    """(n, m): the posterior mean of each row given all other rows, y − C⁻¹y / diag(C⁻¹).
 
     Parameters
     ----------
@@ -198,14 +198,14 @@ def _units(inputs: Floats, kernel: ProcessKernel) -> _Units:
 
 
 def _covariance(correlations: Floats, kernel: ProcessKernel) -> Floats:
-    """Return a K, in the place of the correlations."""
+    """Return a K; the correlations are overwritten."""
     np.arcsin(correlations, out=correlations)
     correlations *= correlations.dtype.type(2 / np.pi * kernel.amplitude)
     return correlations
 
 
-def _solve(covariance: Floats, target: Floats) -> _Solved:
-    """Factorise I + covariance, in its place, and solve for the target."""
+def _solve(covariance: Floats, target: Floats) -> _Solution:
+    """Factorise I + covariance, which is overwritten, and solve for the target."""
     n = len(target)
     covariance.flat[:: n + 1] += 1
     single = covariance.dtype == np.float32
@@ -213,21 +213,21 @@ def _solve(covariance: Floats, target: Floats) -> _Solved:
     factor, failed = factorise(covariance.T, lower=1, clean=0, overwrite_a=1)
     targets = target.reshape(n, -1)
     if failed:
-        return _Solved(np.inf, factor, targets, np.eye(targets.shape[1]))
+        return _Solution(np.inf, factor, targets, np.eye(targets.shape[1]))
     weights, _ = solve(factor, targets, lower=1)
     variance = _joint_variance(targets, weights)
     half_determinant = float(np.log(factor.diagonal()).sum(dtype=np.float64))
     total = 0.5 * n * _log_determinant(variance) + targets.shape[1] * half_determinant
-    return _Solved(total, factor, weights, variance)
+    return _Solution(total, factor, weights, variance)
 
 
 def _joint_variance(targets: Floats, weights: Floats) -> Numbers:
-    """(m, m): Yᵀ weights / n, so large that its logarithm exists."""
+    """(m, m): Yᵀ weights / n, regularised so that its determinant is positive."""
     n = len(targets)
     products = targets.reshape(n, -1).T.astype(np.float64) @ weights.reshape(n, -1) / n
     if len(products) == 1:
         return np.maximum(products, _SMALLEST_VARIANCE)
-    # A level that is in none of the rows has variance zero, under all kernels alike.
+    # A level that occurs in none of the rows has variance zero under every kernel.
     return np.asarray(0.5 * (products + products.T) + _LEAST_SPREAD * np.eye(len(products)))
 
 
@@ -235,34 +235,34 @@ def _log_determinant(variance: Numbers) -> float:
     return float(np.linalg.slogdet(variance)[1])
 
 
-def _slopes(
-    solved: _Solved, covariance: Floats, units: _Units, kernel: ProcessKernel, offered: Floats
-) -> Slopes:
-    slope = _slope_in_covariance(solved)
-    amplitude = float(np.vdot(slope, covariance))
-    # From here on the slope in the correlations: d asin(s) = ds / √(1 − s²).
+def _gradient(
+    solved: _Solution, covariance: Floats, units: _Units, kernel: ProcessKernel, offered: Floats
+) -> Gradient:
+    gradient = _covariance_gradient(solved)
+    amplitude = float(np.vdot(gradient, covariance))
+    # The chain rule gives the derivative in the correlations: d asin(s) = ds / √(1 − s²).
     correlations, scales = units
-    slope *= slope.dtype.type(2 / np.pi * kernel.amplitude)
-    slope /= np.sqrt(1 - np.square(correlations))
+    gradient *= gradient.dtype.type(2 / np.pi * kernel.amplitude)
+    gradient /= np.sqrt(1 - np.square(correlations))
     rows, number = len(offered), offered.shape[1]
     flat = offered.reshape(rows, -1)
     columns = np.hstack([flat, np.ones((rows, 1), offered.dtype)]) * scales[:, None]
-    products = np.einsum("iu,iu->u", columns, slope @ columns)
-    slope *= correlations
-    norms = np.square(columns).T @ (slope.sum(0) + slope.sum(1))
-    slopes = np.asarray(2 * products - norms, np.float64)
-    relevances = slopes[:-1].reshape(number, flat.shape[1] // max(number, 1)).sum(axis=1)
-    return Slopes(solved.cost, relevances, amplitude, float(slopes[-1]) * kernel.bias)
+    products = np.einsum("iu,iu->u", columns, gradient @ columns)
+    gradient *= correlations
+    norms = np.square(columns).T @ (gradient.sum(0) + gradient.sum(1))
+    by_column = np.asarray(2 * products - norms, np.float64)
+    relevances = by_column[:-1].reshape(number, flat.shape[1] // max(number, 1)).sum(axis=1)
+    return Gradient(solved.cost, relevances, amplitude, float(by_column[-1]) * kernel.bias)
 
 
-def _slope_in_covariance(solved: _Solved) -> Floats:
-    """Slope of the cost in C, above the diagonal only: a pair stands for both its places."""
+def _covariance_gradient(solved: _Solution) -> Floats:
+    """Compute the derivative in C: upper triangle, each entry summed with its mirror image."""
     invert = lapack.spotri if solved.factor.dtype == np.float32 else lapack.dpotri
     inverse = invert(solved.factor, lower=1)[0].T
     shares = np.linalg.solve(-solved.variance, solved.weights.T).astype(inverse.dtype)
-    slope: Floats = solved.weights @ shares
-    slope += inverse if len(shares) == 1 else inverse * inverse.dtype.type(len(shares))
-    diagonal = 0.5 * slope.diagonal()
-    slope = np.triu(slope, 1)
-    np.fill_diagonal(slope, diagonal)
-    return slope
+    gradient: Floats = solved.weights @ shares
+    gradient += inverse if len(shares) == 1 else inverse * inverse.dtype.type(len(shares))
+    diagonal = 0.5 * gradient.diagonal()
+    gradient = np.triu(gradient, 1)
+    np.fill_diagonal(gradient, diagonal)
+    return gradient

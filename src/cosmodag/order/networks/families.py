@@ -1,4 +1,4 @@
-"""A child and its inputs as a family: grown and pruned by evidence, among those of an order."""
+"""Families: a child and its inputs, which are chosen by evidence among its predecessors."""
 
 from typing import NamedTuple
 
@@ -17,36 +17,37 @@ class SearchEffort(NamedTuple):
     """Amount of work of a search by evidence."""
 
     rows: int = 300
-    """Rows on which families are compared."""
+    """Number of rows on which families are compared."""
     steps: int = 8
-    """Steps of L-BFGS after each change of a family, from the kernel before the change."""
+    """Steps of L-BFGS after each change of a family, starting from the kernel before the change."""
     price: float = 3.0
-    """Nats that an input must be worth."""
+    """Evidence in nats that an input must add."""
     tries: int = 4
-    """Number of further inputs that are tried for a child, the most promising ones."""
+    """Number of further inputs tried for a child, the most promising first."""
     trials: int = 60
-    """Moves in a row that may fail before the search ends. On a standardised table of networks of
-    eight tanh units (d = 20) none of 24 raised the evidence, and three of 120 did, with 60."""
+    """The search ends when this many moves from one order have failed. On a standardised table of
+    networks of eight tanh units (d = 20), with a limit of 24 none of the 24 moves tried raised the
+    evidence; with 60, three of 120 did."""
     at_once: int = 4
-    """Moves that are tried in parallel; the best of them is made."""
+    """Number of moves tried in parallel; the best of them is made."""
 
 
 class Family(NamedTuple):
     """The inputs of a child, their kernel, and the cost: minus the log evidence, in nats.
 
-    ``judged`` is the cost by which orders are compared. For a category it is minus the
-    log-likelihood of its levels, each row predicted from the others: the evidence of regressions on
-    indicators chooses inputs well, but overrates levels that are nearly determined, whose
+    ``order_cost`` is the cost by which orders are compared. For a category it is minus the
+    log-likelihood of its levels, each row predicted from the others. The evidence of regressions on
+    indicators chooses inputs well, but it overrates levels that are nearly determined; their
     likelihood is bounded.
     """
 
     inputs: NDArray[np.intp]
     kernel: ProcessKernel
     cost: float
-    judged: float
+    order_cost: float
 
 
-# An input is tried as relevant as the median of the others, and less so.
+# An input is tried at the median relevance of the others, and at a fifth of it.
 _RELEVANCES = (1.0, 0.2)
 # Without refitting, the loss of an input is overestimated: inputs with a loss up to this multiple
 # of the price are left out on trial, with a refit.
@@ -61,21 +62,21 @@ class Families:
         children = (problem.child(v) for v in range(problem.d))
         self._data = [None if one is None else one.first(effort.rows) for one in children]
         self._grown: dict[tuple[int, bytes, bytes], Family] = {}
-        # A move changes few families: gains and losses of the others are not computed again.
+        # A move changes few families, so gains and losses of the others are reused.
         self._gains: dict[tuple[object, ...], list[tuple[float, int]]] = {}
         self._losses: dict[tuple[object, ...], float] = {}
 
     def of(self, adjacency: Arcs) -> list[Family]:
         """Fit the families of a graph."""
         fitted = (self.fitted(v, np.flatnonzero(adjacency[:, v])) for v in range(self.problem.d))
-        return [self._judged(v, one) for v, one in enumerate(fitted)]
+        return [self._with_order_cost(v, family) for v, family in enumerate(fitted)]
 
     def total(self, families: list[Family]) -> float:
-        """Sum of all costs, with the price of the inputs."""
-        return sum(one.judged + self.effort.price * len(one.inputs) for one in families)
+        """Sum of the costs by which orders are compared, plus the price of all inputs."""
+        return sum(one.order_cost + self.effort.price * len(one.inputs) for one in families)
 
     def grown(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
-        """Choose the inputs of a child among those allowed, from those that it has."""
+        """Choose the inputs of a child among those allowed, starting from its present ones."""
         key = (v, allowed.tobytes(), family.inputs.tobytes())
         if key not in self._grown:
             kept = allowed[family.inputs]
@@ -85,7 +86,7 @@ class Families:
         return self._grown[key]
 
     def carried_over(self, v: int, family: Family, allowed: NDArray[np.bool_]) -> Family:
-        """Choose the inputs of a child on these rows, from a family of other rows."""
+        """Choose the inputs of a child on these rows, starting from a family of other rows."""
         allowed = allowed & self.problem.support[:, v]
         start = family.kernel if len(family.inputs) else None
         return self._chosen(v, self.fitted(v, family.inputs, start), allowed)
@@ -94,17 +95,17 @@ class Families:
         """Grow and shrink the inputs of a child."""
         changing, price = _ChangingFamily(self, v, family, allowed), self.effort.price
         grow_and_shrink(changing, 0.5 * price, -(_DOUBTFUL - 1) * price)
-        return self._judged(v, changing.family)
+        return self._with_order_cost(v, changing.family)
 
     def losses(self, v: int, family: Family) -> list[float]:
-        """Nats lost without each of the inputs, as `loss_without`."""
+        """`loss_without` each single input."""
         single = np.eye(len(family.inputs), dtype=bool)
         return [self.loss_without(v, family, one) for one in single]
 
     def gains(
         self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
     ) -> list[tuple[float, int]]:
-        """Nats won by single further inputs, without refitting; the best first."""
+        """Evidence in nats that single further inputs add, without refitting; the best first."""
         data = self._data[v]
         if data is None:
             return []
@@ -117,7 +118,7 @@ class Families:
         return self._gains[key]
 
     def loss_without(self, v: int, family: Family, left_out: NDArray[np.bool_]) -> float:
-        """Nats lost without some inputs, less their price, without refitting."""
+        """Evidence in nats lost without some inputs, less their price, without refitting."""
         data = self._data[v]
         if data is None or not left_out.any():
             return 0.0
@@ -133,7 +134,7 @@ class Families:
     def fitted(
         self, v: int, inputs: NDArray[np.intp], start: ProcessKernel | None = None
     ) -> Family:
-        """Fit a family, from the kernel of another."""
+        """Fit the kernel of a family, starting from another kernel."""
         data = self._data[v]
         if data is None:
             return Family(inputs[self.problem.required[inputs, v]], NO_INPUTS, 0.0, 0.0)
@@ -144,18 +145,18 @@ class Families:
         reached = cost(columns, data.target, kernel)
         return Family(inputs, kernel, reached, reached)
 
-    def _judged(self, v: int, family: Family) -> Family:
-        """Replace the cost by which orders are compared, for a category."""
+    def _with_order_cost(self, v: int, family: Family) -> Family:
+        """Compute the cost by which orders are compared, if the child is a category."""
         data = self._data[v]
         if data is None or data.levels is None:
             return family
         columns = data.inputs(family.inputs)
         means = left_out_means(columns, data.target, family.kernel)
-        return family._replace(judged=level_cost(data.levels, means))
+        return family._replace(order_cost=level_cost(data.levels, means))
 
 
 class _ChangingFamily:
-    """A family during the choice of its inputs: gains are estimated, a refit decides."""
+    """A family while its inputs are chosen: gains are estimates, and a refit decides."""
 
     def __init__(
         self, families: Families, v: int, family: Family, allowed: NDArray[np.bool_]
@@ -186,7 +187,7 @@ class _ChangingFamily:
         self.allowed[u] = False
 
     def drop(self, u: int) -> None:
-        """Leave out an input unless it is worth its price; all others are then worth theirs too."""
+        """Leave out an input; if it turns out to be worth its price, keep it and stop shrinking."""
         kept = self.family.inputs != u
         kernel = self.family.kernel.only(kept)
         without = self.families.fitted(self.v, self.family.inputs[kept], kernel)

@@ -1,4 +1,4 @@
-"""Which inputs a child needs, by the evidence of a Gaussian process on few rows, then on all."""
+"""Choice of the inputs of one child, by the evidence of a Gaussian process."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,44 +7,46 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.networks.columns import curved
+from cosmodag.order.networks.columns import centred_squares
 from cosmodag.order.networks.evidence import (
     NO_INPUTS,
     Floats,
     Numbers,
     ProcessKernel,
     cost,
-    cost_and_slopes,
+    cost_and_gradient,
 )
 from cosmodag.order.networks.kernel_fit import fit_kernel
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Thresholds of evidence, and amount of work.
+    """Thresholds of evidence, and amount of work, of pruning.
 
     Parameters
     ----------
     candidate : float
-        Candidates are predecessors whose contribution exceeds this share of the child's strongest.
+        Candidates are predecessors whose contribution exceeds this fraction of the child's
+        strongest.
     nats : float
-        An input stays if the evidence falls by more than this without it.
+        An input is kept if the evidence falls by more than this without it.
     sure_nats : float
-        An input with a loss above this on few rows stays without a test on all rows.
+        An input with a loss above this on few rows is kept without a test on more rows.
     new_nats : float
-        An input from outside the candidates is tried if the evidence rises by more than this.
+        A further input is added if the evidence rises by more than this.
     weak_nats : float
-        An arc may be reversed if its child loses less than this.
+        An arc may be reversed if its child loses less than this without it.
     steps : int
         Steps of L-BFGS that fit a kernel.
     rows, rows_per_input, most_rows : int
-        A kernel is fitted on `rows_per_input` rows for each candidate, within the other two.
+        A kernel is fitted on `rows_per_input` rows per candidate, at least `rows` and at most
+        `most_rows`.
     screen_rows : int
-        Rows on which inputs are left out one by one, to find the doubtful ones.
+        Maximum number of rows on which inputs are left out one by one, to find the doubtful ones.
     final_rows : int
-        Rows on which the doubtful inputs are decided.
+        Maximum number of rows on which the doubtful inputs are decided.
     mend_rows, mend_tries : int
-        Rows on which further inputs are tried, and number of tries for each child.
+        Number of rows on which further inputs are tried, and number of tries per child.
     """
 
     candidate: float = 0.05
@@ -63,56 +65,56 @@ class Effort:
 
 
 class ChildData(NamedTuple):
-    """All inputs, and one variable as the target, in the rows that count for it."""
+    """All variables as inputs, and one as the target, in the rows that count for it."""
 
     columns: Floats
     target: Floats
     levels: NDArray[np.int64] | None = None
 
     def inputs(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return some of the inputs."""
+        """Select inputs."""
         return np.ascontiguousarray(self.columns[:, chosen])
 
     def first(self, rows: int) -> "ChildData":
-        """Return the first rows, the target centred on them."""
+        """Select the first rows, with the target centred on them."""
         target = self.target[:rows]
         levels = None if self.levels is None else self.levels[:rows]
         return ChildData(self.columns[:rows], target - target.mean(axis=0), levels)
 
 
-class Needed(NamedTuple):
-    """The inputs that a child needs, their kernel, and the loss in nats without each of them."""
+class NeededInputs(NamedTuple):
+    """The inputs of a child, their kernel, and the evidence in nats lost without each of them."""
 
     inputs: NDArray[np.intp]
     kernel: ProcessKernel
     gains: Numbers
 
     @classmethod
-    def without_evidence(cls, inputs: NDArray[np.intp]) -> "Needed":
-        """Return inputs whose evidence was not computed: none, or only required ones."""
+    def without_evidence(cls, inputs: NDArray[np.intp]) -> "NeededInputs":
+        """Record inputs whose evidence was not computed: none, or only required ones."""
         return cls(inputs, NO_INPUTS, np.zeros(len(inputs)))
 
 
-# Inputs with a smaller loss than this on few rows are left out together, to save evaluations.
+# Inputs with a loss below this on few rows are first left out together, to save evaluations.
 _USELESS = 0.5
 
-# Nats, to first order, from which an input is tried at all.
+# An input is tried only if its gain, to first order, exceeds this number of nats.
 _LEAST_PROMISE = 1.0
 
 
 def needed_inputs(
     data: ChildData, candidates: NDArray[np.intp], required: NDArray[np.bool_], effort: Effort
-) -> Needed:
+) -> NeededInputs:
     """Choose the inputs of one child among its candidates, by backward elimination.
 
-    A kernel is fitted to all candidates on few rows. Leaving each out in turn on these rows gives
-    the order of elimination and the inputs that are certainly needed; the others are left out one
-    after another on all rows, with the same kernel, if the evidence falls by little. Required
-    candidates stay whatever the evidence. The gains are nats lost without the input, on the rows on
-    which it was decided.
+    A kernel is fitted to all candidates on few rows. Leaving out each of them on these rows gives
+    the order of elimination, and the inputs that are certainly needed. The others are left out one
+    after another on up to ``final_rows`` rows, with the same kernel, if the evidence falls by
+    little. Required candidates are always kept. The gain of an input is the evidence lost without
+    it, on the rows on which it was decided.
     """
     if not len(candidates):
-        return Needed.without_evidence(candidates)
+        return NeededInputs.without_evidence(candidates)
     fitting = min(effort.most_rows, max(effort.rows, effort.rows_per_input * len(candidates)))
     few = data.first(fitting)
     kernel = fit_kernel(few.columns[:, candidates], few.target, steps=effort.steps)
@@ -130,7 +132,7 @@ def needed_inputs(
     if in_doubt:
         cost_with = _costs(data.first(effort.final_rows), candidates, kernel)
         kept = _eliminate(in_doubt, cost_with, gains, effort.nats)
-    return Needed(candidates[kept], kernel.only(kept), gains[kept])
+    return NeededInputs(candidates[kept], kernel.only(kept), gains[kept])
 
 
 def _costs(
@@ -146,7 +148,7 @@ def _eliminate(
 ) -> NDArray[np.bool_]:
     """Leave out, in this order, inputs with a small loss; return which candidates are kept.
 
-    The losses of the others are recorded in `gains`.
+    The losses of doubtful inputs that are kept are written to `gains`.
     """
     kept: NDArray[np.bool_] = np.ones(len(gains), dtype=bool)
     now = cost_with(kept)
@@ -175,16 +177,16 @@ def offered_inputs(
     most: int,
     shares: Sequence[float] = (1.0,),
 ) -> tuple[float, list[tuple[float, int]]]:
-    """Return the cost of a child now, and with each of a few further inputs, without refitting.
+    """Return the present cost of a child, and the cost with each of a few further inputs.
 
-    Slopes of the cost at relevance zero, for all columns from one inverse, select the inputs that
-    promise most. Each is tried with these shares of the relevance that the others have; the lowest
-    cost counts.
+    The kernel is not refitted. Derivatives of the cost at relevance zero select at most `most`
+    inputs. Each of them is tried at the median relevance of the present inputs times each of
+    `shares`, and its lowest cost counts.
     """
     # At relevance zero a column acts linearly only; its square represents curvature.
-    shapes = np.hstack([data.columns, curved(data.columns)])
+    shapes = np.hstack([data.columns, centred_squares(data.columns)])
     usual = kernel.usual_relevance
-    now = cost_and_slopes(data.columns[:, inputs], data.target, kernel, shapes)
+    now = cost_and_gradient(data.columns[:, inputs], data.target, kernel, shapes)
     promised = -now.relevances.reshape(2, -1).min(axis=0) * usual
     promised = np.where(allowed, promised, 0.0)
     promised[inputs] = 0.0

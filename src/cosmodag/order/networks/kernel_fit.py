@@ -3,21 +3,21 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from cosmodag.order.networks.evidence import Floats, Numbers, ProcessKernel, cost_and_slopes
+from cosmodag.order.networks.evidence import Floats, Numbers, ProcessKernel, cost_and_gradient
 
 _START_RELEVANCE, _START_AMPLITUDE, _START_BIAS = 4.0, 30.0, 1.0
 
-# Bounds in logarithms, so wide that only useless inputs reach one of them.
+# Bounds of the logarithms, so wide that only useless inputs reach one of them.
 _RELEVANCE_BOUNDS, _AMPLITUDE_BOUNDS, _BIAS_BOUNDS = (-10.0, 6.0), (-3.0, 8.0), (-6.0, 4.0)
 
 
 def fit_kernel(
     inputs: Floats, target: Floats, *, steps: int, start: ProcessKernel | None = None
 ) -> ProcessKernel:
-    """Minimise the cost of :func:`cost` by a few steps of L-BFGS.
+    """Minimise the cost (`cosmodag.order.networks.evidence.cost`) by a few steps of L-BFGS.
 
-    By default all inputs are equally relevant at the start. For the choice of inputs, stopping
-    early does as well as converging.
+    By default all inputs are equally relevant at the start. Inputs are chosen as well with few
+    steps as at convergence.
 
     Examples
     --------
@@ -52,9 +52,11 @@ def _kernel_at(logarithms: Numbers) -> ProcessKernel:
 
 
 def _objective(logarithms: Numbers, inputs: Floats, target: Floats) -> tuple[float, Numbers]:
-    """Return the cost and its gradient in the logarithms of all numbers of the kernel."""
+    """Return the cost and its gradient in the logarithms of all parameters of the kernel."""
     kernel = _kernel_at(logarithms)
-    slopes = cost_and_slopes(inputs, target, kernel)
-    if not np.isfinite(slopes.cost):
+    gradient = cost_and_gradient(inputs, target, kernel)
+    if not np.isfinite(gradient.cost):
         return 1e10, np.zeros_like(logarithms)
-    return slopes.cost, np.r_[kernel.relevances * slopes.relevances, slopes.amplitude, slopes.bias]
+    return gradient.cost, np.r_[
+        kernel.relevances * gradient.relevances, gradient.amplitude, gradient.bias
+    ]

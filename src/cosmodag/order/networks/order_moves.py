@@ -1,10 +1,10 @@
-"""Search near an order of networks, by the evidence of Gaussian processes.
+"""Local search of the order of networks, by the evidence of Gaussian processes.
 
-Training finds an order in which most variables are right. Here single variables are moved within
-it. For every child, one inverse gives the gain, to first order, from each input that the order
-forbids; one evaluation gives the loss of a child from which a move takes an input. The most
-promising moves are tried, and the families that they concern grown again; the best of a few is
-kept if the total evidence rises.
+Training finds an order in which most variables are in the right place; here single variables are
+moved within it. For every child, one inverse gives the gain, to first order, from each input that
+the order forbids; one evaluation gives the loss of a child that a move deprives of an input. The
+most promising moves are tried: the families concerned choose their inputs again, and the best of a
+few moves is made if the total evidence rises.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,16 +19,17 @@ from cosmodag.order.networks.families import Families, Family, SearchEffort, arc
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
-# Losses without refitting are overestimates: this share of them counts in what a move promises.
+# Losses without refitting are overestimates: this fraction of them counts in the estimated
+# improvement by a move.
 _SHARE_OF_LOSS = 0.3
-# Nats by which a move must raise the total evidence.
+# A move must raise the total evidence by this number of nats.
 _LEAST_IMPROVEMENT = 1.0
-# Moves that promise less than this are not tried.
+# Moves with an estimated improvement below this number of nats are not tried.
 _LEAST_PROMISE = -40.0
-# A trial ends when families have lost this multiple of the gain that others promise: gains without
-# refitting are underestimates.
+# A trial ends when the evidence has fallen by this multiple of the estimated gain. The multiple
+# exceeds one because gains without refitting are underestimates.
 _MOST_LOST = 3.0
-# Further inputs tried for each child when moves are proposed.
+# Number of further inputs tried per child when moves are proposed.
 _INPUTS_TRIED = 6
 
 
@@ -36,9 +37,9 @@ _INPUTS_TRIED = 6
 class FoundOrder:
     """An order, causes first, the graph grown on it, and its cost.
 
-    The cost is minus the log evidence in nats, with the price of arcs, on the rows of the search,
-    up to a constant; ``start_costs`` are those of the graphs given, ``nan`` for those that were not
-    reached in time. ``moves`` were made, and ``trials`` tried.
+    The cost is minus the log evidence in nats, plus the price of arcs, on the rows of the search,
+    up to a constant. ``start_costs`` are those of the starts, ``nan`` for those that were not
+    reached in time. ``trials`` moves were tried, and ``moves`` of them made.
     """
 
     order: NDArray[np.intp]
@@ -51,9 +52,10 @@ class FoundOrder:
 
 
 class _Move(NamedTuple):
-    """A variable, its place in the new order, and the nats that the move promises.
+    """A variable and its place in the new order, with estimates in nats.
 
-    ``gain`` is the gain of families that may use further inputs, without the losses of others.
+    ``gain`` is the estimated gain of families that get further inputs; ``promise`` also subtracts
+    the losses of others.
     """
 
     promise: float
@@ -76,15 +78,15 @@ def search_by_evidence(
     should_stop: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> FoundOrder:
-    """Take the best of some graphs by evidence, and search for a better one near its order.
+    """Select the start with most evidence, and search for a better graph near its order.
 
-    Starts are pairs of an order that satisfies the constraints, and a graph on it. Once
-    `should_stop` returns True, the best so far is returned. The result does not depend on the
-    number of workers.
+    A start is an order that satisfies the constraints, and a graph on it. Once `should_stop`
+    returns True, the best graph so far is returned. The result does not depend on the number of
+    workers.
 
     Examples
     --------
-    The cause of the curve is last in the order that is given:
+    The given order has the cause last:
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(300, 3))
@@ -113,24 +115,24 @@ def search_by_evidence(
             start_costs=costs,
             moves=search.moves,
             trials=search.trials,
-            finished=not pool.stopped,
+            finished=not pool.was_stopped,
         )
 
 
 class _Search:
-    """The best order so far, and the moves that were tried from it."""
+    """State of the search: the best order so far, and estimated gains of moves from it."""
 
     state: _State
 
     def __init__(self, problem: NetworkProblem, effort: SearchEffort, pool: Workers) -> None:
         self.problem, self.effort, self.pool = problem, effort, pool
         self.families = Families(problem, effort)
-        # Nats that v gains at [u, v] if u comes before it, for the present order.
+        # At [u, v]: estimated gain of v, in nats, if u were moved before it.
         self.gains = np.zeros((problem.d, problem.d))
         self.moves = self.trials = 0
 
     def start(self, order: NDArray[np.intp], adjacency: Arcs) -> _State:
-        """Grow the families of a graph within its order."""
+        """Choose the inputs of all children within an order, starting from a graph."""
         places = np.argsort(order)
         families = self.families.of(adjacency)
         grown = [
@@ -140,14 +142,14 @@ class _Search:
         return _State(order.tolist(), grown, self.families.total(grown))
 
     def climb(self) -> None:
-        """Make the best of some moves, until the most promising moves have failed."""
+        """Make moves that raise the evidence, until the most promising ones have failed."""
         has_moved = True
-        while has_moved and not self.pool.stopped:
+        while has_moved and not self.pool.was_stopped:
             has_moved = False
             moves = self._proposed()[: self.effort.trials]
             step = self.effort.at_once
             for some in (moves[i : i + step] for i in range(0, len(moves), step)):
-                tried = self.pool.run([partial(self._after, move) for move in some])
+                tried = self.pool.run([partial(self._state_after, move) for move in some])
                 reached = [state for state in tried if state is not None]
                 self.trials += len(reached)
                 if not reached:
@@ -173,8 +175,8 @@ class _Search:
                 self.gains[u, v] = max(0.0, gain - price)
         moves = []
         for v in range(d):
-            moves += self._past_others(v, places, -1)
-            moves += self._past_others(v, places, 1)
+            moves += self._moves_past_others(v, places, -1)
+            moves += self._moves_past_others(v, places, 1)
         promising = [move for move in moves if move.promise > _LEAST_PROMISE]
         return sorted(promising, reverse=True)
 
@@ -182,11 +184,11 @@ class _Search:
         later = (places > places[v]) & self.problem.support[:, v]
         return self.families.gains(v, self.state.families[v], later, _INPUTS_TRIED)
 
-    def _past_others(self, v: int, places: NDArray[np.intp], step: int) -> list[_Move]:
+    def _moves_past_others(self, v: int, places: NDArray[np.intp], step: int) -> list[_Move]:
         """List moves of v to earlier places (step −1) or to later ones (step 1).
 
-        Of v and each variable that it passes, the one that is first in the new order may become an
-        input of the other, and loses the other as an input.
+        Of v and a variable that it passes, the first in the new order may become an input of the
+        second, and can no longer have it as an input.
         """
         order, families, _ = self.state
         moves: list[_Move] = []
@@ -207,10 +209,10 @@ class _Search:
                 moves.append(_Move(promise, v, place, gain))
         return moves
 
-    def _after(self, move: _Move) -> _State:
-        """Move a variable; grow its family again, and those that lose it or may gain from it.
+    def _state_after(self, move: _Move) -> _State:
+        """Move a variable; choose the inputs of its family and of the affected ones again.
 
-        The cost is infinite if losses end the trial before all families are grown.
+        The cost is infinite if losses end the trial early.
         """
         before = np.argsort(self.state.order)
         order = [u for u in self.state.order if u != move.variable]

@@ -1,10 +1,10 @@
-"""From a fitted non-linear learner to a graph: which inputs of each network are real.
+"""Pruning of learnt networks: which inputs of each network the data support.
 
 A learner of networks gives an order and the strength of every arc, but no threshold on strengths
-separates real arcs from others: networks of many inputs underfit, and all their strengths are
+separates true arcs from others: networks of many inputs underfit, and all their strengths are
 small. Here the evidence of a Gaussian process with one relevance per input decides which candidates
-each child needs. Then the order itself is corrected: a pruned graph is a partial order, and an arc
-that the order forbade may be added if it closes no cycle.
+each child needs. Then the order itself is corrected: a pruned graph determines only a partial
+order, and an arc that the learnt order forbade may be added if it closes no cycle.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.dags import respecting
-from cosmodag.order.networks.inputs import Effort, Needed, needed_inputs, offered_inputs
+from cosmodag.order.networks.inputs import Effort, NeededInputs, needed_inputs, offered_inputs
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
 __all__ = ["Effort", "PrunedNetworks", "prune", "prune_networks"]
 
-# Children that were not judged in time keep candidates above this share of their strongest.
-_UNJUDGED_SHARE = 0.3
+# A child that was not tested in time keeps candidates above this fraction of its strongest one.
+_UNTESTED_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,17 @@ class PrunedNetworks:
     adjacency : (d, d) booleans
         The arcs, ``[u, v]`` for u → v; acyclic.
     gains : (d, d) array
-        For each arc, by how many nats the log evidence of the child falls without it, on the rows
-        on which that was decided (few for arcs beyond doubt, so that theirs is understated); 0
-        elsewhere, ``nan`` for arcs that were not judged in time.
+        For each arc, the fall of the child's log evidence without it, in nats, on the rows on which
+        the arc was decided (only a few rows for arcs beyond doubt, which understates their gain);
+        0 elsewhere, ``nan`` for arcs that were not tested in time.
     order : (d,) integers
-        A causal order of the graph, close to the one that was given.
+        A causal order of the graph, close to the given one.
     added : (d, d) booleans
-        Arcs that were not candidates: against the given order, or too weak.
+        Arcs that were not candidates, because they contradict the given order or were too weak.
     changed : int
         Number of arcs that contradict the given order.
     finished : bool
-        False if `should_stop` ended the work early; the graph is valid all the same.
+        False if `should_stop` ended the work early; the graph is valid nevertheless.
     """
 
     adjacency: Arcs
@@ -76,10 +76,11 @@ def prune_networks(
 ) -> PrunedNetworks:
     """Choose the arcs of a causal order that the data support, for relations of any shape.
 
-    Each child v is explained by its candidates: predecessors u whose contribution, strength times
-    the part of u's standard deviation that earlier variables do not explain, is not negligible
-    beside v's strongest. Those that the evidence does not need are left out. Then arcs from
-    non-descendants that raise the evidence clearly are added, and changed children judged again.
+    The contribution of an arc u → v is its strength times the residual standard deviation of u
+    given earlier variables. Candidates of a child are the predecessors whose contribution is not
+    negligible compared with the strongest; those without evidence are left out. Then arcs from
+    non-descendants that clearly raise the evidence are added, and the inputs of changed children
+    are tested again.
 
     The result does not depend on the units of the columns, nor on the number of workers.
 
@@ -88,30 +89,30 @@ def prune_networks(
     X : (n, d) array
         The data, in any units, without missing values.
     strengths : (d, d) array
-        Of each arc u → v, in the units of the data; signs do not matter.
+        The strength of each arc u → v, in the units of the data; signs do not matter.
     order : (d,) integers
         The variables, causes first.
     support : (d, d) booleans, optional
         Arcs that may exist; by default all.
     required : (d, d) booleans, optional
-        Arcs that exist for any evidence, even against `order`.
+        Arcs that must exist, whatever the evidence, even against `order`.
     before : (d, d) booleans, optional
-        Variables u that come before others v, transitively closed, even against `order`.
+        Whether u must come before v, transitively closed, even against `order`.
     counted : (n, d) array, optional
-        Zero where a row is not used for a variable's own equation, such as where it was set.
+        Zero where a row is not used for the equation of a variable, such as where it was set.
     random : int, Generator or None
-        Seed of the order of rows; None is the same as 0.
+        Seed of the random order of rows; None is the same as 0.
     should_stop : callable, optional
-        Called between children; after True the result so far is returned.
+        Called between children; once it returns True, the result so far is returned.
     on_progress : callable, optional
-        Called with the number of children done and the number to do.
+        Called with the number of children done and the total number.
     effort : Effort, optional
         Thresholds of evidence, and amount of work.
     workers : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one per processor.
     embedding : Embedding, optional
-        Which columns of the data are categories or counts, for a table in its own units; strengths
-        are then those of standardised columns. By default all columns are numbers.
+        Which columns of the data are categories or counts. The table must then be in its own units,
+        and strengths refer to standardised columns. By default all columns are numbers.
 
     Returns
     -------
@@ -120,8 +121,8 @@ def prune_networks(
     Raises
     ------
     DataError
-        If shapes do not fit, `order` is no order, `required` and `before` have a cycle, or
-        `required` leaves `support`.
+        If a shape is wrong, `order` is not a permutation, `required` and `before` together have a
+        cycle, or `support` excludes a required arc.
 
     Examples
     --------
@@ -147,95 +148,97 @@ def prune(
     on_progress: Callable[[int, int], None] | None = None,
     workers: int | None = None,
 ) -> PrunedNetworks:
-    """Choose arcs as :func:`prune_networks` does, for input that was checked."""
+    """Choose arcs as :func:`prune_networks` does, for a problem that was checked."""
     with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
-        graph = _Graph(problem, pool)
-        graph.judge(np.arange(problem.d))
-        graph.mend()
-        return graph.result(finished=not pool.stopped)
+        pruning = _Pruning(problem, pool)
+        pruning.choose_inputs(np.arange(problem.d))
+        pruning.correct_order()
+        return pruning.result(finished=not pool.was_stopped)
 
 
-class _Graph:
-    """The arcs so far, and the inputs that each child was found to need."""
+class _Pruning:
+    """State of pruning: the present arcs, and the result of the test of each child."""
 
     def __init__(self, problem: NetworkProblem, pool: Workers) -> None:
         self.problem, self.pool = problem, pool
         self.candidates = problem.candidates(problem.effort.candidate)
         self.adjacency = self.candidates.copy()
-        self.needed: dict[int, Needed] = {}
+        self.needed: dict[int, NeededInputs] = {}
 
-    def judge(self, children: NDArray[np.intp]) -> None:
-        """Choose the inputs of some children among their present inputs."""
-        # The longest tasks first, so that no worker begins one at the end.
+    def choose_inputs(self, children: NDArray[np.intp]) -> None:
+        """Choose the inputs of the given children among their present inputs."""
+        # The longest tasks come first, so that no worker begins one at the end.
         longest_first = children[np.argsort(-self.adjacency[:, children].sum(0), kind="stable")]
-        found = self.pool.run([partial(self._judged, v) for v in longest_first.tolist()])
+        found = self.pool.run([partial(self._needed_inputs, v) for v in longest_first.tolist()])
         for v, needed in zip(longest_first.tolist(), found, strict=True):
             self._set_inputs(v, needed)
 
-    def mend(self) -> None:
-        """Add or reverse arcs that the order forbade, best first, and judge the children again."""
+    def correct_order(self) -> None:
+        """Add or reverse arcs that the order forbade, best first; then test changed children."""
         reach = self._reach()
-        found = self.pool.run([partial(self._offers, v, reach) for v in range(self.problem.d)])
+        found = self.pool.run([partial(self._additions, v, reach) for v in range(self.problem.d)])
         changed: set[int] = set()
         for _, u, v in sorted((offer for offers in found for offer in offers or []), reverse=True):
             turns = bool(self.adjacency[v, u])
+            if turns and u in changed:
+                continue
             self.adjacency[v, u] = False
-            if turns:
-                reach = self._reach()
-            if reach[v, u] or (turns and u in changed):
+            without = self._reach() if turns else reach
+            if without[v, u]:  # u → v would close a cycle
                 self.adjacency[v, u] = turns
-                if turns:
-                    reach = self._reach()
                 continue
             self.adjacency[u, v] = True
             changed |= {u, v} if turns else {v}
-            reach |= np.outer(reach[:, u], reach[v])
-        self.judge(np.array(sorted(changed), dtype=np.intp))
+            reach = without | np.outer(without[:, u], without[v])
+        self.choose_inputs(np.array(sorted(changed), dtype=np.intp))
 
     def result(self, *, finished: bool) -> PrunedNetworks:
         gains = np.where(self.adjacency, np.nan, 0.0)
         for v, needed in self.needed.items():
             gains[needed.inputs, v] = needed.gains
         gains[~self.adjacency] = 0.0
-        places = np.argsort(self.problem.given)
+        places = np.argsort(self.problem.given_order)
         against = self.adjacency & (places[:, None] > places)
         return PrunedNetworks(
             adjacency=self.adjacency,
             gains=gains,
-            order=respecting(self.problem.given, self.adjacency | self.problem.before),
+            order=respecting(self.problem.given_order, self.adjacency | self.problem.before),
             added=self.adjacency & (~self.candidates | against),
             changed=int(against.sum()),
             finished=finished,
         )
 
     def _reach(self) -> Arcs:
-        """(d, d): whether v must come after u, or is u, at [u, v]."""
+        """(d, d): whether v is u, or must come after u, at [u, v]."""
         reach = closure(self.adjacency | self.problem.before)
         np.fill_diagonal(reach, True)
         return reach
 
-    def _judged(self, v: int) -> Needed:
+    def _needed_inputs(self, v: int) -> NeededInputs:
         candidates = np.flatnonzero(self.adjacency[:, v])
         required = self.problem.required[candidates, v]
         data = self.problem.child(v)
         if data is None:
-            return Needed.without_evidence(candidates[required])
+            return NeededInputs.without_evidence(candidates[required])
         return needed_inputs(data, candidates, required, self.problem.effort)
 
-    def _set_inputs(self, v: int, needed: Needed | None) -> None:
+    def _set_inputs(self, v: int, needed: NeededInputs | None) -> None:
         if needed is None and v in self.needed:
-            # Not judged again: it keeps its inputs, except arcs reversed in the meantime.
+            # Not tested again in time: it keeps its inputs, except arcs reversed in the meantime.
             inputs = self.needed[v].inputs
             self.adjacency[:, v] &= np.isin(np.arange(self.problem.d), inputs)
         elif needed is None:
-            self.adjacency[:, v] = self.problem.candidates(_UNJUDGED_SHARE)[:, v]
+            self.adjacency[:, v] = self.problem.candidates(_UNTESTED_SHARE)[:, v]
         else:
             self.adjacency[:, v] = False
             self.adjacency[needed.inputs, v] = True
             self.needed[v] = needed
 
-    def _offers(self, v: int, reach: Arcs) -> list[tuple[float, int, int]]:
-        """Gain, input and child v, for non-descendants and for children that hardly need v."""
+    def _additions(self, v: int, reach: Arcs) -> list[tuple[float, int, int]]:
+        """Further inputs u of v with a clear gain, as (net gain, u, v).
+
+        An input may be a non-descendant of v, or a child that hardly needs v.
+        """
         weak = self._weak_arcs_from(v)
         allowed = self.problem.support[:, v] & (~reach[v] | (weak > 0))
         data, effort = self.problem.child(v), self.problem.effort
@@ -248,7 +251,7 @@ class _Graph:
         return [offer for offer in net if offer[0] > effort.new_nats]
 
     def _weak_arcs_from(self, v: int) -> NDArray[np.float64]:
-        """(d,): nats that each child loses without v; 0 for large losses and required arcs."""
+        """(d,): evidence that each child loses without v; 0 for large losses and required arcs."""
         weak = np.zeros(self.problem.d)
         for child in np.flatnonzero(self.adjacency[v] & ~self.problem.required[v]).tolist():
             if child in self.needed:

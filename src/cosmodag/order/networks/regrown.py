@@ -1,4 +1,4 @@
-"""The arcs of an order on all rows: families that few rows chose are grown again on more."""
+"""Families that were chosen on few rows, chosen again on more rows of the same order."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,20 +12,19 @@ from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
 STAGES = (SearchEffort(rows=500), SearchEffort(rows=1000, steps=5))
-"""Rows of each stage, and steps that its kernels are fitted for. Families of 300 rows lack many
-weak arcs: on standardised networks of 30 units (d = 20, scale-free) 26 of 70 true arcs were
-missing, 10 after growing on 500 rows and 7 on 1,000, which takes six times as long."""
+"""Rows of each stage, and steps of the fit of a kernel. Families chosen on 300 rows lack many weak
+arcs: on standardised networks of 30 units (d = 20, scale-free) 26 of 70 true arcs were missing, 10
+after the stage of 500 rows and 7 after that of 1,000, which takes six times as long."""
 
 
-class Regrown(NamedTuple):
-    """Arcs; the nats lost without each, less its price, with the same kernel; whether all is done.
-
-    If it is not, some families are those of fewer rows.
-    """
+class RegrownGraph(NamedTuple):
+    """A graph whose families were chosen on more rows."""
 
     adjacency: Arcs
     gains: NDArray[np.float64]
+    """(d, d): evidence in nats lost without each arc, less its price, with the same kernel."""
     finished: bool
+    """False if some families are still those of fewer rows."""
 
 
 def regrow(
@@ -36,10 +35,10 @@ def regrow(
     stages: Sequence[SearchEffort] = STAGES,
     should_stop: Callable[[], bool] | None = None,
     workers: int | None = None,
-) -> Regrown:
-    """Choose the inputs of every variable among those before it, on more and more rows.
+) -> RegrownGraph:
+    """Choose the inputs of every variable among its predecessors, on more and more rows.
 
-    The choice begins with the arcs of `adjacency`. A stage with more rows than the table has uses
+    The first stage starts from the arcs of `adjacency`. A stage with more rows than the table uses
     all of them, and is the last. The result does not depend on the number of workers.
 
     Examples
@@ -53,11 +52,11 @@ def regrow(
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
     """
     places, rows = np.argsort(order), len(problem.columns.inputs)
-    needed = [stage for k, stage in enumerate(stages) if k == 0 or stages[k - 1].rows < rows]
+    used = [stage for k, stage in enumerate(stages) if k == 0 or stages[k - 1].rows < rows]
     families: list[Family] = []
     gains = np.zeros((problem.d, problem.d))
     with Workers(workers, should_stop) as pool:
-        for stage in needed:
+        for stage in used:
             on_rows = Families(problem, stage)
             before = families or on_rows.of(adjacency)
             tasks = [
@@ -67,4 +66,4 @@ def regrow(
             families = [one or old for one, old in zip(pool.run(tasks), before, strict=True)]
         for v, family in enumerate(families):
             gains[family.inputs, v] = on_rows.losses(v, family)
-        return Regrown(arcs_of(families), gains, finished=not pool.stopped)
+        return RegrownGraph(arcs_of(families), gains, finished=not pool.was_stopped)

@@ -1,17 +1,27 @@
-"""A better order of networks than the learnt one: the best of several starts, searched further."""
+"""Search for a better order of networks than the learnt one, from several starts."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.dags import respecting
-from cosmodag.order.networks.additive import additive_start
+from cosmodag.order import BlockProblem, search_blocks
+from cosmodag.order.moments import Moments
 from cosmodag.order.networks.order_moves import search_by_evidence
-from cosmodag.order.networks.problem import NetworkProblem
+from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.pruning import PrunedNetworks
-from cosmodag.order.networks.regrown import Regrown, regrow
+from cosmodag.order.networks.regrown import RegrownGraph, regrow
+
+# A number becomes three columns: itself, and its Legendre polynomials of degree 2 and 3.
+_DEGREE = 3
+# Values beyond these quantiles are clipped before polynomials are computed, to limit outliers.
+_INNER = (0.005, 0.995)
+_ADDITIVE_RESTARTS = 3
 
 
 def search_networks(
@@ -23,20 +33,20 @@ def search_networks(
     should_stop: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
-    """Search for an order of networks with more evidence than the one that was learnt.
+    """Search for an order of networks with more evidence than the learnt one.
 
-    Starts are the graph that was learnt and pruned, other `orders`, and the best order under which
-    variables are sums of curves. From the start of most evidence, single variables are moved while
-    the evidence rises; arcs are then chosen on all rows.
+    Starts are the learnt and pruned graph, the other `orders`, and the best order for sums of
+    curves. From the start with most evidence, single variables are moved while the evidence rises;
+    arcs are then chosen again on more rows.
 
     Returns
     -------
     PrunedNetworks
-        The graph; `added` and `changed` compare it with the one that was learnt.
+        The graph; `added` and `changed` compare it with the learnt one.
     list of dict
-        One record for each start: ``start``, its name; ``before``, the log evidence of its graph
-        less 3 nats for each arc, on the rows of the search; and for the best start ``after``, the
-        same at the end, ``moves`` and ``trials``.
+        One entry per start: ``start``, its name; ``before``, the log evidence of its graph on the
+        rows of the search, less 3 nats per arc; and ``chosen``. The entry of the chosen start also
+        has ``after``, the same at the end, and the numbers of ``moves`` and ``trials``.
 
     Examples
     --------
@@ -56,7 +66,7 @@ def search_networks(
     found = search_by_evidence(
         problem, list(starts.values()), should_stop=should_stop, workers=workers
     )
-    whole = Regrown(found.adjacency, np.where(found.adjacency, np.nan, 0.0), finished=False)
+    whole = RegrownGraph(found.adjacency, np.where(found.adjacency, np.nan, 0.0), finished=False)
     if found.finished:
         whole = regrow(
             problem, found.order, found.adjacency, should_stop=should_stop, workers=workers
@@ -79,3 +89,49 @@ def search_networks(
     if best is not None:
         report[best] |= {"after": -found.cost, "moves": found.moves, "trials": found.trials}
     return pruned, report
+
+
+def additive_start(
+    problem: NetworkProblem, order: NDArray[np.intp], *, random: Any = None
+) -> tuple[NDArray[np.intp], Arcs]:
+    """Search, near a given order, for the best graph in which variables are sums of curves.
+
+    Rows in which a variable was set count like all others, since the result is only a start for
+    further searches.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 3))
+    >>> x[:, 0] += x[:, 2] ** 2
+    >>> first = np.array([0, 1, 2])
+    >>> order, adjacency = additive_start(NetworkProblem(x, first), first)
+    >>> bool(adjacency[2, 0]), int(adjacency.sum())
+    (True, 1)
+    """
+    targets = [one.astype(np.float64) for one in problem.columns.targets]
+    parts = [_curve(one) if one.ndim == 1 else one for one in targets]
+    # A category that does not vary has no columns, but a block must have one.
+    parts = [part if part.shape[1] else np.zeros((len(part), 1)) for part in parts]
+    table = np.hstack(parts)
+    blocks = BlockProblem(
+        Moments.of(table),
+        np.array([part.shape[1] for part in parts]),
+        penalty=0.5 * math.log(len(table)),
+        targets=np.array([1 if one.ndim == 1 else max(1, one.shape[1]) for one in targets]),
+        support=problem.support,
+        required=problem.required,
+        before=closure(problem.before),
+    )
+    generator = np.random.default_rng(0 if random is None else random)
+    found = search_blocks(blocks, order, random=generator, restarts=_ADDITIVE_RESTARTS)
+    return found.order.astype(np.intp), found.adjacency
+
+
+def _curve(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Columns that represent a number; the first is the number itself."""
+    low, high = np.quantile(column, _INNER)
+    if high <= low:
+        low, high = column.min(), column.max() + 1e-9
+    inner = np.clip(2 * (column - low) / (high - low) - 1, -1, 1)
+    return np.column_stack([column, legendre.legvander(inner, _DEGREE)[:, 2:]])

@@ -1,4 +1,4 @@
-"""Independent tasks of linear algebra on all processors, which can be stopped between tasks."""
+"""Pool of threads for independent tasks of linear algebra; it can be stopped between tasks."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -11,20 +11,20 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """A pool of threads; within its context, products of matrices use one thread each.
+    """A pool of threads; within its context, matrix products use one thread each.
 
-    A task runs on one thread, so that results do not depend on the number of threads.
+    Every task thus runs on one thread, and results do not depend on the number of threads.
 
     Parameters
     ----------
     number : int or None
-        Threads; None is one for each processor that this process may use.
+        Number of threads; None is one per processor that this process may use.
     should_stop : callable or None
-        Called after each task, in the calling thread; after True no further task begins.
+        Called after each task, in the calling thread; once it returns True, no further task begins.
     on_progress : callable or None
-        Called after each task, in the calling thread, with tasks done and `tasks`.
+        Called after each task, in the calling thread, with the number of tasks done and `tasks`.
     tasks : int
-        Number of tasks, for `on_progress`.
+        Total number of tasks, for `on_progress`.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Workers:
         *,
         tasks: int = 1,
     ) -> None:
-        self.stopped = False
+        self.was_stopped = False
         self._number, self._tasks, self._done = number or cores(), tasks, 0
         self._should_stop = should_stop or (lambda: False)
         self._on_progress = on_progress or (lambda done, tasks: None)
@@ -55,17 +55,17 @@ class Workers:
         self._limits.close()
 
     def run(self, tasks: Sequence[Callable[[], Result]]) -> list[Result | None]:
-        """Run all tasks; return the results in order, None for tasks that were not begun."""
+        """Run all tasks; return their results in order, None for tasks that did not begin."""
         results: list[Result | None] = [None] * len(tasks)
 
         def run_one(place: int) -> tuple[int, Result | None]:
-            return place, None if self.stopped else tasks[place]()
+            return place, None if self.was_stopped else tasks[place]()
 
-        self.stopped = self.stopped or self._should_stop()
+        self.was_stopped = self.was_stopped or self._should_stop()
         pieces = (partial(run_one, place) for place in range(len(tasks)))
         for place, result in as_completed(pieces, self._number):
             results[place] = result
             self._done = min(self._done + 1, self._tasks)
             self._on_progress(self._done, self._tasks)
-            self.stopped = self.stopped or self._should_stop()
+            self.was_stopped = self.was_stopped or self._should_stop()
         return results

@@ -1,1 +1,1 @@
-"""Orders to start a search from, without learning anything."""
+"""Orders from which a search can start, computed from the moments alone."""

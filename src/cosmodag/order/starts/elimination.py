@@ -1,29 +1,29 @@
-"""Compiled elimination of variables from an inverse of correlations, each where it costs least."""
+"""Compiled elimination of variables from the inverse correlations, the cheapest one first."""
 
 from typing import Any
 
 from cosmodag.compiled import borrowing
 
-# Pairs worth less than this share of the penalty are not looked at.
+# Pairs whose dependence is worth less than this share of the penalty are not neighbours.
 LEAST_SHARE = 0.3
-# Costs that differ by less than this share of the penalty are equal but for rounding, which
-# depends on the units of the columns.
+# Costs that differ by less than this share of the penalty count as equal: they may differ by
+# rounding, which depends on the units of the columns.
 TIE = 1e-6
 
 
 @borrowing
 def eliminate(inverse: Any, half_rows: float, penalty: float, costs: Any, ints: Any) -> None:
-    """Write an order to ``ints[0]``, last variable first found; see `elimination_order`.
+    """Write an order to ``ints[0]``, from its last variable to its first; see `elimination_order`.
 
-    ``inverse`` is overwritten by the inverses of the correlations of those that remain. ``ints[1]``
-    holds 0 for what is eliminated, 1 for what has a cost and 2 for what is to be costed (at first
-    all), ``ints[2]`` the neighbours of a variable.
+    ``inverse`` is overwritten by the inverse correlations of the remaining variables. ``ints[1]``
+    holds 0 for eliminated variables, 1 for those with a current cost and 2 for those whose cost
+    must be computed (initially all); ``ints[2]`` is space for the neighbours of a variable.
 
-    The cost of v is the change, by its elimination, of the number of pairs of neighbours that
-    depend on each other given the rest, and one for each neighbour. A pair that is worth less than
-    the penalty counts in part. Only the costs of the neighbours of what was eliminated are renewed.
-    Of equal costs the last variable goes, so that variables which nothing orders keep the order of
-    the columns.
+    The cost of eliminating v is the number of its neighbours, plus the change in the number of
+    pairs of neighbours that depend on each other given the rest. A dependence that is worth less
+    than the penalty counts as a fraction. After each elimination, only the costs of the neighbours
+    of the eliminated variable are updated. Of equal costs, the last variable is eliminated, so that
+    unrelated variables keep the order of the columns.
     """
     order, state, near = ints[0], ints[1], ints[2]
     d = len(costs)

@@ -1,4 +1,4 @@
-"""Starting orders: the learners', and those that correlations or variances suggest."""
+"""Starting orders that correlations or variances suggest."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,19 +11,20 @@ from cosmodag.order.scores import default_penalty
 from cosmodag.order.starts.conditional_variances import equal_variance_order
 from cosmodag.order.starts.elimination import eliminate
 
-# Up to these sizes a random start, and the equal-variance order, cost little.
-RANDOM_UP_TO = 40
+# Names of the starts.
 RANDOM, VARIANCE, EQUAL_VARIANCE = "random", "variance", "equal-variance"
 SCALE_FREE, HUBS_FIRST = "scale-free", "hubs first"
+# Number of variables up to which each start is cheap beside a search.
+RANDOM_UP_TO = 40
 EQUAL_VARIANCE_UP_TO = 2000
 ELIMINATED_UP_TO = 3000
 WIDE_UP_TO = 3000
-# What is added to the diagonal of correlations, so that collinear columns have an inverse.
+# Added to the diagonal of the correlations, so that they have an inverse if columns are collinear.
 RIDGE = 1e-6
 
 
 def variance_order(moments: Moments) -> NDArray[np.int64]:
-    """Variables by rising variance; ties by index.
+    """Sort the variables by variance, in ascending order; ties by index.
 
     Examples
     --------
@@ -34,11 +35,12 @@ def variance_order(moments: Moments) -> NDArray[np.int64]:
 
 
 def scale_free_order(moments: Moments, penalty: float | None = None) -> NDArray[np.int64]:
-    """Order that does not depend on units.
+    """Compute an order that does not depend on units.
 
-    By `elimination_order` with at least twice as many rows as variables; with fewer rows the
-    inverse of the correlations is mostly noise, and beyond 3,000 variables elimination takes too
-    long: there, by the share of the variance of each that the best few others explain, least first.
+    This is `elimination_order` if there are at least twice as many rows as variables, and at most
+    3,000 variables: with fewer rows the inverse correlations are mostly noise, and with more
+    variables elimination takes too long. Otherwise, variables are sorted by the share of their
+    variance that the best few others explain, in ascending order.
 
     Parameters
     ----------
@@ -64,20 +66,23 @@ def scale_free_order(moments: Moments, penalty: float | None = None) -> NDArray[
 
 
 def elimination_order(moments: Moments, penalty: float) -> NDArray[np.int64]:
-    """Order found from its end: next to last comes the variable whose elimination costs least.
+    """Build an order from its end by eliminating the variable of least cost, again and again.
 
-    The inverse of the correlations joins every two variables that depend on each other given all
-    others: parents and children, and the parents of a child. To eliminate a variable joins its
-    neighbours. A variable without children has parents for neighbours, which are joined already;
-    once it is gone, they are joined no more unless something else joins them. So of a sparse graph
-    the variable goes first that adds fewest pairs (the minimum fill of sparse factorisations).
-    Started from here, searches need few moves: with 20 neighbours each and 10,000 rows .07 to .11
-    wrong arcs per arc were left before any move (d = 200 to 1,000), 5 in the order of summed
-    squared correlations. That each neighbour costs as much as one pair, and the least share of a
-    pair (`eliminate`), were chosen on two tables for each kind of `benchmarks/search.md`, other
-    seeds; costs of .5 to 2 a neighbour gave graphs of about the same score.
+    Two variables are neighbours if their entry in the inverse correlations is not zero, that is, if
+    they depend on each other given all others: these are parents and children, and the parents of a
+    common child (the moral graph). Eliminating a variable makes all its neighbours depend on each
+    other. The neighbours of a variable without children are its parents, which already do; after
+    its elimination they no longer do, unless for another reason. In a sparse graph, the variable
+    that adds the fewest pairs is therefore eliminated first, as in the minimum-fill heuristic of
+    sparse factorisations.
 
-    One matrix of correlations is used where variables count different rows: that of most rows.
+    A search from this order needs few moves: with 20 neighbours each and 10,000 rows there were .07
+    to .11 wrong arcs per arc before any move (d = 200 to 1,000), and 5 in the order by summed
+    squared correlations. That a neighbour costs as much as a pair, and the least share of a pair
+    (`eliminate`), were chosen on two tables of each kind in `benchmarks/search.md`, with other
+    seeds; costs of .5 to 2 per neighbour gave graphs of about the same score.
+
+    If variables use different rows, the correlations of the largest group of rows are used.
 
     Examples
     --------
@@ -96,16 +101,16 @@ def elimination_order(moments: Moments, penalty: float) -> NDArray[np.int64]:
 
 
 def is_wide(d: int, rows: float) -> bool:
-    """Tell whether rows are so few that parents are few too, and searches cheap."""
+    """Whether rows are so few beside variables that parents are few, and searches cheap."""
     return d <= WIDE_UP_TO and 4 * rows <= d
 
 
 def hubs_first(moments: Moments) -> NDArray[np.int64]:
-    """Variables by the falling sum of their squared correlations.
+    """Sort the variables by the sum of their squared correlations, in descending order.
 
-    With far fewer rows than variables (1,000 and 2,000 variables, 150 rows) searches from here
-    ended higher than from `scale_free_order` on 6 of 8 tables, by 95 to 342, and lower on two, by
-    147 and 251.
+    With far fewer rows than variables (1,000 and 2,000 variables, 150 rows), searches from this
+    order ended at higher scores than from `scale_free_order` on 6 of 8 tables, by 95 to 342, and at
+    lower ones on two, by 147 and 251.
 
     Examples
     --------
@@ -116,12 +121,12 @@ def hubs_first(moments: Moments) -> NDArray[np.int64]:
     """
     correlations = moments.correlations[int(np.argmax(moments.rows))]
     sums = np.einsum("ij,ij->j", correlations, correlations)
-    # Rounded, since equal sums differ in their last digits.
+    # Rounded, because equal sums differ in their last digits.
     return np.argsort(-np.round(sums, 9), kind="stable").astype(np.int64)
 
 
 def closed_order(*parts: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Give what must come before what, by some relations together, with all that follows from it.
+    """Combine relations "u must come before v", at [u, v], and take their transitive closure.
 
     Examples
     --------
@@ -132,7 +137,7 @@ def closed_order(*parts: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """
     closed = closure(np.logical_or.reduce(parts))
     if closed.diagonal().any():
-        raise DataError("What is required to come before what has a cycle.")
+        raise DataError("The required arcs and precedences of variables contain a cycle.")
     return closed
 
 
@@ -142,10 +147,10 @@ def further_starts(
     before: NDArray[np.bool_] | None = None,
     penalty: float | None = None,
 ) -> dict[str, NDArray[np.int64]]:
-    """Orders that cost little beside a search.
+    """Compute starts that are cheap beside a search, by name.
 
-    By variance; by variance given those before; `scale_free_order`; `hubs_first` where rows are
-    few; and at random, where there are few variables.
+    These are `variance_order`, `equal_variance_order`, `scale_free_order`, `hubs_first` if rows are
+    few, and a random order if variables are few.
     """
     d = moments.variables
     starts = {VARIANCE: respecting(variance_order(moments), before)}

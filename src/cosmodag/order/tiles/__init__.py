@@ -1,1 +1,1 @@
-"""Pruning in tiles of children, which needs memory for rows and arcs only; also on a GPU."""
+"""Pruning in tiles, on a CPU or GPU, with memory for the table and the arcs only."""

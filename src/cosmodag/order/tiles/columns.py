@@ -1,4 +1,4 @@
-"""A table too wide for its correlations to be kept: standardised columns instead."""
+"""Standardised columns, for tables with too many columns to store their correlations."""
 
 from dataclasses import dataclass, field
 
@@ -6,30 +6,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.order.moments import Moments, _standardised
+from cosmodag.order.moments import Moments, standardised
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-# Columns standardised at a time: few enough for a cache, many enough to outweigh a call.
+# Columns standardised at a time: few enough for the cache, enough to outweigh the cost of a call.
 _TOGETHER = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Columns(Moments):
-    """Moments whose correlations are products of columns, taken when they are needed.
+    """Moments whose correlations are computed from the columns when they are needed.
 
-    Memory is O(n d) where that of `Moments` is O(d²): at d = 100,000 correlations take 80 GB.
+    Memory is O(n d) instead of O(d²): correlations of 100,000 variables take 80 GB.
 
     Attributes
     ----------
     standard : (d, n) array of float64
-        Per variable, its values less their mean, of length one; zeros where it is constant.
+        Values of each variable, centred and scaled to length one; zeros if it is constant.
     """
 
     standard: NDArray[np.float64] = field(kw_only=True)
 
     @staticmethod
     def of(X: ArrayLike, counted: ArrayLike | None = None) -> "Columns":
-        """Standardise a table, in which every row counts.
+        """Standardise a table without row weights.
 
         Examples
         --------
@@ -41,13 +41,13 @@ class Columns(Moments):
         if table.ndim != 2 or not len(table):
             raise DataError(f"A table has rows and columns, but this one has shape {table.shape}.")
         if counted is not None:
-            raise DataError("Columns are standardised over all rows: there are no row weights.")
+            raise DataError("Columns are standardised over all rows, without row weights.")
         n, d = table.shape
         standard, means, scales = np.empty((d, n)), np.empty((1, d)), np.empty((1, d))
 
         def standardise(first: int) -> None:
             part = slice(first, first + _TOGETHER)
-            columns, _, means[0, part], scales[0, part] = _standardised(
+            columns, _, means[0, part], scales[0, part] = standardised(
                 np.ascontiguousarray(table[:, part], np.float64), None
             )
             standard[part] = columns.T

@@ -1,20 +1,23 @@
-"""Grow for many children at once, as one compiled program: a lane works on one child at a time.
+"""Growing of the paths of many children in one compiled program, each lane on one child at a time.
 
-In every step each lane has one column y, and one matrix product of all candidates with all those
-columns, w = X Yᵀ, gives what all lanes need next:
+In each step every lane has one column y. One matrix product of all candidates with these columns,
+w = X Yᵀ, gives what all lanes need next:
 
-- a lane that begins a child has y = the child itself: w is what every candidate has in common with
-  it (``along``), and nothing is explained of any candidate yet (``left`` = 1);
-- a lane that has just taken a candidate has y = what is new in it, z of length one:
-  left −= w², along −= b w with b the share of z in the child.
+- For a lane that begins a child, y is the child itself: w is the covariance of every candidate with
+  it (``along``), and the variance of every candidate (``left``) is 1.
+- For a lane that has just added a candidate, y is the part z of the candidate that is orthogonal to
+  the path, scaled to length one: left −= w² and along −= b w, where b is the covariance of z and
+  the child.
 
 The gain of a candidate is along² / left, as in `grow`. A lane whose best gain is not worth the
-penalty ends its child and begins the next one in the queue, so that no column of a product is
-wasted on finished children. In single precision ``left`` and ``along`` are estimates, good enough
-to choose a candidate; z, b and the rest of the child are computed again from the columns before it
-is taken, and it is refused where they do not agree. Where the best candidate adds next to nothing
-new, or would leave next to nothing of the child, the estimates are too coarse: the child is cut
-off, and repeated in double precision.
+penalty ends its child and begins the next child in the queue, so that no column of a product is
+wasted on finished children.
+
+In single precision ``left`` and ``along`` are estimates, good enough to choose a candidate. Before
+it is added, z, b and the residual of the child are recomputed from the columns, and the candidate
+is rejected if its gain turns out too small. If the best candidate adds next to nothing new, or
+would leave next to nothing of the child, the estimates are too coarse: the child is cut off, to be
+repeated in double precision.
 """
 
 from __future__ import annotations
@@ -26,39 +29,41 @@ from cosmodag.order.scores import NEGLIGIBLE
 
 # TF32 products, the default on GPUs, gave 3.5 % false arcs.
 _EXACT = "highest"
-# Candidates refused after which a child ends: further gains are rounding errors.
+# Number of rejected candidates after which a child ends: further gains are rounding errors.
 _REFUSALS = 16
+# Value of ``left`` for candidates that were added or rejected.
 _TAKEN = -1.0
-# Single precision is too coarse where this little is new in a candidate, or left of a child.
+# Single precision is too coarse if a candidate adds a smaller share of its variance than the first
+# number, or leaves a smaller share of the child's than the second.
 _LITTLE_NEW, _LITTLE_LEFT = 1e-5, 1e-6
 
 
 class Queue(NamedTuple):
-    """Constant inputs: candidates in causal order, the children to do, and limits."""
+    """Constant inputs: candidates in causal order, a queue of children, and limits."""
 
     columns: jax.Array  # (candidates, n), of length one or zero; padded with zeros
-    children: jax.Array  # (q,) places in the order
-    share: jax.Array  # least gain, of the variance left, that is worth an arc
-    limit: jax.Array  # of parents
+    children: jax.Array  # (q,) positions in the order
+    share: jax.Array  # smallest gain that is worth an arc, as a share of the residual variance
+    limit: jax.Array  # maximum number of parents
 
 
 class Lanes(NamedTuple):
     """State of the children in progress, and the paths of finished ones."""
 
     along: jax.Array  # (candidates, lanes)
-    left: jax.Array  # (candidates, lanes); negative where taken or refused
-    basis: jax.Array  # (lanes, capacity, n): z of every step, and old ones beyond
+    left: jax.Array  # (candidates, lanes); negative if added or rejected
+    basis: jax.Array  # (lanes, capacity, n): z of each step; later entries are of earlier children
     residual: jax.Array  # (lanes, n)
     column: jax.Array  # y, (lanes, n)
     loading: jax.Array  # b
-    is_new: jax.Array
+    is_new: jax.Array  # whether the lane begins a child
     tried: jax.Array  # candidate of the last step, or −1
-    row: jax.Array  # of the queue; its length where the lane is idle
-    length: jax.Array
-    refusals: jax.Array
-    next_row: jax.Array
-    paths: jax.Array  # (q, capacity)
-    lengths: jax.Array  # (q,); −1 where not done, capacity + 1 where cut off
+    row: jax.Array  # place of the child in the queue; the length of the queue for idle lanes
+    length: jax.Array  # of the path so far
+    refusals: jax.Array  # number of rejected candidates
+    next_row: jax.Array  # place in the queue of the next child to begin
+    paths: jax.Array  # (q, capacity): positions of the candidates on each path
+    lengths: jax.Array  # (q,); −1 if not finished, capacity + 1 if cut off
 
 
 @jitted(static_argnames=("lanes", "capacity"))
@@ -89,7 +94,7 @@ def begin(queue: Queue, lanes: int, capacity: int) -> Lanes:
 
 @jitted(static_argnames="tile", donate_argnames="lanes")
 def advance(queue: Queue, lanes: Lanes, steps: int, *, tile: int) -> Lanes:
-    """Run a number of steps, or fewer where the queue ends before."""
+    """Run a number of steps, or fewer if the queue ends first."""
     count = len(queue.children)
 
     def goes_on(carry: tuple[Any, Lanes]) -> Any:
@@ -105,7 +110,7 @@ def advance(queue: Queue, lanes: Lanes, steps: int, *, tile: int) -> Lanes:
 
 
 def _places(queue: Queue, row: jax.Array) -> jax.Array:
-    """Place in the order of each lane's child; 0, without predecessors, for idle lanes."""
+    """Position in the order of each lane's child; 0, without predecessors, for idle lanes."""
     return jnp.where(row < len(queue.children), queue.children.at[row].get(mode="clip"), 0)
 
 
@@ -119,14 +124,14 @@ def _choose(queue: Queue, lanes: Lanes, tile: int) -> tuple[Lanes, jax.Array, ja
     # Candidates after the last child in progress are not needed.
     tiles = (jnp.max(places) + tile - 1) // tile
     lanes = _update(queue, lanes, tile, tiles)
-    # A loop of its own: where one loop both writes the arrays and chooses, XLA copies them whole
-    # for every tile.
+    # A separate loop: if one loop both updates the arrays and chooses, XLA copies them entirely for
+    # each tile.
     best, gain = _best(lanes, places, tile, tiles)
     return lanes, best, gain
 
 
 def _update(queue: Queue, lanes: Lanes, tile: int, tiles: jax.Array) -> Lanes:
-    """Update ``along`` and ``left`` of the candidates in the first tiles by each lane's column."""
+    """Update ``along`` and ``left`` in the first tiles of candidates by each lane's column."""
 
     def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         along, left = carry
@@ -151,7 +156,7 @@ def _update(queue: Queue, lanes: Lanes, tile: int, tiles: jax.Array) -> Lanes:
 def _best(
     lanes: Lanes, places: jax.Array, tile: int, tiles: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Predecessor of the largest gain for each lane, the first of equals, and the gain."""
+    """Find the predecessor with the largest gain for each lane (of equals, the first)."""
     kind = lanes.along.dtype
 
     def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
@@ -177,14 +182,17 @@ def _indices(first: jax.Array, tile: int) -> jax.Array:
 
 
 def _floor(kind: Any) -> float:
-    """Least variance of a candidate that ``left`` can distinguish from rounding errors."""
+    """Smallest variance of a candidate that ``left`` can distinguish from rounding errors."""
     return NEGLIGIBLE if kind == jnp.float64 else 1e-6
 
 
 def _take(
     queue: Queue, lanes: Lanes, best: jax.Array, gain: jax.Array
 ) -> tuple[Lanes, jax.Array, jax.Array]:
-    """Take the best candidate where it is worth an arc; also return lanes that end or are cut."""
+    """Add each lane's best candidate if it is worth an arc.
+
+    Also returns whether the child of each lane ends, and whether it is cut off.
+    """
     capacity = lanes.basis.shape[1]
     variance = jnp.sum(lanes.residual**2, axis=1)
     worth = (variance > NEGLIGIBLE) & (gain > variance * queue.share)
@@ -193,7 +201,7 @@ def _take(
 
     on_path = jnp.arange(capacity) < lanes.length[:, None]
     new = queue.columns[best]
-    for _ in range(2):  # once leaves rounding along the basis where little is new
+    for _ in range(2):  # a single pass leaves rounding errors along the basis if little is new
         parts = jnp.einsum("lkn,ln->lk", lanes.basis, new, precision=_EXACT)
         parts = jnp.where(on_path, parts, 0)
         new = new - jnp.einsum("lkn,lk->ln", lanes.basis, parts, precision=_EXACT)
@@ -226,7 +234,7 @@ def _take(
 
 
 def _end(queue: Queue, lanes: Lanes, ends: jax.Array, is_cut: jax.Array) -> Lanes:
-    """Record the finished children, and assign the next ones to their lanes."""
+    """Record the finished children, and assign the next children to their lanes."""
     count = len(queue.children)
     capacity = lanes.basis.shape[1]
     length = jnp.where(is_cut, capacity + 1, lanes.length)

@@ -1,4 +1,4 @@
-"""Prune graphs too large for a matrix of all correlations, a block of children at a time."""
+"""Pruning of graphs too large for a matrix of all correlations, a block of children at a time."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from cosmodag.solve.machine.devices import Host, device_named, jax_device, refus
 from cosmodag.solve.machine.memory import available_bytes
 from cosmodag.solve.machine.threads import available_threads, mapper
 
-# Variables beyond which blocks are used: on CPUs because of memory (1.2 GB of correlations), on
-# GPUs because of time.
+# Number of variables beyond which tiles are used: on CPUs because of memory (1.2 GB of
+# correlations), on GPUs because of time.
 LARGE = {"gpu": 2_000, "cpu": 12_000}
 
-# Steps of a path that there is room for at first. Children that need more are repeated with more
-# room, in double precision, in queues of a few lengths: each combination is a program to compile.
+# Initial capacity of a path, and the factor by which it grows. Children with longer paths are
+# repeated in double precision, in queues whose length is a power of two and at least a minimum,
+# because each combination of capacity and length is a program to compile.
 FIRST_CAPACITY = 32
 MORE = 4
 LEAST_QUEUE = 64
-# Children at a time and candidates per product: what keeps a GPU busy, and what fits a cache.
+# Children at a time, and candidates per product: enough to keep a GPU busy, few enough for a cache.
 BLOCK = {"gpu": 1024, "cpu": 128}
 TILE = {"gpu": 8192, "cpu": 512}
 # Steps between two calls of `should_stop`, and the share of free memory that may be used.
@@ -42,8 +43,8 @@ TOGETHER = 512
 
 
 def tiles_are_better(d: int, device: Host | jax.Device | None = None) -> bool:
-    """Whether d variables are better pruned from their columns than from correlations."""
-    if d <= min(LARGE.values()):  # saves importing JAX
+    """Whether pruning d variables is better done from columns than from correlations."""
+    if d <= min(LARGE.values()):  # avoid importing JAX
         return False
     return d > LARGE[_platform(device_named("auto") if device is None else device)]
 
@@ -57,17 +58,16 @@ def prune_in_tiles(
     block: int | None = None,
     double: bool = False,
     should_stop: Callable[[], bool] | None = None,
-    on_progress: Callable[[int], None] | None = None,
     threads: int | None = None,
 ) -> RegressionGraph:
     """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
 
-    The graph is that of `choose_parents`, but no matrix of all correlations is kept, and a GPU may
-    be used. Parents of ``block`` children are grown at a time (`lanes`), by matrix products in
-    single precision, not in the lower one that is the default on GPUs, and in double precision for
-    the few children with long paths or nearly collinear ones. What stays of a child's path, and the
-    weights, are then computed in double precision from the columns, by the same grow–shrink among
-    the few candidates chosen.
+    The graph is that of `choose_parents`, but no matrix of all correlations is stored, and a GPU
+    may be used. The paths of ``block`` children are grown at a time (`lanes`). Their matrix
+    products are in single precision (not in the lower precision that is the default on GPUs), or in
+    double precision for the few children with long paths or nearly collinear candidates. The
+    parents of a child and their weights are then computed in double precision from the columns, by
+    the same grow–shrink among the few candidates on its path.
 
     Parameters
     ----------
@@ -77,17 +77,15 @@ def prune_in_tiles(
     penalty : float, optional
         Per arc; by default `default_penalty`.
     device : Host or jax.Device, optional
-        By default JAX's first.
+        By default JAX's first device.
     block : int, optional
-        Children at a time; fewer where memory is short.
+        Maximum number of children at a time; there are fewer if memory is short.
     double : bool
-        Whether all products are of double precision.
+        Whether all products are in double precision.
     should_stop : function, optional
-        Called every few steps; after True, variables not yet reached have no parents.
-    on_progress : function, optional
-        Called with the number of variables that are done.
+        Called every few steps; once it returns True, the remaining variables get no parents.
     threads : int, optional
-        For what is done in double precision; by default all cores.
+        Number of threads for the computation in double precision; by default one per core.
 
     Examples
     --------
@@ -114,7 +112,6 @@ def prune_in_tiles(
         device,
         BLOCK[_platform(device)] if block is None else block,
         should_stop or (lambda: False),
-        on_progress or (lambda done: None),
     )
     starts, steps = growth.paths(double)
     return _finished(columns, checked, penalty, starts, steps, available_threads(threads))
@@ -126,7 +123,7 @@ def _platform(device: Host | jax.Device) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Growth:
-    """Growing of paths for all children of one call."""
+    """Growing of the paths of all children of one call."""
 
     columns: Columns
     order: NDArray[np.int64]
@@ -134,28 +131,29 @@ class _Growth:
     device: Host | jax.Device
     block: int
     should_stop: Callable[[], bool]
-    on_progress: Callable[[int], None]
 
     @property
     def tile(self) -> int:
-        """Candidates in one matrix product."""
+        """Number of candidates in one matrix product."""
         return min(TILE[_platform(self.device)], -(-len(self.order) // 8) * 8)
 
     def paths(self, double: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Grow paths by place in the order: where each begins, and places of the candidates."""
+        """Grow all paths; return where the path of each position begins, and all candidates.
+
+        Children and candidates are given by their positions in the order.
+        """
         d = len(self.order)
         heads: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
         tails: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-        # Late children have the most candidates: done first, they leave lanes idle for less time.
+        # Late children have the most candidates: if they are first, lanes are idle for less time.
         children: NDArray[np.int64] = np.arange(d - 1, -1, -1)
-        capacity, done = min(FIRST_CAPACITY, d), 0
+        capacity = min(FIRST_CAPACITY, d)
         while len(children):
             with jax.enable_x64(double), jax.default_device(jax_device(self.device)):
-                lengths, steps = self._run(double, children, capacity, done)
+                lengths, steps = self._run(double, children, capacity)
             complete = (lengths >= 0) & (lengths <= capacity)
             heads.append(np.repeat(children[complete], lengths[complete]))
             tails.append(steps[complete][np.arange(capacity) < lengths[complete, None]])
-            done += int(np.count_nonzero(complete))
             children, capacity = children[lengths > capacity], min(MORE * capacity, d)
             double = True
             if len(children) and self.should_stop():
@@ -165,27 +163,25 @@ class _Growth:
         return np.concatenate([[0], np.cumsum(counts)]), found[1][np.lexsort(found[::-1])]
 
     def _run(
-        self, double: bool, children: NDArray[np.int64], capacity: int, done: int
+        self, double: bool, children: NDArray[np.int64], capacity: int
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Lengths and steps of the paths of some children."""
+        """Grow the paths of some children; return the lengths and candidates of the paths."""
         count = len(children)
-        # Place 0 has no candidates: it pads the queue.
+        # The queue is padded with position 0, which has no candidates.
         longer = max(LEAST_QUEUE, 1 << (count - 1).bit_length())
         room = count if count == len(self.order) else longer
         queue = self._queue(double, np.pad(children, (0, room - count)))
         lanes = begin(queue, self._lanes(queue, capacity), capacity)
         while True:
             lanes = advance(queue, lanes, STEPS, tile=self.tile)
-            lengths = np.asarray(lanes.lengths)[:count]
-            self.on_progress(done + int(np.count_nonzero((lengths >= 0) & (lengths <= capacity))))
             if not np.any(np.asarray(lanes.row) < room) or self.should_stop():
-                return lengths, np.asarray(lanes.paths)[:count]
+                return np.asarray(lanes.lengths)[:count], np.asarray(lanes.paths)[:count]
 
     def _queue(self, double: bool, children: NDArray[np.int64]) -> Queue:
         """Copy the columns, in causal order, and some children to the device."""
         d, n = self.columns.standard.shape
         kind = np.float64 if double else np.float32
-        # A little less than the penalty: `_finished` decides on what rounding would leave out.
+        # A slightly smaller penalty, so that rounding excludes no candidate: `_finished` decides.
         growing = 0.99 * growing_penalty(self.penalty, d)
         padded = np.zeros((-(-d // self.tile) * self.tile, n), kind)
         np.take(self.columns.standard, self.order, axis=0, out=padded[:d], mode="clip")
@@ -197,7 +193,7 @@ class _Growth:
         )
 
     def _lanes(self, queue: Queue, capacity: int) -> int:
-        """Count the children at a time: as many as wanted, fit into memory, and exist."""
+        """Choose the number of lanes: as many as requested, as fit into memory and as children."""
         candidates, n = queue.columns.shape
         size = queue.columns.dtype.itemsize
         per_lane = size * (2 * candidates + 4 * self.tile + (capacity + 8) * n)
@@ -214,9 +210,9 @@ def _finished(
     steps: NDArray[np.int64],
     threads: int,
 ) -> RegressionGraph:
-    """Choose among the steps of each path in double precision, and fit the weights."""
+    """Choose parents among the candidates of each path in double precision, and fit the weights."""
     d = len(order)
-    counts, residuals, scores = np.zeros(d, np.int64), np.ones(d), np.zeros(d)
+    residuals, scores = np.ones(d), np.zeros(d)
     candidates = order[steps]
     kept, values = np.zeros(len(steps), np.bool_), np.zeros(len(steps))
 
@@ -226,20 +222,14 @@ def _finished(
         small = np.empty((longest + 1, longest + 1))
         _finish_some(
             columns.standard, order, first, last, starts, candidates, penalty,
-            growing_penalty(penalty, d), counts, residuals, scores, kept, values, small,
+            growing_penalty(penalty, d), residuals, scores, kept, values, small,
             *work_space(longest, longest),
         )  # fmt: skip
 
     with mapper(threads if d > TOGETHER else 1) as run:
         run(finish, range(0, d, TOGETHER))
     heads = np.repeat(order, np.diff(starts))[kept]
-    tails, weights = candidates[kept], values[kept]
-    arranged = np.lexsort((tails, heads))
-    heads, tails, weights = heads[arranged], tails[arranged], weights[arranged]
-    weights = weights * columns.scales[0, heads] / columns.scales[0, tails]
-    return RegressionGraph(
-        np.concatenate([[0], np.cumsum(counts)]), tails, weights, residuals, scores
-    )
+    return RegressionGraph.of(columns, candidates[kept], heads, values[kept], residuals, scores)
 
 
 @borrowing
@@ -252,7 +242,6 @@ def _finish_some(
     candidates: Any,
     penalty: float,
     growing: float,
-    counts: Any,
     residuals: Any,
     scores: Any,
     kept: Any,
@@ -262,7 +251,7 @@ def _finish_some(
     factor: Any,
     ints: Any,
 ) -> None:
-    """Grow–shrink of order[first:last], each among its own candidates."""
+    """Grow and shrink the parents of order[first:last], each among the candidates of its path."""
     path, keep, weights = ints[2], ints[3], work[work.shape[0] - 1]
     half_rows = 0.5 * standard.shape[1]
     share, rise_share = -np.expm1(-growing / half_rows), np.expm1(penalty / half_rows)
@@ -281,7 +270,7 @@ def _finish_some(
             if keep[i]:
                 kept[begin + path[i]] = True
                 values[begin + path[i]] = weights[i]
-        counts[v], residuals[v] = count, variance
+        residuals[v] = variance
         scores[v] = -half_rows * np.log(variance) - penalty * count
 
 

@@ -1,1 +1,1 @@
-"""Regimes: which equations differ between parts of a table, found together with the graph."""
+"""Regimes: which equations differ between parts of a table, found jointly with the graph."""

@@ -1,18 +1,19 @@
-r"""The score of one equation over regimes: shared where it holds, replaced where it changed.
+r"""The score of one equation over regimes: shared by most, replaced in the regimes of a target.
 
-A variable v with parents P has one equation in all regimes but those in which it is a target. The
-score is
+A variable v with parents P has the same equation in all regimes except those in which it is a
+target. The score is
 
 .. math::
 
     -\tfrac{N}{2} \log \hat\sigma^2 - c\,|P|
     + \sum_{r \in T_v} \Big( \ell_r - \tfrac{k_r}{2} \log n_r - \lambda \Big),
 
-where :math:`T_v` are the regimes in which v is a target, N the number of rows of the others,
-:math:`\ell_r` the log-likelihood of the regime's own equation, and :math:`k_r` the number of its
-parameters that differ from the shared ones. It is maximised over :math:`T_v` and over what differs
-(`cosmodag.data.regimes.CHANGES`), so that it depends on v and P alone: the score of a graph is a
-sum over variables, and a graph is compared with another together with the targets that each needs.
+where :math:`T_v` are the regimes in which v is a target, N is the number of rows of the other
+regimes, :math:`\ell_r` the log-likelihood of the regime's own equation, and :math:`k_r` the number
+of its parameters that differ from the shared ones. The score is maximised over :math:`T_v` and over
+the kinds of change (`cosmodag.data.regimes.CHANGES`), so that it depends on v and P alone. The
+score of a graph is a sum over variables, and graphs are compared together with the targets that
+each of them needs.
 """
 
 import math
@@ -31,24 +32,24 @@ from cosmodag.refinement.regimes.kernel import Work
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# Variance of a column below which it is constant, as a share of its variance in the whole table.
+# Variance, as a share of that in the whole table, below which a column is constant.
 _ROUNDING = 1e-13
 
-# Variance of ranked values that are all alike, as a share of one.
+# Smallest variance of normal scores, in case all residuals are equal.
 _LEAST_VARIANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class RegimeMoments:
-    """Numbers of rows, means and products of each regime, of columns with deviation one."""
+    """Number of rows, means and products of each regime, for columns of standard deviation one."""
 
     rows: Floats  # (k,)
-    means: Floats  # (k, d): about the mean of the whole table
-    products: Floats  # (k, d, d): Σ x xᵀ over the rows of a regime, about its own means
+    means: Floats  # (k, d): relative to the mean of the whole table
+    products: Floats  # (k, d, d): Σ x xᵀ over the rows of a regime, relative to its own means
 
     @staticmethod
     def of(X: Floats, labels: NDArray[np.intp], regimes: int) -> "RegimeMoments":
-        """Take the moments of a table whose row i belongs to the regime ``labels[i]``.
+        """Compute the moments of a table whose row i belongs to the regime ``labels[i]``.
 
         Examples
         --------
@@ -71,7 +72,7 @@ class RegimeMoments:
         return RegimeMoments(rows, means, products)
 
     def without(self, targets: Bools) -> Moments:
-        """Join, for each variable, the regimes in which it is no target; there must be one.
+        """Pool, for each variable, the regimes in which it is not a target; there must be one.
 
         Examples
         --------
@@ -100,22 +101,22 @@ class RegimeMoments:
 class RankEvidence:
     """Evidence for a change of an equation, from normal scores of its residuals.
 
-    Under one equation in all regimes, the ranks of its residuals do not depend on the regime,
-    whatever the noise. Residuals are replaced by the normal quantiles of their ranks, and mean,
-    variance and dependence on the parents are compared between the regime and the others. A
-    comparison of the residuals themselves takes the chance differences of variances of
-    heavy-tailed noise for changes: with exponential noise (d = 12, 100 rows per regime) about half
-    of the targets it found were false.
+    If an equation is the same in all regimes, the ranks of its residuals do not depend on the
+    regime, whatever the noise. Residuals are therefore replaced by the normal quantiles of their
+    ranks, and their mean, variance and dependence on the parents are compared between the regime
+    and the others. A comparison of the residuals themselves mistakes chance differences in the
+    variance of heavy-tailed noise for changes: with exponential noise (d = 12, 100 rows per regime)
+    about half of the targets it found were false.
     """
 
     X: Floats  # (n, d)
     labels: NDArray[np.intp]  # (n,): the regime of each row
 
     def gains(self, v: int, parents: NDArray[np.intp], targets: Bools) -> Floats:
-        """Compute the evidence (k,) that v changed in each regime, the other targets as given.
+        """Compute the evidence (k,) that v changed in each regime, given the other targets.
 
-        Differences of log-likelihoods, penalised by ½ log n_r for each parameter: above zero for a
-        change. A regime that alone would be left has no evidence, zero.
+        The evidence is a difference of log-likelihoods, penalised by ½ log n_r per parameter, and
+        positive for a change. It is 0 if no other regime is left for comparison.
         """
         return np.array([self.gain(v, parents, targets, r) for r in range(len(targets))])
 
@@ -133,42 +134,44 @@ class RankEvidence:
         ranked[both] = ndtri((rankdata(residuals[both]) - 0.5) / np.count_nonzero(both))
         variance = max(float(ranked[others].var()), _LEAST_VARIANCE)
         apart = -0.5 * np.count_nonzero(others) * math.log(variance)
-        together = _free(int(np.count_nonzero(both)), float(ranked[both].var()))
-        return apart - together + _own(ranked[own], self.X[np.ix_(own, parents)], variance)
+        together = _best_likelihood(int(np.count_nonzero(both)), float(ranked[both].var()))
+        changed = _changed_likelihood(ranked[own], self.X[np.ix_(own, parents)], variance)
+        return apart - together + changed
 
 
-def _own(ranked: Floats, parents: Floats, variance: float) -> float:
-    """Penalised likelihood of the best own equation of a regime, as `kernel` lists them.
+def _changed_likelihood(ranked: Floats, parents: Floats, variance: float) -> float:
+    """Penalised log-likelihood of a regime with the best equation of its own (see `kernel`).
 
-    `ranked` (m,) and `parents` (m, p) are rows of the regime; `variance` is that of the others.
+    `ranked` (m,) and `parents` (m, p) are the rows of the regime; `variance` is that of the other
+    regimes.
     """
     rows, p = parents.shape
     price = 0.5 * math.log(rows)
     ranked, parents = ranked - ranked.mean(), parents - parents.mean(axis=0)
     left = float(ranked @ ranked) / rows
-    values = [_free(rows, left) - 2 * price]
+    values = [_best_likelihood(rows, left) - 2 * price]
     if p and rows > p + 3:
         rest = ranked - parents @ np.linalg.lstsq(parents, ranked, rcond=None)[0]
         slopes = float(rest @ rest) / rows
         values += [
-            _free(rows, slopes) - (p + 2) * price,
-            _same(rows, slopes, variance) - (p + 1) * price,
+            _best_likelihood(rows, slopes) - (p + 2) * price,
+            _likelihood(rows, slopes, variance) - (p + 1) * price,
         ]
     return max(values)
 
 
-def _free(rows: int, variance: float) -> float:
-    """Largest normal log-likelihood, without the terms that do not depend on the variance."""
+def _best_likelihood(rows: int, variance: float) -> float:
+    """Maximum normal log-likelihood, up to terms that do not depend on the variance."""
     return -0.5 * rows * math.log(max(variance, _LEAST_VARIANCE))
 
 
-def _same(rows: int, own: float, variance: float) -> float:
-    """Log-likelihood of rows whose squares are `own` on average, under a given variance."""
+def _likelihood(rows: int, own: float, variance: float) -> float:
+    """Compute the normal log-likelihood of rows with mean square `own` under a variance."""
     return -0.5 * rows * (math.log(variance) + own / variance - 1.0)
 
 
 class Local(NamedTuple):
-    """Score of a variable given its parents, and the regimes in which it is a target, (k,)."""
+    """Score of a variable given its parents, and whether it is a target in each regime, (k,)."""
 
     score: float
     targets: Bools
@@ -176,40 +179,43 @@ class Local(NamedTuple):
 
 @dataclass(eq=False)
 class RegimeScore:
-    """Local scores of a table with regimes, kept once they are computed."""
+    """Local scores of a table with regimes; each is computed once."""
 
     moments: RegimeMoments
     stated: Bools  # (k, d): known targets, which always have equations of their own
     open: Bools  # (k, d): pairs that may be targets
     penalty: float  # per arc
-    # λ, per target that was not stated. With log(2 (d − 1)) one is expected in two regimes.
+    # λ, per target that is not stated. With log(2 (d − 1)), one target is expected in two regimes.
     price: float
 
     def __post_init__(self) -> None:
-        self._kept: dict[tuple[int, frozenset[int]], Local] = {}
-        self._columns: dict[tuple[int, bytes], Floats] = {}
+        self._locals: dict[tuple[int, frozenset[int]], Local] = {}
+        self._toggled: dict[tuple[int, bytes], Floats] = {}
         self._work = Work.of(len(self.stated), 2)
 
     def local(self, v: int, parents: frozenset[int]) -> Local:
-        """Best score of a variable given its parents, over the regimes it may be a target in."""
+        """Compute the best score of a variable given its parents, over its possible targets."""
         key = v, parents
-        if key not in self._kept:
+        if key not in self._locals:
             work = self._work_for(sorted(parents), v)
-            score = kernel.best_targets(*self._of(v), len(parents), work)
-            self._kept[key] = Local(score - self.penalty * len(parents), work.targets.copy())
-        return self._kept[key]
+            score = kernel.best_targets(*self._arguments(v), len(parents), work)
+            self._locals[key] = Local(score - self.penalty * len(parents), work.targets.copy())
+        return self._locals[key]
 
-    def with_one_more_or_less(self, v: int, parents: Bools, allowed: Bools) -> Floats:
-        """Scores (d,) of v given its parents without u, or with u, at [u]; −∞ if not allowed."""
+    def toggled(self, v: int, parents: Bools, allowed: Bools) -> Floats:
+        """Compute the scores (d,) of v if u is added to its parents, or dropped from them, at [u].
+
+        The score is −∞ if u is not allowed.
+        """
         key = v, (parents.tobytes() + allowed.tobytes())
-        if key not in self._columns:
+        if key not in self._toggled:
             scores = np.empty(len(parents))
             work = self._work_for(list(range(int(parents.sum()) + 1)), v)
-            kernel.scores_with_one_more_or_less(*self._of(v), v, parents, allowed, work, scores)
-            self._columns[key] = scores - self.penalty * (parents.sum() + np.where(parents, -1, 1))
-        return self._columns[key]
+            kernel.toggled_scores(*self._arguments(v), v, parents, allowed, work, scores)
+            self._toggled[key] = scores - self.penalty * (parents.sum() + np.where(parents, -1, 1))
+        return self._toggled[key]
 
-    def _of(self, v: int) -> tuple[Floats, Floats, Floats, Bools, Bools, Floats]:
+    def _arguments(self, v: int) -> tuple[Floats, Floats, Floats, Bools, Bools, Floats]:
         """First arguments of the compiled functions: moments, targets and prices of v."""
         stated = np.ascontiguousarray(self.stated[:, v])
         prices = np.where(stated, 0.0, self.price)
@@ -218,21 +224,21 @@ class RegimeScore:
         return moments.rows, moments.means, moments.products, stated, possible, prices
 
     def _work_for(self, parents: list[int], v: int) -> Work:
-        """Arrays that are large enough, with the members filled in."""
+        """Provide arrays of sufficient size, with the members filled in."""
         if len(self._work.members) < len(parents) + 1:
             self._work = Work.of(len(self.stated), 2 * len(parents) + 2)
         self._work.members[: len(parents) + 1] = [*parents, v]
         return self._work
 
     def of_graph(self, arcs: Bools) -> tuple[float, Bools]:
-        """Score of a graph, and the targets (k, d) that it needs."""
+        """Compute the score of a graph, and its best targets (k, d)."""
         found = [self.local(v, parents_of(arcs, v)) for v in range(len(arcs))]
         return sum(one.score for one in found), np.stack([one.targets for one in found], axis=1)
 
     def changes(self, v: int, parents: frozenset[int], targets: Bools) -> NDArray[np.intp]:
-        """Find which own equation v has in each regime (k,) in which it is a target.
+        """Find the kind of change of v in each regime (k,), as places in `data.regimes.CHANGES`.
 
-        Numbers into `cosmodag.data.regimes.CHANGES`; for the other regimes, what it would be.
+        For a regime in which v is not a target, this is the kind if it were one.
         """
         work = self._work_for(sorted(parents), v)
         moments, found = self.moments, np.zeros(len(targets), np.intp)
@@ -246,5 +252,5 @@ class RegimeScore:
 
 
 def parents_of(arcs: Bools, v: int) -> frozenset[int]:
-    """Parents of a variable in a Boolean matrix."""
+    """Return the parents of a variable in an adjacency matrix."""
     return frozenset(np.flatnonzero(arcs[:, v]).tolist())

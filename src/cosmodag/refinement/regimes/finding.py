@@ -1,4 +1,4 @@
-"""Targets of regimes and graph, found in turn: each given the other, then both together."""
+"""Search for the targets of regimes and the graph: alternately, then jointly."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,8 +20,9 @@ from cosmodag.refinement.regimes.equation import (
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+# Smallest improvement of a score that counts.
 _LEAST = 1e-6
-
+# Maximum number of alternations between targets and graph.
 _ROUNDS = 6
 
 
@@ -34,13 +35,14 @@ def climb(
     before: Bools | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Bools:
-    """Add, remove and turn arcs, always the one that raises the score most, until none does.
+    """Add, remove and reverse arcs, always with the largest gain, until none raises the score.
 
-    A search for a graph takes the targets as given. Where they were found on a graph with an arc
-    turned, both ends of it are targets, and then either direction fits as well: only a comparison
-    of graphs, each with the targets that it needs, shows that the right direction needs fewer.
+    A search for a graph with given targets cannot correct the direction of an arc: if the targets
+    were found on a graph with the wrong direction, both ends of the arc are targets, and both
+    directions fit equally well. Only a comparison of graphs, each with its own best targets, shows
+    that the correct direction needs fewer targets.
 
-    `before` is transitively closed. `should_stop` is asked before every change.
+    `before` is transitively closed. `should_stop` is called before every change.
     """
     d = len(arcs)
     steps = _Steps(
@@ -57,10 +59,10 @@ def climb(
 
 @dataclass(eq=False)
 class _Steps:
-    """Changes of one arc of a graph, and what each gains.
+    """Changes of one arc of a graph, and their gains.
 
-    ``gains[u, v]`` is the gain of the equation of v where u becomes a parent of it, or ceases to be
-    one; a step changes one or two columns of it.
+    ``gains[u, v]`` is the gain in the score of v if u is added to its parents, or dropped from
+    them; a change of the graph affects one or two columns.
     """
 
     score: RegimeScore
@@ -77,11 +79,11 @@ class _Steps:
     def _compute(self, v: int) -> None:
         allowed = (self.support[:, v] | self.arcs[:, v]) & ~self.required[:, v]
         now = self.score.local(v, parents_of(self.arcs, v)).score
-        changed = self.score.with_one_more_or_less(v, self.arcs[:, v].copy(), allowed)
-        self.gains[:, v] = changed - now
+        toggled = self.score.toggled(v, self.arcs[:, v].copy(), allowed)
+        self.gains[:, v] = toggled - now
 
     def take_best(self) -> bool:
-        """Take the step that gains most; return whether there is one."""
+        """Make the change with the largest gain; return whether there was one."""
         reached = closure(self.arcs | self.before)
         np.fill_diagonal(reached, True)
         may_go = self.arcs & ~self.required
@@ -100,12 +102,12 @@ class _Steps:
         return True
 
     def _turned(self, may_go: Bools, reached: NDArray[np.float32]) -> Floats:
-        """Gains of u → v becoming v → u, where no other path leads from u to v.
+        """Gains from reversing u → v, at [u, v]; −∞ if another path leads from u to v.
 
-        `reached` is 1 at [u, v] where a path leads from u to v, and on the diagonal.
+        `reached` is 1 at [u, v] if a path leads from u to v, and on the diagonal.
         """
         arcs = (self.arcs | self.before).astype(np.float32)
-        # Paths over a third variable: all that begin with any arc but the one that is turned.
+        # Paths through a third variable, which begin with another arc than the reversed one.
         longer = arcs @ reached - arcs > 0.5
         free = may_go & self.support.T & ~self.before & ~longer
         both = np.where(free, self.gains, -np.inf) + np.where(free, self.gains.T, 0.0)
@@ -114,9 +116,9 @@ class _Steps:
 
 @dataclass(frozen=True, eq=False)
 class FoundTargets:
-    """Targets and the graph that they were found with."""
+    """Targets, and the graph found with them."""
 
-    targets: Bools  # (k, d): which variables have equations of their own; with those stated
+    targets: Bools  # (k, d): variables with an equation of their own, including stated targets
     arcs: Bools  # (d, d)
     score: float  # of graph and targets together
 
@@ -136,18 +138,22 @@ def find_targets(
 ) -> FoundTargets:
     """Find the variables whose equations differ between regimes, together with a graph.
 
-    Given targets, a graph is searched for as with perfect interventions: rows of a regime do not
-    count in the equations of its targets. That only proposes graphs: without the likelihood of a
-    target given its parents, a graph in which it is a parent instead seems to explain more. Given
-    a graph, the targets of each variable maximise its own score (`RegimeScore`). Both are repeated
-    from two starts (all rows share all equations; the largest regime without targets alone), each
-    followed by single changes of the graph that are judged by graph and targets together (`climb`),
-    until the score of both no longer rises. On 12 tables (d = 12, ER2, 100 rows in each of 12
-    regimes, 100 or 400 without) repetition alone ended below the score of the truth on 3, and with
-    single changes on none.
+    Two steps alternate until the joint score no longer rises:
+
+    - Given a graph, the targets of each variable maximise its local score (`RegimeScore`), and
+      single changes of the graph are made while they raise the joint score (`climb`).
+    - Given the targets, a graph is searched for as with perfect interventions: the rows of a regime
+      do not count in the equations of its targets. This only proposes graphs. It ignores the
+      likelihood of a target given its parents, so that a graph in which the target is a parent
+      instead can seem to explain more.
+
+    There are two starts: the graph found on all rows, and that found on the largest regime without
+    targets. On 12 tables (d = 12, ER2, 100 rows in each of 12 regimes, 100 or 400 without),
+    alternation without single changes ended below the score of the truth on 3 tables, and with them
+    on none.
 
     `labels` (n,) gives the regime of each row, 0 to k − 1; `stated` (k, d) are known targets, and
-    `may_change` (k, d) pairs that may be targets beside those. `starts` are further graphs to start
+    `may_change` (k, d) are further pairs that may be targets. `starts` are further graphs to start
     from; the other options are those of `refine_linear`.
 
     Examples
@@ -175,7 +181,7 @@ def find_targets(
         return found.adjacency()
 
     score = regime_score(X, labels, stated, may_change)
-    first = searched(_first_alone(labels, stated, may_change))
+    first = searched(_targets_in_all_but_one(labels, stated, may_change))
     best: FoundTargets | None = None
     for arcs in (first, searched(stated), *starts):
         last = -np.inf
@@ -201,7 +207,7 @@ def find_targets(
 def regime_score(
     X: Floats, labels: NDArray[np.intp], stated: Bools, may_change: Bools
 ) -> RegimeScore:
-    """Make the score of a table with regimes."""
+    """Create the score of a table with regimes."""
     k, d = stated.shape
     return RegimeScore(
         RegimeMoments.of(X, labels, k),
@@ -215,7 +221,7 @@ def regime_score(
 def _confirmed(
     X: Floats, labels: NDArray[np.intp], stated: Bools, found: FoundTargets, price: float
 ) -> Bools:
-    """Drop targets that ranks do not confirm, for each variable the weakest first."""
+    """Drop targets that `RankEvidence` does not confirm, the weakest of each variable first."""
     evidence = RankEvidence(X, labels)
     targets = found.targets.copy()
     for v in range(X.shape[1]):
@@ -229,10 +235,11 @@ def _confirmed(
     return targets
 
 
-def _first_alone(labels: NDArray[np.intp], stated: Bools, may_change: Bools) -> Bools:
-    """Let only the largest regime without possible targets, or the largest, follow the equations.
+def _targets_in_all_but_one(labels: NDArray[np.intp], stated: Bools, may_change: Bools) -> Bools:
+    """Make each variable a target in all regimes but one.
 
-    Among regimes in which a variable is a stated target, it follows its equation in the next.
+    The exception is the largest regime in which it cannot change or, if there is none, the largest
+    regime. Regimes in which the variable is a stated target are excluded.
     """
     targets = np.ones_like(stated)
     rows = np.bincount(labels, minlength=len(stated)).astype(np.float64)

@@ -10,23 +10,25 @@ from cosmodag.compiled import borrowing
 
 Floats = NDArray[np.float64]
 
-# Variance that a value set to a constant is given, as a share of the variable's own.
+# Smallest residual variance, as a share of the variance of the variable: values may have been set
+# to a constant.
 LEAST_VARIANCE = 1e-9
 _RIDGE = 1e-10
 # Smallest improvement of a score that counts.
 _LEAST = 1e-6
 
-# Places in `cosmodag.data.regimes.CHANGES`.
+# Kinds of change of an equation, as places in `cosmodag.data.regimes.CHANGES`.
 NOISE, CUT, WEIGHTS, SLOPES = range(4)
 
 
 class Work(NamedTuple):
     """Arrays for the regressions of one variable on up to m − 1 others, in k regimes.
 
-    ``raw`` (k, m, m) are products about the centre of the table, ``sums`` (k, m) those of values,
-    ``own`` (k, m, m) products about the means of a regime, ``apart`` (k,) the residual variance of
-    a regime with all weights of its own; ``gathered``, ``totals`` are ``raw`` and ``sums`` over the
-    regimes that share the equation; ``square`` and ``weights`` are for one regression.
+    The variable and the others, its possible parents, are the m *members*. For each regime, ``raw``
+    (k, m, m) holds products about the centre of the table, ``sums`` (k, m) sums of values, ``own``
+    (k, m, m) products about the means of the regime, and ``apart`` (k,) the residual variance if
+    all weights are its own. ``gathered`` and ``totals`` are the sums of ``raw`` and ``sums`` over
+    the regimes that share the equation. ``square`` and ``weights`` are for one regression.
     """
 
     raw: Floats
@@ -42,7 +44,7 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, regimes: int, members: int) -> "Work":
-        """Allocate the arrays for so many regimes, and parents with the variable itself."""
+        """Allocate the arrays for a number of regimes and of members."""
         k, m = regimes, members
         return cls(
             raw=np.zeros((k, m, m)),
@@ -60,7 +62,7 @@ class Work(NamedTuple):
 
 @borrowing
 def _regress(square: Any, p: int, ridge: float, weights: Any) -> float:
-    """Regress the last of p + 1 variables on the others; return what is left of its square."""
+    """Regress the last of p + 1 variables on the others; return its residual sum of squares."""
     for j in range(p):
         square[j, j] += ridge
         for i in range(j + 1, p + 1):
@@ -77,7 +79,7 @@ def _regress(square: Any, p: int, ridge: float, weights: Any) -> float:
 
 @borrowing
 def _gather(rows: Any, means: Any, products: Any, p: int, work: Work) -> None:
-    """Take the moments of the members, and the residual variance of each regime on its own."""
+    """Compute the moments of the members, and the residual variance of each regime on its own."""
     for r in range(rows.size):
         for i in range(p + 1):
             a = work.members[i]
@@ -96,7 +98,7 @@ def _gather(rows: Any, means: Any, products: Any, p: int, work: Work) -> None:
 
 @borrowing
 def _share(p: int, work: Work) -> None:
-    """Add up the moments of the regimes that are no targets."""
+    """Sum the moments of the regimes that share the equation."""
     for i in range(p + 1):
         work.totals[i] = 0.0
         for j in range(p + 1):
@@ -111,7 +113,7 @@ def _share(p: int, work: Work) -> None:
 
 @borrowing
 def _shared_variance(count: float, p: int, turned: int, work: Work) -> float:
-    """Fit the shared equation, with one regime more or less; its rows are `count`."""
+    """Fit the shared equation, after adding or removing the regime `turned`, to `count` rows."""
     sign = 0.0
     if turned >= 0:
         sign = 1.0 if work.targets[turned] else -1.0
@@ -127,7 +129,7 @@ def _shared_variance(count: float, p: int, turned: int, work: Work) -> float:
 
 @borrowing
 def _own(rows: Any, r: int, p: int, variance: float, work: Work) -> tuple[float, int]:
-    """Penalised likelihood of the best own equation of a regime, and its kind."""
+    """Penalised log-likelihood of a regime with the best equation of its own, and its kind."""
     n = rows[r]
     price, own = 0.5 * math.log(n), work.own[r]
     left = own[p, p]
@@ -154,7 +156,7 @@ def _own(rows: Any, r: int, p: int, variance: float, work: Work) -> tuple[float,
 
 @borrowing
 def _total(rows: Any, prices: Any, count: float, p: int, turned: int, work: Work) -> float:
-    """Score with the targets as they are, but for one regime that is turned; −1 for none."""
+    """Score of the targets, after adding or removing the regime `turned` (−1 for none)."""
     variance = _shared_variance(count, p, turned, work)
     total = -0.5 * count * math.log(variance)
     for r in range(rows.size):
@@ -167,10 +169,10 @@ def _total(rows: Any, prices: Any, count: float, p: int, turned: int, work: Work
 def best_targets(
     rows: Any, means: Any, products: Any, stated: Any, open_: Any, prices: Any, p: int, work: Work
 ) -> float:
-    """Find the targets of the last of the members given the p others, and their score.
+    """Find the best targets of the last of the members given the p others; return their score.
 
-    Targets are added and taken back one by one while that raises the score; ``work.members`` is
-    given and ``work.targets`` is filled.
+    Targets are added and removed one by one while that raises the score. ``work.members`` is given,
+    and ``work.targets`` is written.
     """
     _gather(rows, means, products, p, work)
     count, sharing = 0.0, 0
@@ -198,7 +200,7 @@ def best_targets(
 
 
 @borrowing
-def scores_with_one_more_or_less(
+def toggled_scores(
     rows: Any,
     means: Any,
     products: Any,
@@ -211,9 +213,9 @@ def scores_with_one_more_or_less(
     work: Work,
     scores: Any,
 ) -> None:
-    """Fill ``scores`` (d,) with those of v given its parents without u, or with u, at [u].
+    """Write the scores (d,) of v if u is added to its parents, or dropped from them, at [u].
 
-    Where u is not allowed, the score is −∞.
+    The score is −∞ if u is not allowed.
     """
     for u in range(scores.size):
         scores[u] = -np.inf
@@ -229,7 +231,7 @@ def scores_with_one_more_or_less(
 
 @borrowing
 def kind_of_change(rows: Any, means: Any, products: Any, r: int, p: int, work: Work) -> int:
-    """Kind of the best own equation of regime r, if ``work.targets`` have their own."""
+    """Find the kind of the best own equation of regime r, given ``work.targets``."""
     _gather(rows, means, products, p, work)
     _share(p, work)
     count = 0.0

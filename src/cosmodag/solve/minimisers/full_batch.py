@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
-from cosmodag.model.structure import Free, Parameters, spread
+from cosmodag.model.structure import Free, Parameters, with_unit_axes
 from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult
 from cosmodag.solve.problems import Batch
@@ -185,7 +185,7 @@ class FullBatch(EachLane):
         data = of("data")
         places = (support != 0) & ~np.eye(d, dtype=bool)
         prices = settings["lambda1"] * (1 - of("required", np.zeros((d, d))))
-        prices = np.broadcast_to(spread(prices, first), first.shape)[places].ravel()
+        prices = np.broadcast_to(with_unit_axes(prices, first), first.shape)[places].ravel()
         functions = _flat(start["functions"])
 
         def parameters_of(x: Float64) -> Parameters:

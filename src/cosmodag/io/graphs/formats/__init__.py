@@ -1,4 +1,4 @@
-"""Graph formats: their names, and the reader and the writer of each that is text."""
+"""Graph formats: their names and file extensions, and the readers and writers of text formats."""
 
 import re
 from collections.abc import Callable
@@ -42,16 +42,16 @@ TEXTS: dict[str, tuple[Callable[[str, str], Graph], Callable[[Graph], str]]] = {
     "bif": (parse_bif, dump_bif),
     "tetrad": (parse_tetrad, dump_tetrad),
 }
-"""For each format that holds a directed graph as text: a reader, of the text and of the file's name
-in messages, and a writer."""
+"""Reader and writer of each text format of directed graphs; a reader takes the text, and the name
+of the file in messages."""
 
 MARKED = ("cpdag", "pag")
-"""Texts of graphs whose edges need not have a direction."""
+"""Text formats of graphs with undirected or open edges."""
 
 PICTURES = ("pdf", "svg", "png")
 
 _FORMATS = get_args(GraphFormat)
-# The longest ending that fits a name counts.
+# The first suffix that matches counts: longer ones precede shorter ones.
 _SUFFIXES = {
     ".graphml": "graphml",
     ".gml": "gml",
@@ -86,7 +86,7 @@ def graph_suffix(format: GraphFormat) -> str:
 
 
 def format_of_text(text: str) -> str:
-    """Detect a format by the beginning of a text; CSV if nothing else matches."""
+    """Detect the format of a text by its beginning; an edge list if nothing else matches."""
     first = re.sub(r"(#|//).*", "", text[:2000]).lstrip()
     return next(
         (name for name, beginning in _BEGINNINGS.items() if re.match(beginning, first)), "edges"
@@ -94,7 +94,7 @@ def format_of_text(text: str) -> str:
 
 
 def checked_format(format: str | None) -> GraphFormat | None:
-    """Refuse an unknown format."""
+    """Return the format; refuse an unknown one."""
     if format is not None and format not in _FORMATS:
         raise DataError(
             f"the graph format {format!r} is not known: choose one of {', '.join(_FORMATS)}."

@@ -1,4 +1,4 @@
-"""Graphs as CSV: a list of arcs, or a square matrix of weights with its names."""
+"""Graphs as CSV: a list of arcs, or a square matrix of weights with names."""
 
 import csv
 import io
@@ -10,11 +10,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
 from cosmodag.io.tables.text import fields, find_separator, records_of
 
-_ENDS = (("source", "target"), ("cause", "effect"), ("from", "to"), ("parent", "child"))
+END_NAMES = (("source", "target"), ("cause", "effect"), ("from", "to"), ("parent", "child"))
+"""Pairs of column names for the ends of an arc."""
+
 _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
 
 
@@ -31,7 +34,7 @@ def dump_edges(graph: Graph) -> str:
 
 
 def adjacency_lines(graph: Graph) -> Iterator[str]:
-    """Lines of the matrix of weights, row u and column v for the arc u → v, names along both."""
+    """Yield the lines of the matrix of weights, row u and column v for the arc u → v."""
     sources, targets, values = graph.arcs()
     if (values == 0).any():
         arc = int(np.flatnonzero(values == 0)[0])
@@ -59,7 +62,7 @@ def _quoted(name: str) -> str:
 def is_edge_list(text: str) -> bool:
     """Whether a CSV is an edge list: its first line names both ends of an arc.
 
-    The first line of a matrix starts with an empty cell, or holds only variables.
+    The first line of a matrix starts with an empty cell, or has only names of variables.
     """
     try:
         records = _first_records(text)
@@ -75,12 +78,12 @@ def _first_records(text: str) -> list[str]:
 
 def _end_columns(header: list[str]) -> tuple[int, int] | None:
     names = [name.strip().lower() for name in header]
-    known = ((u, v) for u, v in _ENDS if u in names and v in names)
+    known = ((u, v) for u, v in END_NAMES if u in names and v in names)
     return next(((names.index(u), names.index(v)) for u, v in known), None)
 
 
 def _rows(text: str, source: str) -> list[list[str]]:
-    """Split a CSV into fields; spaces around a field are kept only within quotes."""
+    """Split a CSV into rows of fields; spaces around a field are kept only within quotes."""
     try:
         records = _first_records(text)
         if not records:
@@ -96,16 +99,16 @@ def _rows(text: str, source: str) -> list[list[str]]:
     for index, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise DataError(
-                f"row {index + 1} of {source} has {len(row)} field(s) where {len(rows[0])} are "
-                "expected: give every row as many fields as the first."
+                f"row {index + 1} of {source} has {counted(len(row), 'field')} where "
+                f"{len(rows[0])} are expected: give every row as many fields as the first."
             )
     return rows
 
 
 def parse_edges(text: str, source: str) -> Graph:
-    """Read an edge list: two columns that name cause and effect, and optionally ``weight``.
+    """Read an edge list: two columns for cause and effect, and optionally ``weight``.
 
-    Nodes are in order of first appearance; a line without a target is an isolated node.
+    Nodes are in order of first appearance. A line without an effect is an isolated node.
     """
     header, *rows = _rows(text, source)
     ends = _end_columns(header)
@@ -127,9 +130,9 @@ def parse_edges(text: str, source: str) -> Graph:
 
 
 def parse_adjacency(text: str, source: str) -> Graph:
-    """Read a square matrix of weights, with names above it and optionally before each row.
+    """Read a square matrix of weights, with names in the first line and optionally in each row.
 
-    A square matrix of numbers without names has nodes called ``x0, x1, …``.
+    The nodes of a square matrix of numbers without names are called ``x0, x1, …``.
     """
     header, *rows = _rows(text, source)
     if len(rows) + 1 == len(header) and _are_numbers(header):

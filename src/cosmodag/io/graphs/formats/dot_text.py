@@ -1,9 +1,9 @@
-"""DOT (Graphviz) and DAGitty, whose syntax is DOT's with ``dag`` in place of ``digraph``.
+"""DOT (Graphviz) and DAGitty, whose syntax is that of DOT with ``dag`` instead of ``digraph``.
 
 A weight is written as ``beta``, DAGitty's name for a path coefficient. Graphviz' own ``weight`` is
-not suitable: it controls the layout and may not be negative.
+not suitable: it controls the layout and must not be negative.
 
-The reader is not pydot's: pydot cannot read DAGitty, and took 85 times as long for 4,000 arcs
+pydot is not used to read DOT: it cannot read DAGitty, and took 85 times as long for 4,000 arcs
 (7.6 s).
 """
 
@@ -23,8 +23,8 @@ _TOKEN = re.compile(
 )
 _UNDIRECTED = {"graph", "pdag", "mag", "pag"}
 
-# Limit on arcs given by lists of nodes: a file of n characters could define n² arcs.
-_MOST_LISTED = 250_000
+# Maximum number of arcs given by lists of nodes: a file of n characters could define n² arcs.
+_MAX_LISTED = 250_000
 
 
 class _Token(NamedTuple):
@@ -34,7 +34,7 @@ class _Token(NamedTuple):
 
 
 def dump_dot(graph: Graph) -> str:
-    """Write a graph as DOT, with each weight in full as ``beta`` and rounded as the label."""
+    """Write a graph as DOT, with each exact weight as ``beta`` and a rounded one as the label."""
     for name in graph.names:
         if "\\" in name or "\0" in name:
             raise DataError(
@@ -46,7 +46,7 @@ def dump_dot(graph: Graph) -> str:
 
 
 def dump_dagitty(graph: Graph) -> str:
-    """Write a graph in DAGitty's syntax, each weight as ``beta``."""
+    """Write a graph in DAGitty's syntax, with each weight as ``beta``."""
     for name in graph.names:
         if any(character in name for character in '"\\\n\r\0'):
             raise DataError(
@@ -111,7 +111,7 @@ class _Reader:
         return self.tokens[self.position - 1]
 
     def _skip(self, *marks: str) -> bool:
-        """Return whether one of these marks is next; if so, move past it."""
+        """Return whether one of these marks is next, and move past it if so."""
         is_next = self.now.kind == "mark" and self.now.value in marks
         self.position += is_next
         return is_next
@@ -158,7 +158,7 @@ class _Reader:
         self._arcs()
 
     def _arcs(self) -> None:
-        """Read nodes joined by arrows, and the attributes that all these arcs share."""
+        """Read nodes joined by arrows, and the attributes of all these arcs."""
         left = self._ends()
         pairs: list[tuple[str, str]] = []
         while self.now.kind == "operator":
@@ -182,9 +182,9 @@ class _Reader:
 
     def _count_listed(self, arcs: int) -> None:
         self.listed += arcs
-        if self.listed > _MOST_LISTED:
+        if self.listed > _MAX_LISTED:
             raise DataError(
-                f"{self.source} has lists of nodes that define more than {_MOST_LISTED:,} arcs, "
+                f"{self.source} has lists of nodes that define more than {_MAX_LISTED:,} arcs, "
                 f"up to line {_line(self.text, self.now.position)}: write the arcs one by one."
             )
 
@@ -224,19 +224,19 @@ def _weight(attributes: dict[str, str], default: str) -> str:
 def _tokens(text: str, source: str) -> list[_Token]:
     tokens = []
     expected = 0
-    # Match, not search: with unterminated comments, a search would take n² steps.
+    # Match, not search: a search would take n² steps if comments are unterminated.
     while (match := _TOKEN.match(text, expected)) is not None:
         expected = match.end()
         kind, value = str(match.lastgroup), match.group()
         if kind == "quoted":
-            # Only the quote is escaped in DOT; any other backslash is part of the name.
+            # DOT escapes only the quotation mark; any other backslash is part of the name.
             value = value[1:-1].replace('\\"', '"')
         if kind != "blank":
             tokens.append(_Token(kind, value, match.start()))
     if expected < len(text):
         raise DataError(
             f"{source} is not well-formed DOT at line {_line(text, expected)}, from "
-            f"{text[expected]!r}: write it again."
+            f"{text[expected]!r}: save it again."
         )
     return [*tokens, _Token("end", "", len(text))]
 

@@ -1,8 +1,8 @@
 """GraphML, GML and node-link JSON as text.
 
-They are read by networkx, which silently accepts arcs at unlisted nodes, repeated nodes and arcs,
-and undirected graphs: these are checked here. GraphML is written as text, ten times faster than by
-networkx.
+They are read by networkx, which silently accepts arcs at unlisted nodes, repeated nodes, repeated
+arcs and undirected graphs: these are refused here. GraphML is written as text, ten times faster
+than by networkx.
 """
 
 import json
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# XML parsers replace blanks other than a space within an attribute, unless they are escaped.
+# XML parsers replace tabs and line ends in an attribute by spaces, unless they are escaped.
 _ESCAPES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def dump_graphml(graph: Graph, attributes: Mapping[str, Sequence[Any]] | None = None) -> str:
-    """Write a graph as GraphML, node names as ids and weights as the edge attribute ``weight``.
+    """Write a graph as GraphML, with names as ids of nodes and ``weight`` as an edge attribute.
 
-    ``attributes`` are further attributes of the arcs by name, numbers or text, in the order of
-    ``graph.arcs()``; a number that is not finite is left out.
+    ``attributes`` are further attributes of the arcs, by name: numbers or text, in the order of
+    ``graph.arcs()``. A number that is not finite is left out.
     """
     nodes = [_attribute(name) for name in graph.names]
     rows, columns, weights = (part.tolist() for part in graph.arcs())
@@ -76,14 +76,14 @@ def _attribute(name: str) -> str:
 
 
 def dump_gml(graph: Graph) -> str:
-    """Write a graph as GML, names as labels and weights as ``weight``."""
+    """Write a graph as GML, with names as labels and weights as ``weight``."""
     import networkx as nx
 
     return "\n".join([*nx.generate_gml(networkx_of(graph)), ""])
 
 
 def dump_json(graph: Graph) -> str:
-    """Write ``{"directed": true, "nodes": [{"id": …}], "edges": [{"source": …}]}``."""
+    """Write a graph as JSON: ``{"directed": true, "nodes": [{"id": …}], "edges": […]}``."""
     import networkx as nx
 
     document = nx.node_link_data(networkx_of(graph), edges="edges")
@@ -94,7 +94,7 @@ def parse_graphml(text: str, source: str) -> Graph:
     """Read a directed GraphML graph; an edge without a weight weighs 1."""
     import networkx as nx
 
-    if "<!DOCTYPE" in text:  # its entities can expand without bound or refer to other files
+    if "<!DOCTYPE" in text:  # entities can expand without bound or refer to other files
         raise DataError(
             f"{source} declares a document type, which is refused for safety: remove the "
             "<!DOCTYPE …> from it."
@@ -106,7 +106,7 @@ def parse_graphml(text: str, source: str) -> Graph:
         raise DataError(f"{source} holds {len(graphs)} GraphML graphs: give a file with one.")
     listed = [element.get("id") for element in reader.xml.iter(f"{{{_NAMESPACE}}}node")]
     if None in listed:
-        raise DataError(f"{source} has a <node> without 'id': write it again.")
+        raise DataError(f"{source} has a <node> without 'id': save it again.")
     default = graphs[0].graph["edge_default"].get("weight", 1)
     return _checked_graph(graphs[0], listed, source, default)
 
@@ -120,7 +120,7 @@ def parse_gml(text: str, source: str) -> Graph:
 
 
 def parse_json(text: str, source: str) -> Graph:
-    """Read a directed graph in node-link form (``edges``, or ``links`` of old versions)."""
+    """Read a directed graph in node-link form (``edges``, or ``links`` in old versions)."""
     import networkx as nx
 
     def refuse(constant: str) -> NoReturn:
@@ -141,25 +141,25 @@ def parse_json(text: str, source: str) -> Graph:
 
 
 def _parse_or_refuse(format: str, source: str, parse: Callable[[], Any]) -> Any:
-    """Parse a file; any exception of the parser becomes a `DataError` with one sentence."""
+    """Parse a file; convert any exception of the parser to a `DataError`."""
     import networkx as nx
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about parts of a format that do not concern arcs
+            warnings.simplefilter("ignore")  # about parts of a format other than nodes and arcs
             return parse()
     except (DataError, MemoryError):
         raise
     except Exception as error:
         is_clear = isinstance(error, nx.NetworkXError | SyntaxError | ValueError)
         reason = f" ({' '.join(str(error).split()).rstrip('.')})" if is_clear else ""
-        raise DataError(f"{source} is not well-formed {format}{reason}: write it again.") from error
+        raise DataError(f"{source} is not well-formed {format}{reason}: save it again.") from error
 
 
 def _checked_graph(
     graph: "nx.MultiDiGraph", listed: list[Any], source: str, default_weight: Any = 1
 ) -> Graph:
-    """Check the graph that networkx read; return names and weights as a `Graph`."""
+    """Check the graph that networkx read, and convert it to a `Graph`."""
     if not graph.is_directed():
         raise DataError(f"{source} holds an undirected graph: give every edge a direction.")
     for node in listed:
@@ -171,7 +171,7 @@ def _checked_graph(
 
 
 def _names(graph: "nx.MultiDiGraph", listed: list[Any]) -> list[str]:
-    """Name the nodes; igraph, yEd and GML number them and keep the names in an attribute."""
+    """Return the names of nodes; igraph, yEd and GML keep them in an attribute of the node."""
     for attribute in ("name", "label"):
         named = graph.nodes(data=attribute)
         names = [str(named[node]) for node in listed if named[node] is not None]

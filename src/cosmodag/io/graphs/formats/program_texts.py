@@ -1,4 +1,4 @@
-"""Formats of single programs: BIF of Bayesian networks, Tetrad's text, Cytoscape JSON."""
+"""Graph formats of single programs: BIF (Bayesian networks), Tetrad's text, Cytoscape JSON."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _WEIGHT = re.compile(r"\bproperty\s+weight\s+([\w.-]+)\s+([\w.+-]+)\s+([^\s;]+)\
 
 
 def dump_bif(graph: Graph) -> str:
-    """Write the structure of a graph as BIF, with a placeholder in place of states and tables."""
+    """Write the structure of a graph as BIF, with placeholders for the states and tables."""
     for name in graph.names:
         if not _BIF_NAME.fullmatch(name):
             raise DataError(
@@ -42,7 +42,8 @@ def dump_bif(graph: Graph) -> str:
 
 def parse_bif(text: str, source: str) -> Graph:
     """Read the structure of a BIF file; an arc weighs 1 unless a property gives its weight."""
-    # An open comment is matched to the end: else each "/*" would be searched for its end again.
+    # An unterminated comment matches up to the end of the text, so that the end of a comment is not
+    # searched for again from each "/*".
     if any(comment[1] is not None for comment in _COMMENT.finditer(text)):
         raise DataError(f"{source} is not a BIF file: a comment has no end, '*/'.")
     text = _COMMENT.sub(" ", text)
@@ -55,7 +56,7 @@ def parse_bif(text: str, source: str) -> Graph:
         # 'child | parents', or in old files 'child parents'
         names = [name.strip('"') for name in re.split(r"[\s,|]+", inside.strip()) if name]
         if not names:
-            raise DataError(f"{source} has a probability without a variable: write it again.")
+            raise DataError(f"{source} has a probability without a variable: save it again.")
         child, *parents = names
         arcs += [(parent, child, weights.get((parent, child), 1.0)) for parent in parents]
     return graph_from_names(nodes, arcs, source)
@@ -67,7 +68,7 @@ _EDGE = re.compile(r"^\s*(?:\d+\.\s+)?(\S+)\s+([-<o]-[->o])\s+(\S+)")
 
 
 def dump_tetrad(graph: Graph) -> str:
-    """Write a graph as Tetrad's text; weights are left out."""
+    """Write a graph as Tetrad's text, without weights."""
     for name in graph.names:
         if re.search(r"[\s;,]", name):
             raise DataError(
@@ -79,7 +80,7 @@ def dump_tetrad(graph: Graph) -> str:
 
 
 def parse_tetrad(text: str, source: str) -> Graph:
-    """Read a graph of Tetrad whose edges all are arrows; every arc weighs 1."""
+    """Read Tetrad's text of a graph whose edges are all directed; every arc weighs 1."""
     lines = text.splitlines()
     start = next((place for place, line in enumerate(lines) if _NODES.match(line)), None)
     end = next((place for place, line in enumerate(lines) if _EDGES.match(line)), None)
@@ -121,7 +122,7 @@ def dump_cyjs(graph: Graph) -> str:
 def cyjs_elements(
     names: Sequence[str], tails: Iterable[int], heads: Iterable[int], facts: Iterable[Any]
 ) -> dict[str, list[Any]]:
-    """Nodes and arcs in the form of Cytoscape; ``facts`` are the attributes of each arc."""
+    """Return nodes and arcs in the form of Cytoscape; ``facts`` are the attributes of each arc."""
     nodes = [{"data": {"id": str(place), "name": name}} for place, name in enumerate(names)]
     arcs = [
         {"data": {"id": f"{u}-{v}", "source": str(u), "target": str(v), **fact}}

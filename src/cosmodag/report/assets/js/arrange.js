@@ -1,9 +1,9 @@
-// Positions of nodes and courses of edges: separate parts are laid out one by one and packed.
+// Positions of nodes and courses of edges: connected parts are laid out one by one, then packed.
 
 const LARGEST_ZOOM = 1.4;
 const NODE_HEIGHT = 28;
 const BETWEEN_LAYERS = { down: 44, right: 56 };
-// Courses of the edges of the last layout, by id: an arc that comes back takes its course again.
+// Courses of the edges in the last layout, by id: an arc that is drawn again takes its old course.
 let keptCourses = new Map();
 
 /** Lay out the drawn graph from top to bottom or from left to right, and fit it into the frame. */
@@ -33,7 +33,7 @@ function fit() {
   }
 }
 
-/** {places, courses, width, height}: centres of nodes, and ends and bends of edges. */
+/** Lay out all parts. Returns {places, courses, width, height}: centres of nodes, points of edges. */
 function laidOut(nodes, edges, direction) {
   const number = new Map(nodes.map((node, i) => [node.id(), i]));
   const links = edges.map((edge) => [number.get(edge.data("source")), number.get(edge.data("target"))]);
@@ -61,7 +61,7 @@ function partLaidOut(part, linksInside, links, widths, direction) {
   const own = linksInside.map((link) => links[link].map((end) => local.get(end)));
   const along = part.map((node) => (isDown ? widths[node] : NODE_HEIGHT));
   const deep = part.map((node) => (isDown ? NODE_HEIGHT : widths[node]));
-  // In a narrow frame, a layer that holds fewer nodes lets them be larger.
+  // In a narrow frame, layers with fewer nodes allow a larger zoom.
   const narrow = Math.min(1, cy.width() / Math.max(1, cy.height()) / 1.6);
   const most = Math.max(3, Math.ceil(Math.sqrt(part.length * (isDown ? 1.3 * narrow : 2.2))));
   const found = layered(along, own, isDown ? 22 : 14, most);
@@ -82,7 +82,7 @@ function partLaidOut(part, linksInside, links, widths, direction) {
   return { part, links: linksInside, places, courses, ...bounds(places, courses, part.map((n) => widths[n])) };
 }
 
-/** Where layers lie. The steeper the arcs between two layers, the farther these are apart. */
+/** Positions of the layers: farther apart if arcs between them run far sideways. */
 function layerDepths(found, links, deep, gap) {
   const largestIn = new Array(found.depth).fill(0);
   found.layer.forEach((layer, i) => (largestIn[layer] = Math.max(largestIn[layer], deep[i])));
@@ -94,7 +94,7 @@ function layerDepths(found, links, deep, gap) {
       slant[layer] = Math.max(slant[layer], Math.abs(course[k + 1] - course[k]));
     }
   });
-  // Deep drawings would be small: their layers are closer together.
+  // A deep drawing would be small, so its layers are closer together.
   const closer = Math.min(1, Math.max(0.45, 12 / found.depth));
   const gaps = slant.map((most) => closer * (gap + Math.min(60, 0.08 * most)));
   const middle = [];
@@ -110,7 +110,7 @@ function layerDepths(found, links, deep, gap) {
   };
 }
 
-/** Edges leave and reach a node side by side, in the order of where they lead. */
+/** Offsets of the ends of edges at their nodes: side by side, sorted by the position of the other end. */
 function portsOf(found, links, along) {
   const ends = { out: new Array(links.length).fill(0), in: new Array(links.length).fill(0) };
   const sides = [["out", 0, (i) => found.bends[i][0]?.along ?? found.along[links[i][1]]],
@@ -141,24 +141,24 @@ function least(values) {
   return values.reduce((low, value) => Math.min(low, value), Infinity);
 }
 
-/** Put boxes on shelves, the largest first, about in the shape of the frame. */
+/** Pack boxes in rows, the largest first, with about the aspect ratio of the frame. */
 function packed(boxes) {
   const space = 30;
   const area = boxes.reduce((sum, box) => sum + (box.width + space) * (box.height + space), 0);
   const frame = cy.width() / Math.max(1, cy.height());
   const most = Math.max(boxes[0]?.width ?? 0, Math.sqrt(area * frame));
-  let [x, y, shelf, width] = [0, 0, 0, 0];
+  let [x, y, rowHeight, width] = [0, 0, 0, 0];
   for (const box of boxes) {
-    if (x > 0 && x + box.width > most) [x, y, shelf] = [0, y + shelf + space, 0];
+    if (x > 0 && x + box.width > most) [x, y, rowHeight] = [0, y + rowHeight + space, 0];
     Object.assign(box, { x, y });
     x += box.width + space;
-    shelf = Math.max(shelf, box.height);
+    rowHeight = Math.max(rowHeight, box.height);
     width = Math.max(width, x - space);
   }
-  return { width: Math.max(1, width), height: Math.max(1, y + shelf) };
+  return { width: Math.max(1, width), height: Math.max(1, y + rowHeight) };
 }
 
-/** Keep the course of an edge as Cytoscape wants it: relative to the line between its ends. */
+/** Store the course of an edge as Cytoscape expects it: relative to the line between its ends. */
 function course(edge, points) {
   const [start, end] = [points[0], points.at(-1)];
   const [dx, dy] = [end[0] - start[0], end[1] - start[1]];

@@ -1,4 +1,4 @@
-// Colours that readers with any kind of colour vision can tell apart (Okabe and Ito), with dashes
+// Colours that readers with any kind of colour vision can distinguish (Okabe and Ito), with dashes
 // for prints in grey.
 
 const BASIS_STYLES = {
@@ -20,7 +20,7 @@ const SIGN_STYLES = {
   negative: { light: "#C25500", dark: "#F0864A", dash: [7, 4] },
   none: { light: "#5A6572", dark: "#AAB4C0", dash: [] },
 };
-// Tints of nodes; names stay readable on each.
+// Tints of nodes, on all of which names are readable.
 const GROUP_TINTS = {
   light: ["#dcebfa", "#fde8cf", "#dff3e4", "#f3e0ee", "#fbf6c8", "#e4e2f7", "#f7dedb", "#d8f1f3"],
   dark: ["#1f3a57", "#54391a", "#1f4a33", "#4d2b46", "#4a4617", "#37335f", "#57302b", "#1d474b"],

@@ -17,7 +17,7 @@ function startControls() {
       const needs = id === "scope" && !["all", "hubs", "paths"].includes(value) && state.chosen === null;
       say(needs ? "Select a variable first: click one, or find it by name."
         : value === "paths" && (state.cause === null || state.effect === null)
-          ? "Name two variables under “Effect” first." : "");
+          ? "Choose two variables under “Effect” first." : "");
       change({ [id]: value });
     });
   }
@@ -55,7 +55,7 @@ function startSlider() {
   });
 }
 
-/** Every step of the slider hides one more arc, the weakest first. */
+/** The measure of all arcs, weakest first: every step of the slider hides one more arc. */
 function sortedMeasures() {
   return arcs.from.map((_, arc) => measured(arc)).sort((a, b) => a - b);
 }
@@ -73,7 +73,7 @@ function showControls() {
   thin.textContent = state.thinned ? `Show all ${view.inScope.toLocaleString("en")} arcs` : "Show the strongest";
 }
 
-/** The variable that a text names, wholly or in part; undefined without one. */
+/** Find a variable by its name or a part of it; undefined if there is none. */
 function foundVariable(text) {
   const lower = text.toLowerCase();
   const rules = [
@@ -98,7 +98,7 @@ function sayNotFound(text) {
   say(`No variable has “${text}” in its name.`);
 }
 
-/** A message for the reader, next to the counters. */
+/** Show a message next to the counters. */
 function say(text) {
   byId("message").textContent = text;
 }

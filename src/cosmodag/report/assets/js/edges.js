@@ -1,4 +1,4 @@
-// Edges of the drawn graph: the learnt arcs, their class, or the graph with hidden causes allowed.
+// Edges of the drawn graph: those learnt, of the equivalence class, or with hidden causes allowed.
 
 const MARKS = { 1: "circle", 2: "triangle", 3: "none" };
 const FIRM = ["knowledge", "interventions", "shape of the graph"];
@@ -23,7 +23,7 @@ function learntEdges() {
   }));
 }
 
-/** Full heads are firm, open heads rest on an assumption or weak evidence, free choices have none. */
+/** A full arrowhead for a firm direction, an open one for weaker evidence, none for a free choice. */
 function headOf(arc) {
   const basis = data.bases[arcs.basis[arc]].name;
   if (basis === FREE) return "none";
@@ -47,7 +47,7 @@ function hiddenCauseEdges() {
   });
 }
 
-/** Size that ranks, draws and hides arcs; it does not depend on the units of the columns. */
+/** Size by which arcs are ranked, drawn and hidden, independent of the units of the columns. */
 function sizeOf(arc) {
   return arc === null ? 0 : Math.abs(arcs.standardised[arc] ?? 0);
 }
@@ -62,7 +62,7 @@ function measured(arc) {
   return state.measure === "weight" ? sizeOf(arc) : (arcs.p_edge[arc] ?? 0);
 }
 
-/** Whether the slider leaves an arc. */
+/** Whether the slider keeps an arc. */
 function passes(arc) {
   return arc === null || arc === state.arc || measured(arc) >= state.cut;
 }

@@ -1,4 +1,4 @@
-// The effect of one variable on another: the answer, its interval, the adjustment set, the paths.
+// The effect of one variable on another: its size, its interval, the adjustment set, the paths.
 
 const MOST_PATHS = 5;
 const listedEffects = new Map();
@@ -30,10 +30,10 @@ function showEffect() {
   byId("effect").value = effect === null ? "" : names[effect];
   const box = byId("effect-answer");
   box.replaceChildren();
-  if (state.picking) box.append(element("p", "Now click the variable that may change.", "asked"));
+  if (state.picking) box.append(element("p", "Now click the variable that may be affected.", "asked"));
   else if (cause === null || effect === null) {
-    box.append(element("p", "Name two variables; or click one and then, holding Shift, the other.", "quiet"));
-  } else if (cause === effect) box.append(element("p", "Name two different variables."));
+    box.append(element("p", "Enter two variables, or click one and then, holding Shift, the other.", "quiet"));
+  } else if (cause === effect) box.append(element("p", "Choose two different variables."));
   else answer(box, cause, effect);
 }
 
@@ -52,9 +52,24 @@ function answer(box, cause, effect) {
 }
 
 function noEffect(cause, effect) {
-  const above = between(cause, effect);
-  const other = above.isReversed ? ` Paths lead the other way: ${names[effect]} may influence ${names[cause]}.` : "";
-  return [element("p", `None: no graph that fits as well has a directed path from ${names[cause]} to ${names[effect]}.${other}`)];
+  return [element("p", `None: no graph that fits equally well has a directed path from ${names[cause]} to ` +
+    `${names[effect]}.${pathsBack(cause, effect)}`)];
+}
+
+/** The answer for a pair without a sum or curve: here, other graphs that fit equally well were not examined. */
+function noPath(cause, effect) {
+  const on = between(cause, effect);
+  if (!on.isReversed && on.arcs.size) {
+    return [element("p", `No answer: ${names[effect]} is a category, which has no mean.`)];
+  }
+  const others = arcs.fixed.every(Boolean) ? "" : " Graphs that fit equally well may have one.";
+  return [element("p", `None in this graph: no directed path leads from ${names[cause]} to ${names[effect]}.` +
+    others + pathsBack(cause, effect))];
+}
+
+function pathsBack(cause, effect) {
+  if (!between(cause, effect).isReversed) return "";
+  return ` Paths lead in the other direction: ${names[effect]} may influence ${names[cause]}.`;
 }
 
 function listedEffect(i) {
@@ -64,13 +79,13 @@ function listedEffect(i) {
   if (identified[i]) said.push(element("p", raisingText(cause, effect, estimate[i])));
   else {
     said.push(element("p",
-      `Open: graphs that fit equally well give ${amount(least[i])} to ${amount(most[i])} for raising ` +
-      `${cause} by 1; this one gives ${amount(estimate[i])}.`));
+      `Not determined: graphs that fit equally well give ${amount(least[i])} to ${amount(most[i])} for ` +
+      `raising ${cause} by 1; this one gives ${amount(estimate[i])}.`));
   }
   if (low[i] !== null) {
     said.push(intervalBar(estimate[i], low[i], high[i]));
     said.push(element("p", `95 % interval ${amount(low[i])} to ${amount(high[i])}, as if the graph had been known.`, "quiet"));
-  } else said.push(element("p", "No interval: the training data was not at hand, or has too few rows.", "quiet"));
+  } else said.push(element("p", "No interval: the training data was not available, or has too few rows.", "quiet"));
   if (identified[i]) {
     const set = adjustment[i].map((one) => names[one]);
     said.push(element("p", set.length ? `Adjusted for: ${set.join(", ")}.` : "No adjustment is needed."));
@@ -81,10 +96,10 @@ function listedEffect(i) {
 /** An effect that is not one number: a curve over values of the cause, or over time. */
 function curvedEffect(cause, effect) {
   const { over, variables, band } = data.effect_curves;
-  // With lags, places repeat: x, x[t-1], … are one variable.
+  // With lags, numbers repeat: x, x[t-1], … are one variable.
   const [from, to] = [cause % variables, effect % variables];
   const curve = effectCurves.get(from + " " + to);
-  if (curve === undefined) return over === "time" ? noResponse(from, to) : noEffect(cause, effect);
+  if (curve === undefined) return over === "time" ? noResponse(from, to) : noPath(cause, effect);
   const said = [element("p", over === "time" ? responseText(from, to) : meanText(from, to, curve))];
   if (curve.labels) said.push(levelMeans(curve));
   else {
@@ -93,14 +108,14 @@ function curvedEffect(cause, effect) {
     panel.append(linePlot(curve.x, curve.y, label, false, curve));
     said.push(panel);
   }
-  const open = curve.open ? " A direction on the way is open, so that graphs that fit as well may differ." : "";
+  const open = curve.open ? " A direction on a path is not determined, so graphs that fit equally well may give another effect." : "";
   const source = curve.low ? `Shaded: 95 % interval (${band}).` : "Without an interval.";
   said.push(element("p", source + open, "quiet"));
   return said;
 }
 
 function noResponse(from, to) {
-  return [element("p", `None: no directed path leads from ${names[from]}, at any time, to ${names[to]} at the same time or later; or one of them is a category.`)];
+  return [element("p", `None: no directed path leads from ${names[from]} at any time to ${names[to]} at the same time or later, or one of the two is a category.`)];
 }
 
 function responseText(from, to) {
@@ -111,7 +126,7 @@ function meanText(from, to, curve) {
   const last = curve.x.length - 1;
   const value = (i) => (curve.labels ? curve.labels[i] : amount(curve.x[i]));
   const change = curve.y[last] - curve.y[0];
-  return `Mean of ${names[to]} where ${names[from]} is set from outside: from ${value(0)} to ${value(last)} it ` +
+  return `Mean of ${names[to]} if ${names[from]} is set by intervention: from ${value(0)} to ${value(last)} it ` +
     `${change >= 0 ? "rises" : "falls"} by ${amount(Math.abs(change))}.`;
 }
 
@@ -119,11 +134,11 @@ function levelMeans(curve) {
   return pairs(element("dl", null, "levels"), curve.labels.map((label, i) => [label, amount(curve.y[i])]), true);
 }
 
-/** Sum over all directed paths of the products of weights. */
+/** The sum, over all directed paths, of the products of weights. */
 function summedEffect(cause, effect) {
   const total = new Map([[cause, 1]]);
   const on = between(cause, effect);
-  if (on.isReversed || !on.arcs.size) return noEffect(cause, effect);
+  if (on.isReversed || !on.arcs.size) return noPath(cause, effect);
   const scale = data.variables.scale;
   const ordered = [...on.variables].sort((a, b) => placeInOrder[a] - placeInOrder[b]);
   let open = 0;
@@ -139,15 +154,15 @@ function summedEffect(cause, effect) {
   return [
     element("p", raisingText(names[cause], names[effect], total.get(effect) ?? 0)),
     element("p",
-      "Computed in this page from the fitted weights, without an interval: with more than 60 variables " +
-      "model.effect(…) in Python gives one." +
-      (open ? ` The direction of ${counted(open, "arc")} on the way is open, so that graphs that fit as well may differ.` : ""),
+      "For more than 60 variables, this page computes effects from the fitted weights, without an interval; " +
+      "in Python, model.effect(…) gives one." +
+      (open ? ` The direction of ${counted(open, "arc")} on these paths is not determined, so graphs that fit equally well may give another effect.` : ""),
       "quiet"),
   ];
 }
 
 function networkText(cause, effect) {
-  return `The effect of a curved relation depends on the values: in Python, ` +
+  return `The effect of a curved relation depends on the values of its cause. In Python, use ` +
     `model.effect("${names[cause]}", "${names[effect]}", values=(low, high)).`;
 }
 
@@ -160,7 +175,7 @@ function amount(value) {
   return Number(value.toPrecision(3)).toString().replace("-", "−");
 }
 
-/** The interval as a bar beside zero. */
+/** Draw the estimate and its interval on an axis that includes zero. */
 function intervalBar(estimate, low, high) {
   const ends = [Math.min(0, low), Math.max(0, high)];
   const x = (value) => (8 + (234 * (value - ends[0])) / (ends[1] - ends[0] || 1)).toFixed(1);

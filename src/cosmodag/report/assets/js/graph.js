@@ -1,4 +1,4 @@
-// The graph in the page: what is drawn, what is lit, and the response to clicks.
+// The graph in the page: the drawn nodes and edges, and their highlighting.
 
 let cy = null;
 let view = null;
@@ -30,7 +30,7 @@ function startGraph() {
   });
 }
 
-/** Bring the drawing up to date; nodes move only where they must. */
+/** Update the drawing; lay it out again only if the nodes changed or an edge has no course. */
 function redraw(rearranges = false) {
   view = currentView();
   const shown = new Set(view.edges.map((edge) => edge.id));
@@ -43,7 +43,7 @@ function redraw(rearranges = false) {
     if (!sameNodes) cy.add([...view.variables].map(nodeFor));
     cy.add(added.map(edgeFor));
   });
-  // An arc that was not laid out could point upwards or run through nodes.
+  // An arc without a course from the layout could point upwards or run through nodes.
   if (!sameNodes || rearranges || added.some((edge) => !keptCourses.has(edge.id))) return arrange();
   for (const { id } of added) {
     cy.getElementById(id).scratch("_course", keptCourses.get(id)).addClass("routed");
@@ -68,7 +68,7 @@ function edgeFor(edge) {
   };
 }
 
-/** Light up what belongs to the selection; fade the rest. */
+/** Highlight the parts that belong to the selection, and fade all others. */
 function highlight() {
   const lit = litParts();
   cy.batch(() => {
@@ -110,7 +110,7 @@ function litParts() {
   };
 }
 
-/** Move the frame if some variables are outside of it, and the page if the graph is. */
+/** Pan to the variables if some are outside of the frame, and scroll to the graph. */
 function bringIntoView(variables) {
   const nodes = cy.nodes().filter((node) => variables.includes(node.data("place")));
   const frame = cy.extent();

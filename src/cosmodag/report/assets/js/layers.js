@@ -1,16 +1,16 @@
-// Layered layout of a DAG: layers from top to bottom, few crossings, and a bend wherever an arc
-// passes a layer, so that no arc runs through a node. Time is about linear in arcs and bends.
+// Layered layout of a DAG: layers from top to bottom, few crossings, and a bend in every layer that an
+// arc passes, so that no arc runs through a node. It takes time about linear in arcs and bends.
 
-const BEND_ROOM = 9; // half the width that an arc takes in a layer that it passes
-const MOST_BENDS = 12000; // graphs with more are drawn with straight arcs
+const BEND_ROOM = 9; // half the width of an arc in a layer that it passes
+const MOST_BENDS = 12000; // graphs with more bends are drawn with straight arcs
 const SWEEPS = 24;
-const STRAIGHT = 12; // weight of a bend in a layer, where a node has 1
+const BEND_WEIGHT = 12; // weight of a bend in the positions of a layer; a node has 1
 
 /**
- * Lay out one connected graph. `sizes` are the extents of nodes along a layer, `arcs` pairs of
- * numbers [from, to] without a cycle, `gap` the least distance of neighbours, `most` the number of
- * nodes that a layer should hold. Returns `along`, `layer` (per node), `bends` (per arc: a list of
- * {along, layer}) and `depth`, the number of layers.
+ * Lay out one connected DAG. `sizes` are the extents of the nodes along a layer, `arcs` pairs of node
+ * numbers [from, to], `gap` is the smallest distance between neighbours, and `most` the number of nodes
+ * that a layer should hold. Returns `along` and `layer` of every node, `bends` of every arc (a list of
+ * {along, layer}), and `depth`, the number of layers.
  */
 function layered(sizes, arcs, gap, most) {
   const layer = layersOf(sizes.length, arcs, most);
@@ -28,7 +28,7 @@ function layered(sizes, arcs, gap, most) {
   };
 }
 
-/** The first layer below all parents that has room; nodes without parents move down to a child. */
+/** The first layer below all parents that has room; nodes without parents are moved near a child. */
 function layersOf(count, arcs, most) {
   const parents = Array.from({ length: count }, () => []);
   const children = Array.from({ length: count }, () => []);
@@ -78,7 +78,7 @@ function topological(children, parents) {
   return order;
 }
 
-/** Nodes, and a bend in every layer that an arc passes; all links lead to the next layer. */
+/** Add a bend in every layer that an arc passes, so that all links join adjacent layers. */
 function withBends(sizes, arcs, layer, gap) {
   const passed = arcs.reduce((sum, [u, v]) => sum + layer[v] - layer[u] - 1, 0);
   const isBent = passed <= MOST_BENDS;
@@ -103,7 +103,7 @@ function withBends(sizes, arcs, layer, gap) {
   return found;
 }
 
-/** Sort rows by the mean place of neighbours, downwards and upwards in turn; keep the best. */
+/** Sort rows by the mean place of neighbours, downwards and upwards in turn, and keep the best order. */
 function orderRows(rows, drawn) {
   const place = new Array(drawn.layer.length);
   const number = () => rows.forEach((row) => row.forEach((node, i) => (place[node] = i)));
@@ -130,7 +130,7 @@ function orderRows(rows, drawn) {
   best.forEach((row, i) => (rows[i] = row));
 }
 
-/** Number of pairs of links between neighbouring rows that cross, by counting inversions. */
+/** The number of crossings between adjacent rows, by counting inversions. */
 function crossings(rows, drawn, place) {
   let total = 0;
   for (const row of rows) {
@@ -160,7 +160,7 @@ function spread(rows, drawn) {
     const sides = down ? [drawn.above, drawn.below] : [drawn.below, drawn.above];
     for (const row of down ? rows : [...rows].reverse()) {
       place(row, row.map((node) => {
-        // The last sweeps look at both sides.
+        // The last sweeps use the neighbours on both sides.
         const near = sweep < SWEEPS - 8 ? sides[0][node] || [] : [...(sides[0][node] || []), ...(sides[1][node] || [])];
         return near.length ? near.reduce((sum, one) => sum + along[one], 0) / near.length : along[node];
       }));
@@ -168,7 +168,7 @@ function spread(rows, drawn) {
   }
   return along;
 
-  /** The positions nearest to the wanted ones (least squares): an isotonic regression. */
+  /** Set the positions closest to the wanted ones (least squares), by isotonic regression. */
   function place(row, wanted) {
     const offsets = [];
     let end = 0;
@@ -178,8 +178,8 @@ function spread(rows, drawn) {
     }
     const blocks = [];
     row.forEach((node, i) => {
-      // Straight arcs matter more than centred nodes.
-      const weight = node >= drawn.count ? STRAIGHT : 1;
+      // Straight arcs are more important than centred nodes.
+      const weight = node >= drawn.count ? BEND_WEIGHT : 1;
       blocks.push({ sum: weight * (wanted[i] - offsets[i]), weight, count: 1 });
       while (blocks.length > 1 && mean(blocks.at(-2)) > mean(blocks.at(-1))) {
         const last = blocks.pop();

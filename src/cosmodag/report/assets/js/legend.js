@@ -1,6 +1,6 @@
-// The legend: in the page, and in saved pictures.
+// The legend of the page and of saved pictures.
 
-/** Entries: `draw(x, y)` gives SVG elements of a sample 44 wide, `text` says what it means. */
+/** Entries of the legend: `draw(x, y)` makes the SVG of a sample 44 wide, `text` is its meaning. */
 function legendEntries() {
   const entries = [];
   const line = (style, atV, text, more = {}) =>
@@ -9,26 +9,26 @@ function legendEntries() {
   if (!arcCount) return groupEntries();
   if (state.colour === "sign") {
     line(signStyle("positive"), "none", "positive: the effect rises with the cause");
-    line(signStyle("negative"), "none", "negative: it falls");
+    line(signStyle("negative"), "none", "negative: the effect falls");
   } else {
     data.bases.forEach((basis, i) =>
       line(basisStyle(i), "none", basis.meaning ? `${basis.name}: ${basis.meaning}` : basis.name));
   }
   if (state.kind === "dag") {
     line(plain, "triangle", "direction fixed by the shape of the graph, knowledge or interventions");
-    line(plain, "vee", "direction from weak evidence or an assumption");
-    line(plain, "none", "nothing decides the direction");
+    line(plain, "vee", "direction based on weak evidence or an assumption");
+    line(plain, "none", "direction not determined by the data");
   } else if (state.kind === "class") {
-    line(plain, "triangle", "this direction in all graphs that fit as well");
+    line(plain, "triangle", "this direction in all graphs that fit equally well");
     line(plain, "none", "either direction");
   } else {
     line(plain, "triangle", "a cause");
     line(plain, "triangle", "a hidden common cause", { atU: "triangle" });
-    line(plain, "triangle", "a cause, a hidden one, or both", { atU: "circle" });
-    line(plain, "circle", "open", { atU: "circle" });
+    line(plain, "triangle", "a cause, a hidden common cause, or both", { atU: "circle" });
+    line(plain, "circle", "not determined", { atU: "circle" });
   }
-  line(plain, "none", "the thicker, the larger the |standardised weight|", { width: 4.5 });
-  if (hasShares()) line(plain, "none", "the paler, the fewer resamples join the two", { opacity: 0.35 });
+  line(plain, "none", "thicker: larger |standardised weight|", { width: 4.5 });
+  if (hasShares()) line(plain, "none", "paler: joined in fewer resamples", { opacity: 0.35 });
   if (scopeInUse() === "hubs") {
     entries.push({ text: "number of neighbours that are not drawn", draw: (x, y) => [
       svgElement("text", { x: x + 10, y: y + 4, "font-size": 13, fill: palette().ink }, "+12"),
@@ -60,7 +60,7 @@ function sampleLine(x, y, { colour, dash, atU, atV, width = 2.5, opacity = 1 }) 
   ];
 }
 
-/** The mark at the end of an edge, which comes from a direction. */
+/** The mark at the tip of an edge that arrives in direction `along`. */
 function markAt(mark, tip, along, colour, size = 9) {
   if (mark === "none") return [];
   if (mark === "circle") {

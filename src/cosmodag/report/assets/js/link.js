@@ -1,4 +1,4 @@
-// The address keeps the view: whoever opens a copied address sees the same drawing.
+// The view is stored in the address, so that a copied address opens the same drawing.
 
 const BY_NAME = ["chosen", "cause", "effect"];
 const AS_NUMBER = ["arc", "cut"];
@@ -16,18 +16,18 @@ function startLink() {
   });
   byId("copy-link").addEventListener("click", async () => {
     writeLink();
-    let said = "The address of this page now keeps the view: copy it from the address bar.";
+    let said = "The address of this page now opens this view: copy it from the address bar.";
     try {
       await navigator.clipboard.writeText(location.href);
-      said = "The link was copied. It keeps the view.";
+      said = "The link was copied. It opens this view.";
     } catch {
-      // Browsers forbid it for some pages; the address bar has the link.
+      // Browsers forbid copying for some pages; the address bar has the link.
     }
     say(said);
   });
 }
 
-/** Write what differs from the first view into the address, after '#'. */
+/** Write the state, as far as it differs from the first view, into the address after '#'. */
 function writeLink() {
   const kept = new URLSearchParams();
   for (const name of BY_NAME) if (state[name] !== null) kept.set(name, names[state[name]]);
@@ -42,7 +42,7 @@ function readLink() {
   Object.assign(state, linkedState());
 }
 
-/** What the address says; whatever this page does not know is left out. */
+/** Read the state from the address, ignoring entries that are not valid in this page. */
 function linkedState() {
   const kept = new URLSearchParams(location.hash.slice(1));
   const found = {};

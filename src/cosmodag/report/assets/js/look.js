@@ -1,5 +1,5 @@
-// Style of the graph. Width is the standardised weight, colour and dash the sign or the basis,
-// opacity the share of resamples, the mark at the end how firm the direction is.
+// Style of the graph. Width shows the standardised weight, colour and dash the sign or the basis,
+// opacity the share of resamples, and the arrowhead how firm the direction is.
 
 function thicknessOf(arc) {
   return arc === null ? 1.2 : 1.1 + 3.6 * (sizeOf(arc) / (largestSize() || 1));

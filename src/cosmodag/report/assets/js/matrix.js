@@ -1,6 +1,6 @@
-// The weights as a heat map: causes are rows, effects are columns, both in causal order.
+// The weights as a heat map, with causes as rows and effects as columns, both in causal order.
 
-const NAMED = 45; // up to this many variables, rows and columns show their names
+const NAMED = 45; // largest number of variables for which rows and columns show their names
 
 function drawMatrix() {
   const canvas = byId("matrix");

@@ -1,9 +1,9 @@
-// Fills the page, from top to bottom.
+// Fill the page, from top to bottom.
 
 function fillText() {
   document.title = `${data.title} · cosmodag report`;
   byId("title").textContent = data.title;
-  byId("subtitle").textContent = `The graph that ${data.learner} learnt`;
+  byId("subtitle").textContent = `Graph learnt by ${data.learner}`;
   pairs(byId("summary"), data.summary, true);
   byId("summary").hidden = data.summary.length === 0;
   pairs(byId("origin"), data.reproduce.facts);
@@ -16,7 +16,7 @@ function fillText() {
   byId("settings-details").hidden = !settings.length && !data.starts.length && data.history.at.length < 2;
 }
 
-/** The first card: the surest arcs, what they rest on, what was assumed. */
+/** The first card: the surest arcs, the bases of their directions, the assumptions. */
 function fillStory() {
   byId("story-found").textContent = data.story.found;
   const list = byId("surest");
@@ -29,7 +29,7 @@ function fillStory() {
     }, "arc-button");
     const item = element("li");
     item.append(button, `: ${signedText(arcs.standardised[arc])} (standardised)${share}; ` +
-      `direction by ${data.bases[arcs.basis[arc]].name}`);
+      `basis of direction: ${data.bases[arcs.basis[arc]].name}`);
     list.append(item);
   }
   pairs(byId("story-points"), data.story.points, true);
@@ -69,14 +69,14 @@ function fillStability() {
   byId("stability-text").textContent =
     `The fit was repeated on ${found.resamples} resamples of the rows. ` +
     (found.doubts.length
-      ? "Probabilities are withheld, because the table contradicts an assumption of all resamples. " +
+      ? "Probabilities are withheld, because the table contradicts an assumption of all these fits. " +
         found.doubts.join(" ")
-      : `The ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined in at least 95% of them ` +
-        `(p edge); ${often(arcs.p_direction)} had this direction, fixed by the equivalence class, ` +
-        "in at least 95% (p direction).") +
+      : `In at least 95% of them, the ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined ` +
+        `(p edge), and ${often(arcs.p_direction)} arcs had this direction, fixed by the equivalence ` +
+        "class (p direction).") +
     (found.missed.length ? " These pairs were joined in most resamples, but not in the graph:" : "");
   const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
-  if (records.length) fillPlain(byId("missed"), ["one", "other", "p edge"], records);
+  if (records.length) fillPlain(byId("missed"), ["variable", "other variable", "p edge"], records);
 }
 
 function repaint() {
@@ -93,7 +93,7 @@ function startTheme() {
   });
   byId("print").addEventListener("click", () => window.print());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-  // Paper is white, and shows what is folded on the screen.
+  // Pages are printed in the light theme.
   let before;
   window.addEventListener("beforeprint", () => {
     before = root.dataset.theme;
@@ -115,7 +115,7 @@ fillStability();
 fillSections();
 startTable();
 
-// The text appears at once; slower parts are drawn after the first paint.
+// The text appears at once; drawings, which are slower, follow after the first paint.
 function startDrawings() {
   startGraph();
   startControls();

@@ -6,15 +6,15 @@ function describe() {
   if (state.arc !== null) describeArc(box, state.arc);
   else if (state.chosen !== null) describeVariable(box, state.chosen);
   else {
-    box.append(element("p", "Click a variable to see its causes and effects, or an arc to see what it rests on.", "quiet"));
+    box.append(element("p", "Click a variable to see its causes and effects, or an arc to see the evidence for it.", "quiet"));
   }
 }
 
 function describeArc(box, arc) {
   const [from, to] = arcEnds();
   box.append(element("h3", arcName(arc)), pairs(element("dl"), edgeFacts(arc)));
-  const { meaning } = data.bases[arcs.basis[arc]];
-  if (meaning) box.append(element("p", `That is: ${meaning}.`, "quiet"));
+  const { name, meaning } = data.bases[arcs.basis[arc]];
+  if (meaning) box.append(element("p", `Meaning of “${name}”: ${meaning}.`, "quiet"));
   const buttons = element("p", null, "buttons");
   buttons.append(
     buttonFor("Effect", () => change({ cause: from, effect: to, arc: null })),
@@ -38,13 +38,13 @@ function describeVariable(box, chosen) {
   box.append(buttons);
   const causes = ancestorsOf(chosen).variables.size;
   const effects = descendantsOf(chosen).variables.size;
-  box.append(listOf("causes", `direct causes (${causes} in all)`, into[chosen], arcs.from));
-  box.append(listOf("effects", `direct effects (${effects} in all)`, outOf[chosen], arcs.to));
+  box.append(listOf("causes", "direct cause", causes, into[chosen], arcs.from));
+  box.append(listOf("effects", "direct effect", effects, outOf[chosen], arcs.to));
 }
 
-function listOf(kind, title, numbers, ends) {
+function listOf(kind, word, all, numbers, ends) {
   const part = element("div");
-  part.append(element("h4", `${numbers.length} ${title}`, kind));
+  part.append(element("h4", `${counted(numbers.length, word)} (${all} including indirect ones)`, kind));
   const list = element("ul");
   for (const arc of [...numbers].sort((a, b) => sizeOf(b) - sizeOf(a))) {
     const button = buttonFor(null, () => choose(ends[arc]));

@@ -44,8 +44,8 @@ function drawCurves() {
   fill();
 }
 
-/** A figure with one curve, and a band where there are low and high ends; on a logarithmic scale, if
- * allowed, for values of several magnitudes. */
+/** A figure with one curve, and a band if low and high ends are given. If allowed, the scale is
+ * logarithmic for values of several orders of magnitude. */
 function linePlot(xs, ys, xLabel, mayBeLogarithmic, band) {
   const points = xs.map((x, i) => [x, ys[i]]).filter(([x, y]) => x !== null && y !== null);
   const values = points.map(([, y]) => y);

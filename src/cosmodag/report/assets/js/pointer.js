@@ -41,7 +41,7 @@ function zoomBy(factor, position) {
   cy.zoom({ level: cy.zoom() * factor, renderedPosition });
 }
 
-/** Show what is known of an edge beside the pointer. */
+/** Show the facts of an edge beside the pointer. */
 function hover(edge, at) {
   const tip = byId("tip");
   cy.edges().removeClass("hovered");
@@ -65,9 +65,9 @@ function edgeTitle(edge) {
   return `${names[edge.u]} ${SYMBOLS[edge.atU + " " + edge.atV]} ${names[edge.v]}`;
 }
 
-/** What is known of an arc: pairs of label and text. */
+/** Facts of an arc, as pairs of label and text. */
 function edgeFacts(arc) {
-  if (arc === null) return [["Learnt graph", "no arc joins the two"]];
+  if (arc === null) return [["Learnt graph", "no arc between these two"]];
   const error = arcs.error && arcs.error[arc];
   const share = (list) => (hasShares() && list[arc] !== null ? percent(list[arc]) + " of resamples" : "");
   return [
@@ -76,6 +76,6 @@ function edgeFacts(arc) {
     ["Standard error", error ? numberText(error) : ""],
     ["Joined in", hasShares() ? share(arcs.p_edge) : ""],
     ["This direction in", hasShares() ? share(arcs.p_direction) : ""],
-    ["Direction rests on", data.bases[arcs.basis[arc]].name],
+    ["Basis of direction", data.bases[arcs.basis[arc]].name],
   ].filter(([, value]) => value);
 }

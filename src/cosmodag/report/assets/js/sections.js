@@ -1,4 +1,4 @@
-// Further sections, which other parts of the package add to the page.
+// Further sections that other parts of the package add to the page.
 
 function fillSections() {
   const place = byId("reproduce-section");

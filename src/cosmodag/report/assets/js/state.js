@@ -1,14 +1,14 @@
-// The reader's choices. Parts that depend on them register a listener.
+// The reader's choices. Parts of the page that depend on them register a listener.
 
 const FIRST = {
   chosen: null, // a variable
   arc: null, // an arc
-  cause: null, // two variables whose effect is asked for
+  cause: null, // the two variables in the effect panel
   effect: null,
   picking: false, // whether the next click on a variable names the effect
   kind: "dag",
   scope: "all",
-  expanded: "", // variables whose neighbours are drawn too, as numbers joined by commas
+  expanded: "", // variables whose neighbours are also drawn, as numbers separated by commas
   thinned: true,
   measure: "weight",
   cut: 0,
@@ -29,7 +29,7 @@ function change(what) {
   for (const listener of listeners) listener(before);
 }
 
-/** Select a variable. While an effect is asked for, the variable is its second one. */
+/** Select a variable, or set the effect if the effect panel is waiting for it. */
 function choose(variable) {
   if (state.picking && variable !== null && variable !== state.cause) {
     change({ effect: variable, picking: false, arc: null });

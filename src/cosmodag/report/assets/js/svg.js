@@ -1,4 +1,4 @@
-// The drawn graph with its legend as a file, at twice its size, named after the data.
+// Saves the drawn graph with its legend as a file, at twice its size and named after the data.
 
 const MARGIN = 14;
 const LEGEND_LINE = 20;

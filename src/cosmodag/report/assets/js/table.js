@@ -1,4 +1,4 @@
-// Tables: the arcs, sortable and filterable, and small static ones.
+// Tables: the sortable and filterable table of arcs, and small static ones.
 
 const FIRST_ROWS = 200;
 
@@ -131,7 +131,7 @@ function rowFor(arc) {
       ? value
       : column.signed ? signedText(value) : numberText(value, column.digits);
     const cell = element("td", place ? text : null, column.number ? "number" : "");
-    // A button, so that the keyboard reaches the row.
+    // A button makes the row accessible by keyboard.
     if (!place) cell.append(element("button", text));
     row.append(cell);
   });

@@ -1,4 +1,4 @@
-// Shared by all parts: the data, and small helpers.
+// The data, and small helpers that all other scripts use.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.variables.name;
@@ -26,7 +26,7 @@ function svgElement(tag, attributes, text) {
   return made;
 }
 
-/** A button that acts. */
+/** Make a button that calls `action`. */
 function buttonFor(text, action, className) {
   const made = element("button", text, className);
   made.type = "button";

@@ -1,21 +1,21 @@
-// Which variables and edges are drawn: a function of the reader's choices.
+// The variables and edges to draw, as a function of the reader's choices.
 
 const MOST_AT_ONCE = 500; // variables
 // On a telephone, names of more variables would be too small to read.
 const IS_NARROW = window.innerWidth < 600;
-const FEW_ARCS = IS_NARROW ? 25 : 60; // with more, a drawing starts with its strongest arcs
-const FEW_VARIABLES = IS_NARROW ? 15 : 60; // with more, a drawing starts with the hubs
+const FEW_ARCS = IS_NARROW ? 25 : 60; // with more, only the strongest arcs are drawn at first
+const FEW_VARIABLES = IS_NARROW ? 15 : 60; // with more, only the hubs are drawn at first
 const HUBS = IS_NARROW ? 12 : 40;
-const LONE_ONES = 30; // in larger drawings, variables without a drawn arc are left out
+const MOST_ISOLATED = 30; // with more variables, those without a drawn arc are omitted
 
-/** {variables, edges, inScope, lone, whole}: what is drawn, and what it is a part of. */
+/** The drawn variables and edges, and the numbers of edges and variables in the scope. */
 function currentView() {
   const whole = scopeVariables();
   const inside = edgesOf(state.kind).filter((edge) => whole.has(edge.u) && whole.has(edge.v));
   const passing = inside.filter((edge) => passes(edge.arc));
   const edges = state.thinned ? strongest(passing) : passing;
   let variables = whole;
-  if (whole.size > LONE_ONES) {
+  if (whole.size > MOST_ISOLATED) {
     const kept = new Set([state.chosen, state.cause, state.effect, ...arcEnds()]);
     for (const edge of edges) kept.add(edge.u).add(edge.v);
     variables = new Set([...whole].filter((variable) => kept.has(variable)));
@@ -50,7 +50,7 @@ function scopeStart() {
   return around(state.chosen, Number(scope), MOST_AT_ONCE);
 }
 
-/** The chosen scope; the usual one while the variables that it needs are not selected. */
+/** The chosen scope, or the usual one while the variables that it needs are not selected. */
 function scopeInUse() {
   const { scope } = state;
   const isMissing = scope === "paths"
@@ -66,7 +66,7 @@ function usualScope() {
 
 let hubsFound = null;
 
-/** The variables with most arcs, each next to one that was taken before where there is one. */
+/** The variables with most arcs, chosen one by one, if possible among neighbours of earlier ones. */
 function hubs() {
   if (hubsFound !== null) return hubsFound;
   const ranked = names.map((_, i) => i).sort((a, b) => degree(b) - degree(a) || a - b);
@@ -85,7 +85,7 @@ function hubs() {
   return found;
 }
 
-/** The strongest arc of every variable, then the strongest of all, about FEW_ARCS together. */
+/** The strongest arc of every variable, then the strongest of all, up to about FEW_ARCS. */
 function strongest(edges) {
   if (edges.length <= FEW_ARCS) return edges;
   const size = (edge) => (edge.arc === state.arc && edge.arc !== null ? Infinity : sizeOf(edge.arc));
@@ -106,7 +106,7 @@ function undrawn(variable, variables) {
   return new Set(neighboursOf(variable).filter((one) => !variables.has(one))).size;
 }
 
-/** What is drawn, in words. */
+/** A description of what is drawn. */
 function viewText(view) {
   const total = state.kind === "pag" ? data.pag.edges.length : arcCount;
   const word = state.kind === "dag" ? "arc" : "edge";

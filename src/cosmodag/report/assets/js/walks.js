@@ -1,6 +1,6 @@
-// Walks along arcs: ancestors, descendants, neighbours, Markov blankets, paths, separate parts.
+// Graph search: ancestors, descendants, neighbours, Markov blankets, paths, connected parts.
 
-// Arcs into and out of each variable, by number.
+// The numbers of the arcs into and out of each variable.
 const into = names.map(() => []);
 const outOf = names.map(() => []);
 for (let arc = 0; arc < arcCount; arc++) {
@@ -13,7 +13,7 @@ const childrenOf = (variable) => outOf[variable].map((arc) => arcs.to[arc]);
 const neighboursOf = (variable) => [...parentsOf(variable), ...childrenOf(variable)];
 const degree = (variable) => into[variable].length + outOf[variable].length;
 
-/** All variables that can be reached from one along some arcs, and the arcs on the way. */
+/** All variables that can be reached from one along some arcs, and the arcs that are passed. */
 function reached(start, arcsOf, endOf, uses = () => true) {
   const found = { variables: new Set(), arcs: new Set() };
   const waiting = [start];
@@ -34,25 +34,25 @@ function reached(start, arcsOf, endOf, uses = () => true) {
 const ancestorsOf = (variable, uses) => reached(variable, into, arcs.from, uses);
 const descendantsOf = (variable, uses) => reached(variable, outOf, arcs.to, uses);
 
-/** Variables within some steps of one, along arcs in both directions, at most so many. */
+/** At most `most` variables within some steps of one, along arcs in both directions. */
 function around(start, steps, most) {
-  let edge = [start];
-  const found = new Set(edge);
+  let border = [start];
+  const found = new Set(border);
   for (let step = 0; step < steps; step++) {
-    const next = edge.flatMap(neighboursOf);
-    edge = next.filter((variable) => !found.has(variable) && found.add(variable));
+    const next = border.flatMap(neighboursOf);
+    border = next.filter((variable) => !found.has(variable) && found.add(variable));
     if (found.size > most) break;
   }
   return new Set([...found].slice(0, most));
 }
 
-/** Parents, children and the other parents of children: given these, no other one matters. */
+/** The variable, its parents, its children and the other parents of its children. */
 function markovBlanket(variable) {
   const children = childrenOf(variable);
   return new Set([variable, ...parentsOf(variable), ...children, ...children.flatMap(parentsOf)]);
 }
 
-/** Variables and arcs on directed paths from one to another; else from the other to the one. */
+/** Variables and arcs on directed paths from one variable to another; if there are none, in reverse. */
 function between(from, to) {
   const below = descendantsOf(from);
   const above = ancestorsOf(to);
@@ -67,7 +67,7 @@ function between(from, to) {
   return { variables, arcs: on, isReversed: false };
 }
 
-/** The first few directed paths from one variable to another, the shortest first. */
+/** At most `most` directed paths from one variable to another, the shortest first. */
 function directedPaths(from, to, most) {
   const useful = between(from, to);
   if (useful.isReversed || !useful.arcs.size) return [];
@@ -90,7 +90,7 @@ function directedPaths(from, to, most) {
   return found.slice(0, most);
 }
 
-/** Lists of variables that arcs join, directly or not, the largest first. */
+/** Connected parts, as lists of variables, the largest first. */
 function separateParts(variables, links) {
   const near = new Map([...variables].map((variable) => [variable, []]));
   for (const [u, v] of links) {

@@ -1,4 +1,4 @@
-"""Knowledge beside the table: bounds on the graph, values that were set, missing values."""
+"""What is known of a table: bounds on its graph, interventions, missing values."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 
-# Smallest number of rows without interventions from which means are taken.
+# Smallest number of rows without interventions from which means are computed.
 _FEWEST_ROWS = 30
+# Limit on the moments of all sets of rows together, in bytes.
 _MOST_BYTES = 2**33
 
 
@@ -24,25 +25,24 @@ class Known:
     """Bounds on the graph, interventions, and missing values; each may be None."""
 
     bounds: Bounds | None = None  # arcs that may exist, arcs that must exist, and a partial order
-    targets: Bools | None = None  # (n, d) bool: where a variable was set from outside
-    # (n, d) bool: where a value is missing, and was filled in.
-    absent: Bools | None = None
-    # (d,) bool: columns without an equation, as the past of a time series.
+    targets: Bools | None = None  # (n, d) bool: entries that were set by an intervention
+    absent: Bools | None = None  # (n, d) bool: missing entries, which were imputed
+    # (d,) bool: columns without an equation, such as the past of a time series.
     given: Bools | None = None
 
     @property
     def is_nothing(self) -> bool:
-        """Whether all are None."""
+        """Whether there are neither bounds, nor interventions, nor missing values."""
         return self.bounds is None and self.targets is None and self.absent is None
 
     @property
     def support(self) -> Bools | None:
-        """(d, d): arcs that may exist; None for all."""
+        """(d, d): arcs that may exist; None if all may."""
         return None if self.bounds is None else self.bounds.support
 
     @property
     def required(self) -> Bools | None:
-        """(d, d): arcs that must exist; None for none."""
+        """(d, d): arcs that must exist; None if there are none."""
         if self.bounds is None or not self.bounds.required.any():
             return None
         return self.bounds.required
@@ -56,21 +56,21 @@ class Known:
 
     @property
     def gaps(self) -> NDArray[np.float32] | None:
-        """(d, d): lengths of the longest chains of the partial order; None for no constraint."""
+        """(d, d): length of the longest chain of the partial order between u and v, or None."""
         return None if self.bounds is None else self.bounds.gaps
 
     @property
     def counted(self) -> NDArray[np.float64] | None:
-        """(n, d): one where an entry was measured and follows the variable's own equation.
+        """(n, d): one for entries that were measured and not set, zero for the others.
 
-        None for everywhere.
+        None if all entries count.
         """
         others = [mask for mask in (self.targets, self.absent) if mask is not None]
         return (~np.logical_or.reduce(others)).astype(np.float64) if others else None
 
     @property
     def untouched(self) -> Bools | None:
-        """(n,): rows in which nothing was set; None for all, or if they are too few."""
+        """(n,): rows without interventions; None if this is all rows, or fewer than 30."""
         if self.targets is None:
             return None
         rows = np.asarray(~self.targets.any(axis=1))
@@ -78,7 +78,7 @@ class Known:
 
     @property
     def centred_on(self) -> Bools | None:
-        """Rows (n,) in which nothing was set or, if these are few, entries (n, d) not set.
+        """Rows (n,) without interventions or, if there are few, entries (n, d) that were not set.
 
         None for the whole table.
         """
@@ -87,13 +87,16 @@ class Known:
         return ~self.targets if self.untouched is None else self.untouched
 
     def of_rows(self, rows: NDArray[np.intp]) -> "Known":
-        """Take some rows, in any number of repetitions."""
+        """Select rows by number, possibly with repetitions."""
         targets = None if self.targets is None else self.targets[rows]
         absent = None if self.absent is None else self.absent[rows]
         return replace(self, targets=targets, absent=absent)
 
     def moments(self, X: NDArray[Any]) -> "Moments":
-        """Second moments of a complete table, over the rows of each variable's own equation."""
+        """Compute second moments of a complete table, for each variable over its counted rows.
+
+        With missing values, the number of rows is reduced, since imputed values are not evidence.
+        """
         return replace(self._moments(X), given=self.given)
 
     def _moments(self, X: NDArray[Any]) -> "Moments":
@@ -107,26 +110,22 @@ class Known:
             groups, d = len(np.unique(counted, axis=1).T), X.shape[1]
             if groups * d**2 * 8 > _MOST_BYTES:
                 raise ResourceError(
-                    f"{groups} different sets of rows count for {d} variables, and one matrix of "
-                    f"{d} × {d} for each takes {groups * d**2 * 8 / 2**30:.0f} GiB: leave out "
-                    "targets, or variables."
+                    f"The {d} variables were set or missing in {groups} different sets of rows, "
+                    f"and one matrix of {d} × {d} for each set takes "
+                    f"{groups * d**2 * 8 / 2**30:.0f} GiB: leave out targets, or variables."
                 )
         found = Moments.of(X, counted)
         if self.absent is None:
             return found
-        # Only rows in which a variable and its causes were measured count.
+        # A regression also needs the causes of a variable, some of which are missing too.
         return replace(found, rows=np.maximum(found.rows * (1 - self.absent.mean()), 2.0))
 
     def ordered(self, order: NDArray[Any]) -> NDArray[np.intp]:
-        """Closest order that satisfies the partial order."""
+        """Return the order closest to the given one that satisfies the partial order."""
         from cosmodag.graph.dags import respecting
 
         return np.asarray(respecting(order, self.before), np.intp)
 
-    def allowed(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Weights of the arcs that may exist, the others zero."""
-        return weights if self.support is None else np.where(self.support, weights, 0.0)
-
 
 NOTHING = Known()
-"""No knowledge."""
+"""No bounds, interventions or missing values."""

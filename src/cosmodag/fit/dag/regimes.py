@@ -1,18 +1,14 @@
-"""Regimes of a fit: targets found before it, examined on its graph, and kept with it."""
+"""Regimes of a fitted DAG: their targets, the evidence for them, and their own equations."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from cosmodag.data.diagnose.findings import Finding
-from cosmodag.data.regimes import CHANGES, OBSERVATIONAL, Regimes
-from cosmodag.errors import DataError, ResourceError
-from cosmodag.fit.known import Known
-from cosmodag.graph.dags import topological_order
+from cosmodag.data.regimes import CHANGES, OBSERVATIONAL
+from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,17 +19,17 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_NUMBERS = ("rows", "stated", "targets", "evidence", "price", "changes", "parameters")
+# Fields that are saved as arrays.
+_SAVED = ("rows", "stated", "targets", "evidence", "price", "changes", "parameters")
 _UNCHANGED = "stated_unchanged"
 _OFF_TARGET = "off_target"
 _SENTENCES = {
     _UNCHANGED: "{listed} named as a target in the regime {regime!r}, whose rows show no change of "
-    "the equation (evidence {evidence}): it was treated as a target all the same, and arrows that "
-    "rest on it are no surer than the name.",
+    "the equation (evidence {evidence}): it was treated as a target nevertheless, so that arrows "
+    "that rest on it are only as sure as that statement.",
     _OFF_TARGET: "{listed} changed in the regime {regime!r} without being named as a target "
     "(evidence {evidence}): the regime has its own equation for each.",
 }
-_MOST_BYTES = 2**33
 
 
 @dataclass(frozen=True)
@@ -47,24 +43,23 @@ class OwnEquation:
 
 @dataclass(frozen=True, eq=False)
 class FittedRegimes:
-    """Targets of k regimes, the evidence for each, and their own equations."""
+    """Targets of k regimes, the evidence for each target, and the own equations of targets."""
 
     names: tuple[str, ...]
-    rows: NDArray[np.int64]  # (k,): number of rows of each
-    # (k, d): targets that the user named, and all targets.
-    stated: Bools
-    targets: Bools
+    rows: NDArray[np.int64]  # (k,): number of rows of each regime
+    stated: Bools  # (k, d): targets that the user named
+    targets: Bools  # (k, d): all targets
     # (k, d): log-likelihood that an own equation of the variable gains in the regime, by ranks and
     # penalised (`RankEvidence` of `cosmodag.refinement.regimes`); above zero for a change.
     evidence: Floats
     price: float  # evidence above which a variable that was not named is a target
-    changes: NDArray[np.int64]  # (k, d): places in `cosmodag.data.regimes.CHANGES`
+    changes: NDArray[np.int64]  # (k, d): indices into `cosmodag.data.regimes.CHANGES`
     # (m, d + 2): intercept, weights and deviation of the own equations, one for each target in the
     # order of ``np.argwhere(targets)``.
     parameters: Floats
 
     def equation(self, regime: int, v: int) -> OwnEquation | None:
-        """Own equation of a variable in a regime, by number; None if it is not a target there."""
+        """Return the own equation of variable v in a regime; None if v is not a target there."""
         if not self.targets[regime, v]:
             return None
         before = self.targets.ravel()[: regime * self.targets.shape[1] + v]
@@ -91,7 +86,7 @@ class FittedRegimes:
         )
 
     def evidence_table(self, names: list[Any]) -> "pd.DataFrame":
-        """Give the evidence for a change: one row for each regime, one column for each variable."""
+        """Tabulate the evidence: a row for each non-observational regime, a column per variable."""
         import pandas as pd
 
         compared = [place for place, name in enumerate(self.names) if name != OBSERVATIONAL]
@@ -99,9 +94,9 @@ class FittedRegimes:
         return pd.DataFrame(self.evidence[compared], index=regimes, columns=list(names))
 
     def separate(self, tails: NDArray[Any], heads: NDArray[Any], *, stated: bool) -> Bools:
-        """Mark arcs with exactly one end among the targets of some regime.
+        """Mark the arcs that have exactly one end among the targets of some regime.
 
-        That end is a stated target if `stated`, otherwise one that was found.
+        With `stated`, that end must be a target that the user named; otherwise, one that was found.
         """
         named = self.stated[:, tails] | self.stated[:, heads]
         differ = self.targets[:, tails] != self.targets[:, heads]
@@ -111,14 +106,14 @@ class FittedRegimes:
     def likelihoods(self, X: Floats, texts: list[str], shared: Floats) -> Floats:
         """Replace log-likelihoods (n, d) of targets in their regimes by those of own equations.
 
-        `X` is (n, d), in the table's own units; `texts` names the regime of each row; `shared` are
-        log-likelihoods under the shared equations.
+        `X` is (n, d), in the table's own units; `texts` has the name of the regime of each row;
+        `shared` holds the log-likelihoods under the shared equations.
         """
         unknown = sorted(set(texts) - set(self.names))
         if unknown:
             raise DataError(
-                f"regimes has the label {unknown[0]!r}, which the model was not fitted on: it "
-                f"knows {', '.join(self.names)}."
+                f"regimes has the label {unknown[0]!r}, which the model was not fitted on: give "
+                f"labels among {', '.join(self.names)}."
             )
         found, labels = shared.copy(), np.array([self.names.index(text) for text in texts])
         for regime, v in np.argwhere(self.targets):
@@ -142,7 +137,7 @@ class FittedRegimes:
         ]
 
     def facts(self, names: list[str]) -> dict[str, Any]:
-        """Describe regimes and targets as plain values."""
+        """Return regimes, targets and findings as plain values."""
         return {
             "rows": dict(zip(self.names, self.rows.tolist(), strict=True)),
             "targets": self.table(names).to_dict("records"),
@@ -151,22 +146,22 @@ class FittedRegimes:
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the numbers as named arrays, for saving."""
-        return {f"regime_{name}": np.atleast_1d(getattr(self, name)) for name in _NUMBERS}
+        """Return all fields but the names as named arrays, for saving."""
+        return {f"regime_{name}": np.atleast_1d(getattr(self, name)) for name in _SAVED}
 
     @classmethod
     def from_arrays(
         cls, names: list[str] | None, arrays: dict[str, NDArray[Any]]
     ) -> "FittedRegimes | None":
-        """Rebuild from the names of regimes and what :meth:`arrays` gave; None without names."""
+        """Rebuild the regimes from their names and :meth:`arrays`; None without names."""
         if names is None:
             return None
-        numbers: dict[str, Any] = {name: arrays[f"regime_{name}"] for name in _NUMBERS}
-        return cls(tuple(names), **{**numbers, "price": float(numbers["price"][0])})
+        saved: dict[str, Any] = {name: arrays[f"regime_{name}"] for name in _SAVED}
+        return cls(tuple(names), **{**saved, "price": float(saved["price"][0])})
 
 
 def _findings(fitted: FittedRegimes, names: list[str], kind: str, marked: Bools) -> list[Finding]:
-    """Report the marked variables, one finding for each regime."""
+    """Report the marked variables (k, d), in one finding for each regime."""
     found = []
     for regime in np.flatnonzero(marked.any(axis=1)):
         variables = np.flatnonzero(marked[regime])
@@ -182,67 +177,14 @@ def _findings(fitted: FittedRegimes, names: list[str], kind: str, marked: Bools)
     return found
 
 
-def targets_found(X: Floats, regimes: Regimes, known: Known, seed: int) -> Bools:
-    """Find the targets (k, d) of the regimes of a table, with those that were stated."""
-    k, d = regimes.stated.shape
-    if k * d**2 * 8 > _MOST_BYTES:
-        raise ResourceError(
-            f"{k} regimes of {d} variables need one matrix of {d} × {d} each, "
-            f"{k * d**2 * 8 / 2**30:.0f} GiB: join regimes, or leave out variables."
-        )
-    if not regimes.may_change.any():
-        return regimes.stated
-    from cosmodag.refinement.regimes.finding import find_targets
-
-    given = X, regimes.labels, regimes.stated, regimes.may_change
-    return find_targets(*given, **_bounds(known), seed=seed).targets
-
-
-def _bounds(known: Known) -> dict[str, Any]:
-    return {"support": known.support, "required": known.required, "before": known.before}
-
-
-def graph_over_regimes(
-    given: "Prepared", arcs: Bools, seed: int, should_stop: Callable[[], bool]
-) -> tuple[NDArray[np.intp], sparse.csr_array]:
-    """Find the graph of best score over all regimes: its order, and weights of shared equations.
-
-    The search starts from `arcs`, which were found without the likelihood of targets in their
-    regimes; `given` has regimes and their targets.
-    """
-    from cosmodag.refinement.regimes.finding import find_targets
-
-    assert given.regimes is not None
-    assert given.targets is not None
-    known, labels = given.known, given.regimes.labels
-    found = find_targets(
-        given.X,
-        labels,
-        given.targets,
-        np.zeros_like(given.targets),
-        **_bounds(known),
-        starts=[arcs],
-        seed=seed,
-        should_stop=should_stop,
-    )
-    before = np.zeros_like(arcs) if known.before is None else known.before
-    weights = np.zeros(arcs.shape)
-    tails, heads = np.nonzero(found.arcs)
-    for v in np.unique(heads):
-        parents = np.flatnonzero(found.arcs[:, v])
-        weights[parents, v] = _slopes(given.X[~given.targets[labels, v]], parents, int(v))
-    kept = sparse.csr_array((weights[tails, heads], (tails, heads)), shape=arcs.shape)
-    return topological_order(found.arcs | before), kept
-
-
 def fitted_regimes(given: "Prepared", dag: "FittedDAG") -> FittedRegimes | None:
     """Compute evidence and own equations on the parents of a learnt graph; None without regimes."""
     if given.regimes is None or given.targets is None:
         return None
-    arcs = dag.arcs.toarray()
     from cosmodag.refinement.regimes.equation import RankEvidence, parents_of
     from cosmodag.refinement.regimes.finding import regime_score
 
+    arcs = dag.arcs.toarray()
     regimes, targets = given.regimes, given.targets
     X = np.asarray(given.X, np.float64)
     score = regime_score(X, regimes.labels, regimes.stated, regimes.may_change)
@@ -268,30 +210,32 @@ def fitted_regimes(given: "Prepared", dag: "FittedDAG") -> FittedRegimes | None:
 def _own_equations(
     given: "Prepared", arcs: Bools, targets: Bools, changes: NDArray[np.int64]
 ) -> Floats:
-    """Fit the own equations of all targets, in the table's own units."""
+    """Fit the own equations of all targets: rows of `FittedRegimes.parameters`."""
     assert given.regimes is not None
     X = given.in_own_units
     labels, d = given.regimes.labels, targets.shape[1]
-    # A variable that is set to one value has rounding errors only.
+    # The deviation of a variable that is set to one value is only rounding error.
     least = np.finfo(np.float32).eps * np.maximum(X.std(axis=0), np.finfo(np.float32).tiny)
     found = np.zeros((int(targets.sum()), d + 2))
     for place, (regime, v) in enumerate(np.argwhere(targets)):
         own = X[labels == regime]
         parents = np.flatnonzero(arcs[:, v])
-        if changes[regime, v] == 0:
+        change = CHANGES[changes[regime, v]]
+        if change == "noise":
             shared = ~targets[labels, v]
-            weights = _slopes(X[shared], parents, v)
-        elif changes[regime, v] == 1:
+            weights = slopes(X[shared], parents, v)
+        elif change == "cut":
             weights = np.zeros(len(parents))
         else:
-            weights = _slopes(own, parents, v)
-        rest = own[:, v] - own[:, parents] @ weights
+            weights = slopes(own, parents, v)
+        residuals = own[:, v] - own[:, parents] @ weights
         found[place, 1 + parents] = weights
-        found[place, 0], found[place, -1] = rest.mean(), max(float(rest.std()), least[v])
+        found[place, 0], found[place, -1] = residuals.mean(), max(float(residuals.std()), least[v])
     return found
 
 
-def _slopes(X: Floats, parents: NDArray[np.intp], v: int) -> Floats:
+def slopes(X: Floats, parents: NDArray[np.intp], v: int) -> Floats:
+    """Regress variable v on its parents, with an intercept: the weights of the parents."""
     centred = X - X.mean(axis=0)
     found: Floats = np.linalg.lstsq(centred[:, parents], centred[:, v], rcond=None)[0]
     return found

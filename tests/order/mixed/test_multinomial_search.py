@@ -3,7 +3,7 @@ import numpy as np
 from cosmodag.data.kinds import ColumnKind
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import choose_block_parents
-from cosmodag.order.mixed.finalists import improved
+from cosmodag.order.mixed.multinomial_search import turn_and_drop
 from cosmodag.order.mixed.table import BlockTable
 
 KINDS = (ColumnKind("continuous"), ColumnKind("categorical", ("a", "b", "c")), ColumnKind("binary"))
@@ -23,19 +23,19 @@ def test_the_score_rises_and_the_graph_has_no_cycle():
     blocks = table()
     problem = blocks.problem()
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
-        found = improved(blocks, problem, choose_block_parents(problem, order))
+        found = turn_and_drop(blocks, problem, choose_block_parents(problem, order))
         assert is_dag(found.adjacency.astype(float))
         places = np.argsort(found.order)
         tails, heads = np.nonzero(found.adjacency)
         assert np.all(places[tails] < places[heads])
-        again = improved(blocks, problem, found)
+        again = turn_and_drop(blocks, problem, found)
         assert again.score == found.score
 
 
 def test_an_arc_from_a_number_to_a_category_is_turned():
     blocks = table()
     problem = blocks.problem()
-    found = improved(blocks, problem, choose_block_parents(problem, [1, 0, 2]))
+    found = turn_and_drop(blocks, problem, choose_block_parents(problem, [1, 0, 2]))
     assert found.adjacency[0, 1]
     assert not found.adjacency[1, 0]
 
@@ -45,7 +45,7 @@ def test_known_directions_stay():
     before = np.zeros((3, 3), bool)
     before[1, 0] = True
     problem = blocks.problem(support=~before.T, before=before)
-    found = improved(blocks, problem, choose_block_parents(problem, [1, 0, 2]))
+    found = turn_and_drop(blocks, problem, choose_block_parents(problem, [1, 0, 2]))
     assert not found.adjacency[0, 1]
     assert np.flatnonzero(found.order == 1) < np.flatnonzero(found.order == 0)
 
@@ -54,4 +54,4 @@ def test_tables_of_numbers_are_left_alone():
     blocks = BlockTable.of(np.random.default_rng(0).normal(size=(100, 3)))
     problem = blocks.problem()
     found = choose_block_parents(problem, [0, 1, 2])
-    assert improved(blocks, problem, found) is found
+    assert turn_and_drop(blocks, problem, found) is found

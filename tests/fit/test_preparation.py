@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cosmodag.fit.preparation import SCALES, Preparation
+from cosmodag.fit.dag.preparation import SCALES, Preparation
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -1,4 +1,4 @@
-"""How the columns of a table are centred and scaled, and back."""
+"""Centring and scaling of the columns of a table, and the inverse."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,11 +20,11 @@ _SMALL_COLUMNS = 0.1
 class Preparation:
     """An affine map of each column, and one unit for the whole table.
 
-    Penalties and thresholds of a learner are relative to the size of the noise. Dividing the table
-    by one common unit makes a fit the same in metres and in millimetres, and hardly changes a table
-    whose noise has size one; weights of arcs are not affected.
+    Penalties and thresholds of a learner are relative to the size of the noise. Division by a
+    common unit makes the fit of a table in metres that of the same table in millimetres, and hardly
+    changes a table whose noise has size one. It does not change the weights of arcs.
 
-    Numbers of levels that have no order are not centred.
+    Columns of unordered levels are not centred.
     """
 
     # (d,): a column x becomes (x − mean) / factor.
@@ -45,18 +45,18 @@ class Preparation:
         """Choose the map for a table.
 
         `scale` is one of `SCALES`: subtract the mean; also divide by the standard deviation; or
-        change nothing. Means and deviations come from `rows` (n,) or entries (n, d), by default all
-        of them. With interventions they are the rows in which nothing was set: about these means
-        linear equations without a constant hold in all rows. `labels` (d,) marks columns whose
-        numbers only name levels: their means are taken as zero, their deviations as one, and the
-        unit of the table does not depend on them.
+        change nothing. Means and deviations are computed over `rows`, (n,) or entries (n, d), by
+        default over all. With interventions these are the rows in which nothing was set: about
+        their means, linear equations without a constant hold in all rows. `labels` (d,) marks
+        columns of unordered levels: they have mean zero and deviation one, and the unit of the
+        table does not depend on them.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
         if scale == "none":
             return cls(np.zeros(d), np.ones(d), 1.0, constant)
-        # Divided first, since a sum of huge numbers may overflow although their mean does not; by a
-        # power of two, which changes no digit.
+        # The table is divided before it is averaged, since a sum of huge numbers may overflow
+        # although their mean does not. Division by a power of two changes no digit.
         largest = float(2.0 ** np.frexp(np.max(np.abs(X), initial=0.0))[1])
         some = np.ones((1, 1), bool) if rows is None else rows.reshape(len(X), -1)
         means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64, where=some) * largest)
@@ -73,15 +73,15 @@ class Preparation:
         return cls(means, deviations, 1.0, constant)
 
     def moved(self, by: Floats) -> "Preparation":
-        """Move the means of all columns, by a shift in prepared units."""
+        """Shift the means of all columns, by (d,) in prepared units."""
         return replace(self, means=self.means + by * self.scales)
 
     def centre(self, X: NDArray[Any]) -> Floats:
-        """Map a table without the common unit, in float64."""
+        """Centre and scale the columns of a table in float64, without the common unit."""
         return np.asarray((X - self.means) / self.factors, np.float64)
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.float32]:
-        """Map a table, giving C-contiguous float32."""
+        """Centre and scale a table and divide it by the common unit: C-contiguous float32."""
         return np.ascontiguousarray(self.centre(X) / self.unit, dtype=np.float32)
 
     def undo(self, prepared: NDArray[Any]) -> Floats:
@@ -94,7 +94,7 @@ class Preparation:
         return self.factors * self.unit
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Map as named arrays, for saving."""
+        """Return the map as named arrays, for saving."""
         return {
             "means": self.means,
             "factors": self.factors,
@@ -104,13 +104,13 @@ class Preparation:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Preparation":
-        """Rebuild the map that :meth:`arrays` describes."""
+        """Rebuild a map from its :meth:`arrays`."""
         unit = float(arrays["unit"][0])
         return cls(arrays["means"], arrays["factors"], unit, arrays["constant"])
 
 
 def deviations_of(data: NDArray[Any], counted: Floats | None) -> Floats:
-    """Compute the standard deviation of each column over the rows in which it was not set."""
+    """Compute the standard deviation of each column, over its `counted` entries (n, d)."""
     if counted is None:
         return np.asarray(data.std(axis=0, dtype=np.float64))
     means = np.average(data, axis=0, weights=counted)

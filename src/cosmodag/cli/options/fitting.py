@@ -1,0 +1,143 @@
+"""Options of ``cosmodag fit`` that no other command has."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import typer
+
+from cosmodag.cli.options.common import Format, SeedOption
+from cosmodag.cli.options.learners import complete_setting
+
+AutoOption = Annotated[
+    bool,
+    typer.Option(
+        "--auto", help="Choose learner, noise, penalties and refinement, and print the reasons."
+    ),
+]
+RegimesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column with the regime of each row, such as a treatment or a batch (empty: plain "
+        "observations). The variables that change in a regime are found and printed.",
+    ),
+]
+FindTargetsOption = Annotated[
+    bool,
+    typer.Option(
+        "--find-targets/--stated-targets",
+        help="With --regimes: whether variables that --interventions does not name may change.",
+    ),
+]
+LagsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="K",
+        help="The rows are in time: also learn which variables act on a row from up to K rows "
+        "before. Default: 0, independent rows.",
+    ),
+]
+TimeOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="With --lags: column of numbers or dates that sorts the rows; no lag crosses a gap. "
+        "It is not a variable of the graph.",
+    ),
+]
+SeriesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="With --lags: column that names the series of each row, such as a patient; no lag "
+        "crosses from one series into another. It is not a variable of the graph.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class LearnerOptions:
+    """Parameters of learners that have their own option; None where an option is not given."""
+
+    scale: Annotated[
+        Literal["center", "standardize", "none"] | None,
+        typer.Option(
+            help="Subtract column means (default), also standardise, or leave the columns as is."
+        ),
+    ] = None
+    refine: Annotated[
+        Literal["auto", "none", "prune", "order"],
+        typer.Option(
+            help="Keep the optimised weights, prune the learnt order by evidence, or also search "
+            "for a better order; by default the learner decides."
+        ),
+    ] = "auto"
+    noise: Annotated[
+        Literal["auto", "gaussian", "equal-variance", "non-gaussian"] | None,
+        typer.Option(help="Noise model that refinement assumes."),
+    ] = None
+    threshold: Annotated[
+        float | None, typer.Option(min=0.0, help="Keep arcs whose absolute weight is above this.")
+    ] = None
+    epochs: Annotated[int | None, typer.Option(min=1, help="Number of passes over the data.")] = (
+        None
+    )
+    trainings: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of trainings from different starts; the one with the best objective is "
+            "kept.",
+        ),
+    ] = None
+    restarts: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Maximum number of searches from perturbed copies of the best order (0: none); "
+            "the best result is kept.",
+        ),
+    ] = None
+    device: Annotated[
+        Literal["auto", "cpu", "gpu"] | None, typer.Option(help="Device to compute on.")
+    ] = None
+    max_time: Annotated[
+        float | None, typer.Option(help="Stop after this many seconds with the best graph so far.")
+    ] = None
+    seed: SeedOption = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the options by names of parameters; ``"auto"`` and ``"none"`` of refine as None.
+
+        None leaves a parameter at the learner's default, so the caller sets ``--refine none``.
+        """
+        given = {**vars(self), "random_state": self.seed}
+        del given["seed"]
+        return given | {"refine": None if self.refine in ("auto", "none") else self.refine}
+
+
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other learner parameter; 'cosmodag methods cosmo' lists those of cosmo.",
+        autocompletion=complete_setting,
+    ),
+]
+BootstrapOption = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        metavar="N",
+        help="Also fit N bootstrap resamples of the rows, and write for each arc the share of "
+        "resamples that have an edge between its ends, and the share that fix its direction.",
+    ),
+]
+FormatOption = Annotated[
+    list[Format] | None,
+    typer.Option(help="Also write the graph in this format. May be repeated."),
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the expected cost and stop.")]
+TopOption = Annotated[int, typer.Option(min=0, help="Number of arcs to print.")]
