@@ -64,10 +64,17 @@ def parents_on(moments, order, penalty, support=None, required=None):
     return adjacency, scores
 
 
-def linear_table(random, n, d, density=0.35):
-    """Draw a table from a random linear model with shuffled columns; return it and the weights."""
-    weights = np.triu(random.uniform(0.4, 1.5, (d, d)) * random.choice([-1, 1], (d, d)), 1)
-    weights *= random.random((d, d)) < density
-    shuffle = random.permutation(d)
-    table = random.normal(size=(n, d)) @ np.linalg.inv(np.eye(d) - weights)
-    return table[:, shuffle], weights[np.ix_(shuffle, shuffle)]
+def orders_with_arc_turned(order, arcs, tail, head):
+    """Orders that reverse an arc: head and ancestors first, or tail and descendants last."""
+    place = {v: at for at, v in enumerate(order)}
+    between = order[place[tail] + 1 : place[head]]
+    above, below = [head], [tail]
+    for v in between[::-1]:
+        above += [v] if arcs[v, above].any() else []
+    for v in between:
+        below += [v] if arcs[below, v].any() else []
+    first, last = order[: place[tail]], order[place[head] + 1 :]
+    others = [v for v in between if v not in above]
+    yield [*first, *above[:0:-1], head, tail, *others, *last]
+    others = [v for v in between if v not in below]
+    yield [*first, *others, head, tail, *below[1:], *last]

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from order_reference import grow_shrink, linear_table
+from order_reference import grow_shrink
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import BlockProblem, choose_block_parents, choose_parents, search_blocks
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import growing_penalty
+from linear_tables import linear_table
 
 D = 8
 PENALTY = 2.0

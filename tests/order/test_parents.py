@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
-from order_reference import linear_table, parents_on
+from order_reference import parents_on
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import choose_parents
 from cosmodag.order.moments import Moments
+from linear_tables import linear_table
 
 D = 12
 

@@ -31,7 +31,7 @@ def test_the_page_shows_this_very_diff() -> None:
 
 def test_the_page_counts_the_lines_rightly() -> None:
     page = (ROOT / "docs" / "torch.md").read_text(encoding="utf-8")
-    ((written, dropped),) = re.findall(r"(\d+) lines added, (\d+) removed", page)
+    ((written, dropped),) = re.findall(r"(\d+) lines added and (\d+) removed", page)
     diff = the_diff()
     assert int(written) == sum(line.startswith("+") for line in diff)
     assert int(dropped) == sum(line.startswith("-") for line in diff)
