@@ -194,9 +194,10 @@ def test_the_papers_data_are_varsortable_and_standardising_ends_it():
     assert raw.severity == "warning"
     standardised = by_name(diagnose(data.X / data.X.std(axis=0), data.names, graph=data.graph))
     assert not {"varsortability", "variance_order"} & standardised.keys()
+    # R² does not depend on the scale, and rounding must not decide a tie.
     assert standardised["r2_sortability"].value == pytest.approx(
         r2_sortability(data.X, data.graph), abs=1e-9
-    )  # R² does not depend on the scale, and rounding must not decide a tie
+    )
 
 
 def dag(seed, nodes, share):

@@ -91,9 +91,7 @@ arrays = hnp.arrays(
 
 
 @gate_examples(60)
-@example(
-    given_arrays={"a": np.array(1.5)}, given_facts={}
-)  # once came back with a dimension too many
+@example(given_arrays={"a": np.array(1.5)}, given_facts={})  # came back as a vector once
 @given(
     given_arrays=st.dictionaries(st.text(min_size=1, max_size=8), arrays, max_size=4),
     given_facts=st.dictionaries(st.text(max_size=8), facts, max_size=4),
@@ -178,9 +176,8 @@ WRITERS = {
 
 @pytest.mark.parametrize("suffix", WRITERS)
 @gate_examples(40)
-@example(
-    names=["two\nlines", "a\r\nb", "one\u2028line", "c", "d"], seed=0
-)  # these names were once changed on reading
+# These names were once changed on reading.
+@example(names=["two\nlines", "a\r\nb", "one\u2028line", "c", "d"], seed=0)
 @given(names=some_names(5), seed=seeds)
 def test_knowledge_comes_back(tmp_path_factory, suffix, names, seed):
     known = random_knowledge(names, np.random.default_rng(seed))

@@ -228,7 +228,7 @@ def test_descent_ends_when_the_objective_rests():
 
 def test_a_stop_between_two_iterations_leaves_the_objective_of_the_weights():
     class LateStop(Watch):
-        """A watch whose time limit passes after it was read twice."""
+        """A watch whose time limit expires after two checks."""
 
         reads = 0
 

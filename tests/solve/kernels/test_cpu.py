@@ -107,7 +107,7 @@ def lanes(*given: str, counted_columns: int = 10, n: int = 150, d: int = 10) -> 
 
 
 def in_tiers(tiers: np.ndarray) -> np.ndarray:
-    """(d, d) bool: u is in an earlier tier than v; the last tier stands for no tier."""
+    """(d, d) bool: u is in an earlier tier than v; the last tier means no tier."""
     return (tiers[:, None] < tiers) & (tiers < tiers.max())
 
 

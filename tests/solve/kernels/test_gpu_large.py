@@ -28,7 +28,7 @@ CPU = jax.devices("cpu")[0]
 
 # Variables, rows, rows per step, and tiles. In the first two cases, the number of variables is not
 # a multiple of any tile and the last mini-batch is short. In the second, a mini-batch takes two
-# blocks of rows, and tiles are visited in groups of five, the last of them of two tiles. In the
+# blocks of rows, and tiles are visited in groups of five, of which the last has two. In the
 # third, a pass takes two rounds, of 33 and of 32 steps, and the last mini-batch is short.
 SMALL = (40, 50, 16, Tiling(depth=16, width=32, splits=3, tall=16, wide=32, rows=16))
 LARGE = (
