@@ -2,12 +2,12 @@
 
     python benchmarks/accuracy.py --output benchmarks/accuracy.md
 
-What the optimisation gives before anything refines it: 2000 epochs, raw weights, threshold 0.3 (for
-what a user gets, see `answer.py`). Two tables: one fixed configuration with one learning rate for
-strengths and priorities, with and without the priority penalty, on 20 graphs; and the default
-settings on 10 graphs per data set, beside what the paper reports for its tuned COSMO, what
-`paper_settings(d)` gives, and the AUC of the previous release. Graphs have seeds that no search for
-settings has seen.
+Measures the optimised weights without refinement: 2000 epochs, raw weights, threshold 0.3
+(`answer.py` measures the default learner). The first table uses one fixed configuration with one
+learning rate for strengths and priorities, with and without the priority penalty, on 20 graphs. The
+second uses the default settings on 10 graphs per data set, and compares them with the paper's
+figures for its tuned COSMO, with `paper_settings(d)`, and with the AUC of the previous release. No
+search for settings has used the seeds of these graphs.
 """
 
 import argparse
@@ -55,12 +55,12 @@ PREVIOUS = {
     "n1000_d100_ER4_exp": (0.984, 0.012),
     "n1000_d100_ER4_gumbel": (0.986, 0.012),
 }
-"""AUC of the release before: mean and standard deviation over 10 graphs."""
+"""AUC of the previous release: mean and standard deviation over 10 graphs."""
 FIRST_SEED = 70_000
 
 
 def measure(name: str, graphs: int, parameters: dict[str, Any]) -> dict[str, np.ndarray]:
-    """AUC, NHD, TPR and seconds on fresh graphs of one data set."""
+    """Return AUC, NHD, TPR and seconds on fresh graphs of one data set."""
     results: dict[str, list[float]] = {key: [] for key in ("auc", "nhd", "tpr", "seconds")}
     for seed in range(FIRST_SEED, FIRST_SEED + graphs):
         data = simulate.load(name, seed=seed)
@@ -74,14 +74,14 @@ def measure(name: str, graphs: int, parameters: dict[str, Any]) -> dict[str, np.
 
 
 def beside_previous(name: str, auc: np.ndarray) -> str:
-    """AUC of the previous release, and the difference in standard errors of it."""
+    """AUC of the previous release, and the difference from it in standard errors."""
     mean, deviation = PREVIOUS[name]
     error = np.sqrt(deviation**2 / 10 + auc.var(ddof=1) / len(auc))
     return f"{mean:.3f} ({(auc.mean() - mean) / error:+.1f} SE)"
 
 
 def row(label: str, found: dict[str, np.ndarray], *more: object) -> list[object]:
-    """One line of a table, printed as it is made."""
+    """Make and print one row of a table."""
     line = [
         label,
         *(spread(found[key]) for key in ("auc", "nhd", "tpr")),

@@ -1,13 +1,13 @@
-"""What a user gets: plain COSMO, pruned, searched, and what needs no training, side by side.
+"""Accuracy and time of `Cosmo()` and `OrderSearch()`, beside simpler learners, on the same tables.
 
     python benchmarks/answer.py --output benchmarks/answer.md
     python benchmarks/answer.py --output benchmarks/answer.md --large --resume
 
-Every learner is fitted to the same tables, one after the other, so that times of one table can be
-compared; a fit of the same size comes first, so that nothing is compiled on the clock. Wrong arcs
-are those of `adjacency_`, ranked arcs `weights_`, or `raw_weights_` where nothing refines them.
-Rows go to a CSV file beside the page as they are made. Seeds from 500,000 on have not been used to
-choose anything.
+All learners are fitted to one table before the next table is drawn, so their times can be compared
+table by table. A fit of the same size comes first, so that compilation is not timed. Wrong arcs are
+those of `adjacency_`. The AUC ranks the entries of `weights_`, or of `raw_weights_` for learners
+without refinement. Each row is written at once to a CSV file beside the page. Seeds from 500,000
+are reserved for this benchmark: no setting was chosen on them.
 """
 
 import argparse
@@ -42,7 +42,7 @@ ACCURACY = [
     *(f"n1000_d30_{kind}" for kind in ("ER4_exp", "ER4_gumbel")),
     *(f"n1000_d100_{kind}" for kind in ("ER4_gauss", "SF4_gauss", "ER4_exp", "ER4_gumbel")),
 ]
-"""Rows of accuracy.md, on which the default is held to half of the previous release."""
+"""Families of accuracy.md, where NHD and time must be at most half of the previous release's."""
 
 
 class Family(NamedTuple):
@@ -51,11 +51,12 @@ class Family(NamedTuple):
     Attributes
     ----------
     graphs
-        How many, unless the command says otherwise.
+        Default number of graphs.
     target
-        Highest NHD of `Cosmo()`, which up to 5,000 variables searches for an order, or None.
+        Largest allowed NHD of `Cosmo()`, which searches for an order up to 5,000 variables, or
+        None.
     paper
-        Best mean of any method in the paper: NHD and AUC, each with the method's name.
+        Best mean NHD and AUC in the paper, each with the name of the method.
     """
 
     graphs: int
@@ -102,13 +103,13 @@ def draw(family: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def seeds_of(family: str, graphs: int | None) -> range:
-    """Seeds of a family's tables, of which no two families share one."""
+    """Return the seeds of a family's tables; no two families share a seed."""
     first = FIRST_SEED + 1000 * list(FAMILIES).index(family)
     return range(first, first + (FAMILIES[family].graphs if graphs is None else graphs))
 
 
 def fit(name: str, X: np.ndarray, graph: np.ndarray, seed: int) -> dict[str, object]:
-    """Fit one learner to one table and score what it found."""
+    """Fit one learner to one table and score its graph."""
     model = LEARNERS[name]
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
@@ -131,7 +132,7 @@ def fit(name: str, X: np.ndarray, graph: np.ndarray, seed: int) -> dict[str, obj
 
 @cache
 def warm_up() -> None:
-    """Compile what all learners need, on tables that are not measured."""
+    """Compile the programs of all learners on tables that are not measured."""
     for kind in ("gauss", "exp"):
         X, graph = draw(f"n500_d10_ER1_{kind}", FIRST_SEED - 1)
         for name in LEARNERS:
@@ -140,12 +141,12 @@ def warm_up() -> None:
 
 @cache
 def warm_up_training(n: int, d: int) -> None:
-    """Compile what depends on the size of a table."""
+    """Compile the programs that depend on the size of the table."""
     Cosmo(epochs=1, refine=None).fit(draw(f"n{n}_d{d}_ER4_gauss", FIRST_SEED - 1)[0])
 
 
 def measure(kept: Kept, families: list[str], learners: list[str], graphs: int | None) -> None:
-    """Fit every learner to every table of every family, those of one table in turn."""
+    """Fit every learner to every table; the order of the learners rotates from table to table."""
     for family in families:
         wanted = [n for n in learners if family != LARGE or n in LARGE_LEARNERS]
         seeds = seeds_of(family, graphs)
@@ -166,7 +167,7 @@ Results = dict[tuple[str, str], dict[str, np.ndarray]]
 
 
 def grouped(rows: list[dict[str, str]]) -> Results:
-    """Columns of numbers by family and learner, tables in the order of their seeds."""
+    """Group the numeric columns by family and learner, tables in the order of their seeds."""
     groups = defaultdict(list)
     for row in sorted(rows, key=lambda row: int(row["seed"])):
         groups[row["family"], row["learner"]].append(row)
@@ -177,7 +178,7 @@ def grouped(rows: list[dict[str, str]]) -> Results:
 
 
 def judged(found: Results, family: str) -> list[object]:
-    """Say what is asked of search in a family, and whether it was met."""
+    """Return the target for `Cosmo()` in a family, and the verdict."""
     searched, plain = found.get((family, SEARCHED)), found.get((family, PLAIN))
     if searched is None:
         return ["", ""]
@@ -195,7 +196,7 @@ def judged(found: Results, family: str) -> list[object]:
 
 
 def accuracy_table(found: Results, measure: str, digits: int, paper: int | None) -> str:
-    """Mean ± standard error of one measure, or medians of seconds."""
+    """Tabulate the mean ± standard error of one measure, or the median of seconds."""
     rows: list[list[object]] = []
     for family in FAMILIES:
         cells: list[object] = []
@@ -218,7 +219,7 @@ def accuracy_table(found: Results, measure: str, digits: int, paper: int | None)
 
 
 def paired_table(found: Results, learner: str) -> str:
-    """Compare a learner with the previous release, table by table: wrong arcs, and time."""
+    """Compare the NHD and time of a learner with the previous release, table by table."""
     rows: list[list[object]] = []
     for family in ACCURACY:
         plain, pruned = found.get((family, PLAIN)), found.get((family, learner))
@@ -241,7 +242,7 @@ def paired_table(found: Results, learner: str) -> str:
 
 
 def growth(found: Results) -> str:
-    """Say how the cost of `Cosmo()` changes with twenty times as many rows."""
+    """Compare the time of `Cosmo()` at 1,000 and at 20,000 rows."""
     few, many = (found.get((f"{n}_d30_ER4_gauss", SEARCHED)) for n in ("n1000", "n20000"))
     if few is None or many is None:
         return ""
@@ -266,7 +267,7 @@ def page(rows: list[dict[str, str]]) -> str:
     text += "\n## Seconds (median)\n\n" + accuracy_table(found, "seconds", 2, None)
     text += growth(found)
     for learner in (SEARCHED, PRUNED):
-        text += f"\n## `{learner}` beside the previous release, fitted in turn\n\n"
+        text += f"\n## `{learner}` compared with the previous release\n\n"
         text += paired_table(found, learner)
     return text
 
@@ -277,7 +278,7 @@ def main() -> None:
     small = [name for name in FAMILIES if name != LARGE]
     parser.add_argument("--families", nargs="+", choices=[*FAMILIES], default=small)
     parser.add_argument("--learners", nargs="+", choices=[*LEARNERS], default=[*LEARNERS])
-    parser.add_argument("--graphs", type=int, default=None, help="of each family")
+    parser.add_argument("--graphs", type=int, default=None, help="number of graphs of each family")
     parser.add_argument("--large", action="store_true", help=f"also {LARGE}")
     parser.add_argument("--resume", action="store_true", help="keep the rows of an earlier run")
     parser.add_argument("--output", type=Path, required=True)

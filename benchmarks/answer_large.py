@@ -4,11 +4,11 @@
     python benchmarks/answer_large.py --rows 50000-raw --output page.md
 
 Rows ``SIZE-raw`` and ``SIZE-std``: simulated ER4 data, 1,000 rows, equal noise variances, columns
-as they are or divided by their standard deviations. ``dense``: d = 1,000, degree 20 (10,000 arcs),
-10,000 rows, coefficients ±U(.25, 1), noise deviations U(.5, 2), standardised; there SHD counts the
-differences between equivalence classes, per arc. ``dense-D`` is the same with D variables. All is
-counted but compilation, for which a small table is fitted first. Each row has a limit of time
-(``--limit``), after which the best so far counts.
+as they are or divided by their standard deviations. Row ``dense``: d = 1,000, degree 20 (10,000
+arcs), 10,000 rows, coefficients ±U(.25, 1), noise deviations U(.5, 2), standardised; its SHD is the
+distance between equivalence classes, per arc. ``dense-D`` is the same with D variables. Times
+exclude only compilation, for which a small table is fitted first. After the time limit of a row
+(``--limit``) the best graph found so far counts.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from scipy import sparse
 from cosmodag import Cosmo, OrderSearch, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.graph.equivalence import class_distance
-from environment import header, table
+from environment import header, standardised, table
 
 FIRST_SEED = 500_000
 ROWS = ["5000-raw", "5000-std", "20000-raw", "20000-std", "50000-raw", "dense"]
@@ -41,13 +41,8 @@ COLUMNS = [
 ]
 
 
-def standardised(x: np.ndarray) -> np.ndarray:
-    """Columns with mean 0 and standard deviation 1."""
-    return np.asarray((x - x.mean(axis=0)) / x.std(axis=0))
-
-
 def dense_table(d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and the graph of a random DAG with 10 d arcs."""
+    """Draw a random DAG with 10 d arcs and a table of its linear model."""
     random = np.random.default_rng(seed)
     pairs = np.triu_indices(d, 1)
     chosen = random.choice(len(pairs[0]), min(10 * d, len(pairs[0])), replace=False)
@@ -63,7 +58,7 @@ def dense_table(d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def arcs_found(truth: Any, found: Any) -> tuple[float, float, float]:
-    """Wrong arcs, and the shares of true arcs found and of found arcs that are false."""
+    """Wrong arcs, fraction of true arcs that are found, fraction of found arcs that are false."""
     true, ours = sparse.csr_array(truth).astype(bool), sparse.csr_array(found).astype(bool)
     right = true.multiply(ours).nnz
     wrong = true.nnz + ours.nnz - 2 * right
@@ -102,7 +97,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", nargs="+", default=ROWS)
-    parser.add_argument("--limit", type=float, default=720, help="seconds for each row")
+    parser.add_argument(
+        "--limit", type=float, default=720, help="time limit of each row, in seconds"
+    )
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     warnings.simplefilter("ignore", CosmodagWarning)

@@ -1,10 +1,10 @@
-"""What baselines without any learning find on the paper's simulated data, raw and standardised.
+"""Baselines without learning on the paper's simulated data, raw and standardised.
 
     python benchmarks/baselines.py --output benchmarks/baselines.md
 
 Every learner sees the same graphs and data: ER4 and SF4 with three kinds of noise, n = 1000. The
-last row is no learner: it regresses on the true order, and shows what only the order is worth.
-COSMO's row is what it optimises, before anything refines it (2000 epochs, raw weights).
+last row is not a learner: it regresses on the true order, and shows how much the order alone tells.
+COSMO's row is the optimised weights without refinement (2000 epochs, raw weights).
 """
 
 import argparse
@@ -45,7 +45,7 @@ FIRST_SEED = 80_000
 
 
 class Result(NamedTuple):
-    """One learner on one table."""
+    """Result of one learner on one table."""
 
     d: int
     family: str
@@ -76,7 +76,7 @@ def measure(task: tuple[int, str, int]) -> list[Result]:
 def estimates(
     X: np.ndarray, graph: np.ndarray, seed: int
 ) -> Iterator[tuple[str, np.ndarray, float]]:
-    """Name, weights and processor seconds of each learner, and of the oracle."""
+    """Name, weights and processor seconds of each learner, and of the true order."""
     learners = [
         EmptyGraph(),
         RandomSort(random_state=seed),
@@ -95,7 +95,7 @@ def estimates(
 
 
 def grouped(results: Iterable[Result]) -> Groups:
-    """Results by size, family, scale and learner."""
+    """Group results by size, family, scale and learner."""
     groups: Groups = defaultdict(list)
     for result in results:
         groups[result.d, result.family, result.scale, result.learner].append(result)
@@ -110,7 +110,7 @@ def spread(results: list[Result], key: str) -> str:
 
 
 def summary(groups: Groups, learners: list[str]) -> str:
-    """AUC and NHD of each learner over all families, and its time."""
+    """Tabulate AUC and NHD of each learner over all families, and its time."""
     columns = ["", *(f"d={d}, {scale}" for d in SIZES for scale in SCALES)]
     columns += [f"median s, d={d}" for d in SIZES]
     rows = []
@@ -133,7 +133,7 @@ def summary(groups: Groups, learners: list[str]) -> str:
 
 
 def details(groups: Groups, learners: list[str], d: int) -> str:
-    """Every measure of every learner on every family of one size."""
+    """Tabulate every measure of every learner on every family of one size."""
     columns = ["data", "learner"]
     columns += [f"{key.upper()}, {scale}" for scale in SCALES for key in MEASURES]
     return table(
@@ -173,11 +173,11 @@ def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graphs", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=1, help="processes to share the work")
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes")
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     kinds = list(product(SIZES, FAMILIES))
-    # Seeds of their own, since the graph of a seed is the same whatever the noise.
+    # Every family has its own seeds: a seed gives the same graph for every kind of noise.
     tasks = [
         (d, family, FIRST_SEED + 1000 * place + graph)
         for place, (d, family) in enumerate(kinds)

@@ -1,12 +1,12 @@
-r"""Bootstrap probabilities: whether they are what they say, and how long they take.
+r"""Bootstrap probabilities: their calibration, and the time they take.
 
     python benchmarks/bootstrap.py --jobs 8 --output benchmarks/bootstrap.md \
         --figure docs/figures/reliability.png
     python benchmarks/bootstrap.py --graphs 1 --resamples 10 --families n1000_d30_ER4_gauss
 
-For every table, `Cosmo()` is fitted to resamples, drawn in each of two ways; probabilities of all
-graphs of a family are pooled. `time` is one bootstrap of 200 at d = 30 on two cores, refinement
-included, nothing compiled on the clock.
+`Cosmo()` is fitted to resamples of every table, drawn in each of two ways, and probabilities are
+pooled over the graphs of a family. The last section times one bootstrap of 200 resamples at d = 30
+on two cores, with refinement, after compilation.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from answer import draw
 from cosmodag import Cosmo, OrderSearch, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.stability import bootstrap
-from environment import header, in_processes, table, verdict
-from peers import in_arbitrary_units, standardised
+from environment import header, in_processes, standardised, table, verdict
+from peers import in_arbitrary_units
 
 FIRST_SEED = 560_000
 FAMILIES = (
@@ -40,7 +40,7 @@ LEVELS = np.array([0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.0 + 1e-9])
 
 
 def table_of(family: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Table and true graph."""
+    """Draw a table, and return it with its true graph."""
     if family == "units":
         return in_arbitrary_units(30, seed)
     X, graph = draw(family.removeprefix("standardised "), seed)
@@ -60,7 +60,7 @@ def measure(task: tuple[str, str, int], resamples: int) -> np.ndarray:
 
 
 def line_of(family: str, sample: str, pairs: np.ndarray) -> list[object]:
-    """One line of the page: precision and recall of what is sure."""
+    """One row of the page: precision and recall of arcs with a high probability."""
     probabilities, truth = pairs[0], pairs[1] > 0
     sure = probabilities >= SURE
     precision = truth[sure].mean() if sure.any() else float("nan")
@@ -77,7 +77,7 @@ def line_of(family: str, sample: str, pairs: np.ndarray) -> list[object]:
 
 
 def reliability(pairs: np.ndarray) -> list[tuple[float, float, int]]:
-    """Mean probability, share of true arcs and number of arcs, level by level."""
+    """Mean probability, fraction of true arcs and number of arcs in each interval."""
     probabilities, truth = pairs
     found = []
     for low, high in pairwise(LEVELS):
@@ -89,7 +89,7 @@ def reliability(pairs: np.ndarray) -> list[tuple[float, float, int]]:
 
 
 def draw_curves(pooled: dict[tuple[str, str], np.ndarray], path: Path) -> None:
-    """Share of true arcs against probability, a panel for each way of drawing rows."""
+    """Plot the fraction of true arcs against probability, a panel for each way of drawing rows."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -103,7 +103,7 @@ def draw_curves(pooled: dict[tuple[str, str], np.ndarray], path: Path) -> None:
                 means, shares, _ = zip(*reliability(pairs), strict=True)
                 panel.plot(means, shares, marker="o", markersize=4, label=family)
         panel.set(title=sample, xlabel="probability of an arc")
-    panels[0].set_ylabel("share that is true")
+    panels[0].set_ylabel("fraction of true arcs")
     panels[0].legend(fontsize=7, loc="upper left")
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ def draw_curves(pooled: dict[tuple[str, str], np.ndarray], path: Path) -> None:
 
 
 def time_section(resamples: int) -> str:
-    """One bootstrap on at most two cores."""
+    """Time one bootstrap on at most two cores."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
     X = simulate.load("n1000_d30_ER4_gauss", seed=FIRST_SEED).X
     lines = []
@@ -135,7 +135,7 @@ def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=Path)
-    parser.add_argument("--figure", type=Path, help="Of the reliability curve.")
+    parser.add_argument("--figure", type=Path, help="file for the reliability curve")
     parser.add_argument("--graphs", type=int, default=20)
     parser.add_argument("--resamples", type=int, default=200)
     parser.add_argument("--families", nargs="*", default=list(FAMILIES))
@@ -155,15 +155,16 @@ def main() -> None:
         for (family, sample), pairs in pooled.items()
         for mean, share, number in reliability(pairs)
     ]
-    columns = ["tables", "rows drawn", f"arcs ≥ {SURE}", "of these true", "of true arcs there"]
+    columns = ["tables", "rows drawn", f"arcs ≥ {SURE}", "fraction true", "fraction of true arcs"]
     text = (
         header("Bootstrap probabilities")
         + f"\n## Calibration\n\n`Cosmo()`, {given.resamples} resamples of each of {given.graphs} "
-        f"tables, d = 30. Targets for the first family: of arcs with probability ≥ {SURE} at "
-        f"least {PRECISION:.0%} true, and at least {RECALL:.0%} of true arcs among them. Brier: "
+        f"tables, d = 30. Targets for the first family: at least {PRECISION:.0%} of arcs "
+        f"with probability ≥ {SURE} are true, and they include at least {RECALL:.0%} of the true "
+        "arcs. Brier: "
         "mean squared difference between probability and truth over all pairs.\n\n"
         + table([*columns, "Brier"], lines)
-        + "\n## Reliability\n\nArcs that some resample shows, by probability.\n\n"
+        + "\n## Reliability\n\nArcs found in at least one resample, by probability.\n\n"
         + table(["tables", "rows drawn", "mean probability", "share true", "arcs"], curve)
         + time_section(given.resamples)
     )

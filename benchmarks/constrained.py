@@ -1,9 +1,9 @@
-"""Accuracy of NOTEARS, DAGMA and NOCURL as their authors have them, fitted with the defaults.
+"""Accuracy of NOTEARS, DAGMA and NOCURL as published by their authors, with default settings.
 
     python benchmarks/constrained.py --output benchmarks/constrained.md
     python benchmarks/constrained.py --data ER4 --learners "Dagma()" "NoCurl()"
 
-How the paper ran them is in `benchmarks/paper_variants.py`.
+`benchmarks/paper_variants.py` measures them as the COSMO paper ran them.
 """
 
 import argparse
@@ -33,13 +33,13 @@ ORIGINALS: dict[str, ConstrainedLearner] = {
 
 
 def graphs_of(name: str, count: int) -> Iterator[simulate.Dataset]:
-    """Fresh graphs and data of one kind."""
+    """Simulate fresh data sets of one kind."""
     for seed in range(FIRST_SEED, FIRST_SEED + count):
         yield simulate.load(name, seed=seed)
 
 
 def measure_original(learner: ConstrainedLearner, name: str, count: int) -> list[object]:
-    """One line of the table of originals."""
+    """Measure one row of the table."""
     scores, seconds, repairs = [], [], 0
     for data in graphs_of(name, count):
         begin = time.perf_counter()
@@ -52,7 +52,7 @@ def measure_original(learner: ConstrainedLearner, name: str, count: int) -> list
 
 
 def originals(options: argparse.Namespace) -> str:
-    """Measure the originals asked for."""
+    """Measure the requested learners."""
     rows: list[list[object]] = []
     for kind in options.data:
         for label in options.learners:
@@ -61,7 +61,9 @@ def originals(options: argparse.Namespace) -> str:
             rows.append([DATA[kind], label, *found, target])
             print(rows[-1], flush=True)
     columns = ["data", "learner", "AUC", "NHD", "TPR", "repairs", "median s", "target (AUC)"]
-    return f"\n{options.graphs} graphs each, defaults, one thread.\n\n" + table(columns, rows)
+    return f"\n{options.graphs} graphs each, default settings, one thread.\n\n" + table(
+        columns, rows
+    )
 
 
 def main() -> None:
@@ -73,7 +75,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     warnings.simplefilter("ignore", CosmodagWarning)
-    text = header("NOTEARS, DAGMA and NOCURL, as their authors have them") + originals(options)
+    text = header("NOTEARS, DAGMA and NOCURL, as published by their authors") + originals(options)
     print(text)
     if options.output:
         options.output.write_text(text)

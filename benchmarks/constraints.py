@@ -2,13 +2,13 @@
 
     taskset -c 0 python benchmarks/constraints.py
 
-writes benchmarks/constraints.csv, benchmarks/constraints.md and docs/figures/constraints.png. One
-core and its processor time, so that waiting for other threads or programs is not counted. Each
-constraint runs as the learners run it: compiled by JAX, value and gradient together, float32, one
-problem. W is half-way through a fit: a random DAG of four arcs a vertex (weights ±0.5 to ±2) plus
-Gaussian noise on every entry, scaled to a spectral radius of W∘W of one half, where all four are
-defined. The constraints of one size take turns, several rounds of them, so that a busy moment of
-the machine does not fall on one alone.
+Writes benchmarks/constraints.csv, benchmarks/constraints.md and docs/figures/constraints.png. Times
+are processor time on one core, so waiting for other threads or programs is not counted. Each
+constraint runs as in the learners: compiled by JAX, value and gradient together, float32, one
+problem. W resembles the weights in the middle of a fit: a random DAG with four arcs per vertex
+(weights ±0.5 to ±2) plus Gaussian noise on every entry, scaled so that the spectral radius of W∘W
+is one half, where all four are defined. The constraints of one size alternate over several rounds,
+so that a busy moment of the machine does not affect one of them alone.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ROWS = {
 
 
 class Timing(NamedTuple):
-    """One entry of the table."""
+    """One row of the table."""
 
     constraint: str
     d: int
@@ -64,7 +64,7 @@ class Timing(NamedTuple):
 
 
 def some_weights(d: int, seed: int = 0) -> np.ndarray:
-    """Weights (d, d) as they are in the middle of a fit."""
+    """Draw weights (d, d) like those in the middle of a fit."""
     rng = np.random.default_rng(seed)
     arcs = np.triu(rng.random((d, d)) < min(1.0, 8 / (d - 1)), k=1)
     weights = rng.uniform(0.5, 2, (d, d)) * rng.choice([-1, 1], (d, d)) * arcs
@@ -75,7 +75,7 @@ def some_weights(d: int, seed: int = 0) -> np.ndarray:
 
 
 def radius(matrix: np.ndarray) -> float:
-    """Spectral radius of a positive matrix, by power rounds."""
+    """Spectral radius of a positive matrix, by power iteration."""
     vector = np.ones(len(matrix))
     for _ in range(200):
         vector = matrix @ vector
@@ -84,7 +84,7 @@ def radius(matrix: np.ndarray) -> float:
 
 
 def programs(d: int) -> dict[str, Callable[[], object]]:
-    """One call of each: value and gradient."""
+    """Return a function for each constraint that computes its value and gradient once."""
     weights = jnp.asarray(some_weights(d), jnp.float32)
     state = power_start(d)
     p = jnp.asarray(np.random.default_rng(0).normal(scale=0.01, size=d), jnp.float32)
@@ -108,7 +108,7 @@ def programs(d: int) -> dict[str, Callable[[], object]]:
 
 
 def timings(call: Callable[[], object], budget: float) -> list[float]:
-    """Processor seconds of at least two and at most 1,000 calls, after one that may compile."""
+    """Processor seconds of 2 to 1,000 calls, after a first call that may compile."""
     jax.block_until_ready(call())
     times: list[float] = []
     end = time.perf_counter() + budget
@@ -120,7 +120,7 @@ def timings(call: Callable[[], object], budget: float) -> list[float]:
 
 
 def measure(sizes: list[int], budget: float) -> list[Timing]:
-    """Time every constraint at every size: the quickest call of all rounds."""
+    """Time every constraint at every size; the fastest call of all rounds counts."""
     rows: list[Timing] = []
     for d in sizes:
         calls = programs(d)
@@ -144,7 +144,7 @@ def growth(rows: list[Timing], name: str) -> str:
 
 
 def write_page(rows: list[Timing], path: Path) -> None:
-    """Write the table in Markdown, with where and how it was made."""
+    """Write the table in Markdown, with the machine and the command."""
     sizes = sorted({row.d for row in rows})
     seconds = {(row.constraint, row.d): row.seconds for row in rows}
     command, machine = command_and_machine()
@@ -155,8 +155,8 @@ def write_page(rows: list[Timing], path: Path) -> None:
         f"Python {platform.python_version()}, jax {version('jax')}, numpy {version('numpy')}; "
         f"`{command}`.",
         "",
-        "Quickest compiled call of value and gradient, float32, in milliseconds of processor time.",
-        f"Growth is the exponent b of time ~ dᵇ, fitted to the sizes from {GROWTH_FROM} on.",
+        "Fastest compiled call of value and gradient, float32, in milliseconds of processor time.",
+        f"Growth is the exponent b of time ~ dᵇ, fitted to sizes of {GROWTH_FROM} and more.",
         "",
         "| constraint | " + " | ".join(f"d={d}" for d in sizes) + " | growth |",
         "|---|" + "---:|" * (len(sizes) + 1),
@@ -168,12 +168,12 @@ def write_page(rows: list[Timing], path: Path) -> None:
 
 
 def in_milliseconds(seconds: float) -> str:
-    """Write a time for the table: three digits after the point below one millisecond, else one."""
+    """Format a time: three decimals below one millisecond, else one."""
     return f"{1e3 * seconds:.3f}" if seconds < 1e-3 else f"{1e3 * seconds:,.1f}"
 
 
 def command_and_machine() -> tuple[str, str]:
-    """Say how this run was started, on how many cores, and of which processor if it is known."""
+    """Return the command of this run, and its number of cores, processor and load."""
     processor = platform.machine()
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -188,7 +188,7 @@ def command_and_machine() -> tuple[str, str]:
 
 
 def draw(rows: list[Timing], path: Path) -> None:
-    """Draw the table, both axes logarithmic, with slopes 2 and 3 to compare."""
+    """Plot the table with logarithmic axes, and slopes 2 and 3 for comparison."""
     import matplotlib
 
     matplotlib.use("Agg")

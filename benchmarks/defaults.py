@@ -2,8 +2,8 @@
 
     python benchmarks/defaults.py --variables 30 --trials 200 --graphs 4
 
-Every configuration is scored on the same graphs (four graph families × noises), then the best are
-scored again on fresh ones. Rows go to a CSV file, best first.
+Scores all configurations on the same graphs (four graph families × noises), then scores the best
+again on fresh graphs. Rows are written to a CSV file, best first.
 """
 
 import argparse
@@ -34,7 +34,7 @@ FAMILIES = ("ER4_gauss", "SF4_gauss", "ER6_gauss", "ER4_exp", "ER4_gumbel")
 
 
 def draw(random: np.random.Generator, fixed: dict[str, float]) -> dict[str, float]:
-    """One configuration, log-uniform in the ranges."""
+    """Draw a configuration, log-uniform in the ranges."""
     drawn = {
         name: float(np.exp(random.uniform(np.log(low), np.log(high))))
         for name, (low, high) in RANGES.items()
@@ -43,7 +43,7 @@ def draw(random: np.random.Generator, fixed: dict[str, float]) -> dict[str, floa
 
 
 def tables(d: int, seeds: range) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Family, truth and centred data of every graph."""
+    """Return the family, true graph and centred data of every graph."""
     for family in FAMILIES:
         for seed in seeds:
             data = simulate.load(f"n1000_d{d}_{family}", seed=seed)
@@ -51,7 +51,7 @@ def tables(d: int, seeds: range) -> Iterator[tuple[str, np.ndarray, np.ndarray]]
 
 
 def score(configurations: list[dict[str, float]], d: int, seeds: range) -> pd.DataFrame:
-    """AUC and NHD of every configuration on every graph."""
+    """Compute AUC and NHD of every configuration on every graph."""
     solver = Cosmo().solver_for(1000, d)
     fixed = {"rounds": 2000.0, "beta1": 0.9, "beta2": 0.999}
     cases = list(tables(d, seeds))

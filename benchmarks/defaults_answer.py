@@ -1,13 +1,14 @@
-"""Whether the defaults of `Cosmo()` and `CosmoMLP()` are earned by what a user gets.
+"""Whether other settings of `Cosmo()` and `CosmoMLP()` would improve the refined graph.
 
     OMP_NUM_THREADS=1 python benchmarks/defaults_answer.py --jobs 2 -o benchmarks/defaults_answer.md
 
-What a user gets is the NHD of the refined graph, and the time it takes. Every rule is changed by
-one factor: the number of steps from a quarter to four times, rates, shift and λ₁ by two, and all
-settings by the paper's. Each is fitted to tables of every family and noise, linear ones of 20 to
-500 variables and networks of 20 to 100; the default and the two best are then fitted to fresh
-graphs. Noise that is "uneven" is Gaussian with a standard deviation from U(0.5, 2) for each
-variable; "standard" is Gaussian noise, columns divided by their standard deviations.
+Judges settings by the NHD of the refined graph and the time of the fit. Each alternative changes
+one rule: the number of steps by a factor from a quarter to four, rates, shift and λ₁ by a factor of
+two, or all settings to those of the paper. Each is fitted to tables of every family and noise,
+linear ones of 20 to 500 variables and networks of 20 to 100; the default and the two best
+alternatives are then fitted to fresh graphs. "Uneven" noise is Gaussian with a standard deviation
+from U(0.5, 2) for each variable; "standard" is Gaussian noise, with columns divided by their
+standard deviations.
 """
 
 import argparse
@@ -41,9 +42,9 @@ DEFAULT = "as it is"
 
 @dataclass(frozen=True)
 class Size:
-    """Tables of one size: how many of each family, of how many kinds of graphs.
+    """Tables of one size: number per family, and number of graph families.
 
-    Where fits take long only the number of steps is varied, and fewer noises are tried.
+    Where fits take long (`is_large`), only the number of steps is varied, on fewer kinds of noise.
     """
 
     rows: int
@@ -55,7 +56,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Study:
-    """One learner: its rules, and what it is fitted to."""
+    """One learner, its rules, and the tables to which it is fitted."""
 
     learner: Callable[..., Any]
     settings: Callable[[int], Mapping[str, Any]]
@@ -65,7 +66,7 @@ class Study:
     sizes: Sequence[Size]
 
     def rules(self, size: Size) -> dict[str, dict[str, Any]]:
-        """Parameters of the learner for each rule."""
+        """Return the parameters of the learner for each rule."""
         usual = self.settings(size.variables)
         passes = self.steps / -(-size.rows // BATCH)
         made: dict[str, dict[str, Any]] = {DEFAULT: {}}
@@ -79,7 +80,7 @@ class Study:
         return made
 
     def families(self, size: Size) -> list[str]:
-        """Names of the tables of one size."""
+        """Return the names of the tables of one size."""
         noises = self.noises[::3] if size.is_large else self.noises
         return [
             f"n{size.rows}_d{size.variables}_{graph}_{noise}"
@@ -125,7 +126,7 @@ class Task(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What it gave."""
+    """Result of one fit."""
 
     task: Task
     nhd: float
@@ -133,7 +134,7 @@ class Fit(NamedTuple):
 
 
 def draw(family: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Table and true graph."""
+    """Draw a table, and return it with its true graph."""
     base, noise = family.rsplit("_", 1)
     is_named = noise not in ("uneven", "standard")
     data = simulate.load(family if is_named else f"{base}_gauss", seed=seed)
@@ -148,7 +149,7 @@ def draw(family: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fit(task: Task) -> Fit:
-    """Fit one rule to one table, on one core; nothing is compiled on the clock."""
+    """Fit one rule to one table, on one core, after compilation."""
     warnings.simplefilter("ignore")
     X, graph = draw(task.family, task.seed)
     learner = STUDIES[task.study].learner
@@ -164,7 +165,7 @@ def fit(task: Task) -> Fit:
 def score(
     name: str, size: Size, rules: Sequence[str], first: int, jobs: int
 ) -> dict[str, list[Fit]]:
-    """Fits of some rules, each to the same tables."""
+    """Fit some rules, each to the same tables."""
     study = STUDIES[name]
     parameters, seeds = study.rules(size), range(first, first + size.tables)
     tasks = [
@@ -178,7 +179,7 @@ def score(
 
 
 def rows(learner: str, size: Size, found: Mapping[str, list[Fit]]) -> list[list[object]]:
-    """One row for each rule: NHD, its difference from the default's, time as a share of it."""
+    """One row per rule: NHD, its difference from the default's, and time relative to it."""
     made: list[list[object]] = []
     usual = found[DEFAULT]
     for name, fits in found.items():
@@ -193,7 +194,7 @@ def rows(learner: str, size: Size, found: Mapping[str, list[Fit]]) -> list[list[
 
 
 def best(found: Mapping[str, list[Fit]], count: int = 2) -> list[str]:
-    """Names of the default, and of the rules with the fewest errors beside it."""
+    """Return the names of the default and of the other rules with the fewest errors."""
     others = sorted(
         (name for name in found if name != DEFAULT),
         key=lambda name: np.mean([fit.nhd for fit in found[name]]),
@@ -205,10 +206,10 @@ COLUMNS = ["learner", "d", "n", "rule", "NHD", "minus the default's", "time, sha
 
 
 def page(searched: list[list[object]], validated: list[list[object]]) -> str:
-    """Write what was found so far."""
+    """Write the results so far."""
     return "\n".join(
         [
-            header("Defaults of `Cosmo()` and `CosmoMLP()`, by what a user gets"),
+            header("Defaults of `Cosmo()` and `CosmoMLP()`, judged by refined graphs"),
             "Mean ± standard error; differences are paired. Processor seconds of single fits, one",
             "thread each.",
             "",
@@ -227,8 +228,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--learners", nargs="*", default=list(STUDIES), choices=list(STUDIES))
     parser.add_argument("--sizes", type=int, nargs="*", help="numbers of variables")
-    parser.add_argument("--noises", nargs="*", help="of those that a size has")
-    parser.add_argument("--only", nargs="*", help="rules to fit to fresh graphs, with no search")
+    parser.add_argument("--noises", nargs="*", help="only these kinds of noise")
+    parser.add_argument("--only", nargs="*", help="rules to fit to fresh graphs, without a search")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()

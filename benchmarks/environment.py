@@ -1,4 +1,4 @@
-"""What benchmarks share: what they ran on, how they write tables, how they keep and sum up rows."""
+"""Helpers that the benchmarks share: machine and versions, tables of a page, rows of CSV files."""
 
 import csv
 import datetime
@@ -23,7 +23,7 @@ from cosmodag.solve.problems import Backend, Batch
 
 
 def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) -> str:
-    """Title, date, machine, versions and command of a benchmark."""
+    """Write the title, date, machine, versions and command of a benchmark."""
     return (
         f"# {title}\n\n"
         f"- date: {datetime.date.today().isoformat()}\n"
@@ -34,18 +34,18 @@ def header(title: str, packages: tuple[str, ...] = ("jax", "numba", "numpy")) ->
 
 
 def machine() -> str:
-    """Processor and number of cores."""
+    """Return the processor and the number of cores."""
     return f"{_processor()}, {os.cpu_count()} cores"
 
 
 def versions(packages: tuple[str, ...]) -> str:
-    """Versions of Python, of this package and of others."""
+    """Return the versions of Python, of this package and of other packages."""
     found = ", ".join(f"{name} {_version(name)}" for name in ("cosmodag", *packages))
     return f"Python {platform.python_version()}, {found}"
 
 
 def commit(root: Path) -> str:
-    """Commit of the sources and tests, marked where they were changed since; empty without git."""
+    """Return the commit, with ", changed" if sources or tests differ from it; empty without git."""
     git = partial(subprocess.run, cwd=root, capture_output=True, text=True, check=False)
     found = git(["git", "rev-parse", "--short", "HEAD"]).stdout.strip()
     changed = git(["git", "status", "--porcelain", "src", "tests", "pyproject.toml"]).stdout
@@ -65,7 +65,7 @@ def spread(values: Iterable[float], digits: int = 3) -> str:
 
 
 def with_error(values: Iterable[float], digits: int = 2) -> str:
-    """Mean ± standard error of the mean, where there is more than one value."""
+    """Mean ± standard error of the mean; the mean alone for a single value."""
     array = np.array(list(values))
     if len(array) < 2:
         return f"{array.mean():.{digits}f}"
@@ -73,12 +73,12 @@ def with_error(values: Iterable[float], digits: int = 2) -> str:
 
 
 def verdict(is_met: bool) -> str:
-    """Whether a target was reached, as a cell of a table."""
+    """Return the cell of a table that says whether a target was met."""
     return "met" if is_met else "**missed**"
 
 
 def in_processes(function: Callable[[Any], Any], tasks: list[Any], jobs: int) -> list[Any]:
-    """Results of a function on tasks, in their order, from so many processes; one is this one."""
+    """Apply a function to tasks in a number of processes; return the results in order."""
     results = [None] * len(tasks)
     for index, result in each(function, tasks, jobs=None if jobs == 1 else jobs):
         if isinstance(result, Failure):
@@ -88,7 +88,7 @@ def in_processes(function: Callable[[Any], Any], tasks: list[Any], jobs: int) ->
 
 
 def is_first(*what: object) -> bool:
-    """Tell whether this process is asked about something for the first time."""
+    """Return True on the first call with these arguments in this process."""
     is_new = what not in _asked
     _asked.add(what)
     return is_new
@@ -97,15 +97,20 @@ def is_first(*what: object) -> bool:
 _asked: set[tuple[object, ...]] = set()
 
 
+def standardised(X: np.ndarray) -> np.ndarray:
+    """Scale the columns to mean 0 and standard deviation 1."""
+    return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
+
+
 def timed(work: Callable[[], object]) -> float:
-    """Wall-clock seconds of a call."""
+    """Return the wall-clock seconds of a call."""
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
 
 
 def batch_for(model: TrainedLearner, data: np.ndarray, backend: Backend | None = None) -> Batch:
-    """Make the batch that a learner would solve on a CPU, for another backend where one is given.
+    """Make the batch that a learner would solve on a CPU, optionally for another backend.
 
     Data are centred, in single precision.
     """
@@ -116,16 +121,16 @@ def batch_for(model: TrainedLearner, data: np.ndarray, backend: Backend | None =
 
 
 class Kept:
-    """Rows in a CSV file, written as they are made, so that a run that is cut short loses none.
+    """Rows in a CSV file, written at once, so that an interrupted run loses none.
 
     Parameters
     ----------
     path
         The file.
     columns
-        Its columns; the first `keys` of them tell rows apart.
+        Its columns; the first `keys` of them identify a row.
     resume
-        Keep the rows that the file has, of which `is_done` then knows, instead of starting anew.
+        Keep the rows that the file already has, for `is_done`, instead of starting a new file.
     """
 
     def __init__(self, path: Path, columns: tuple[str, ...], keys: int, resume: bool) -> None:
@@ -139,11 +144,11 @@ class Kept:
         self._done = {self._key(row) for row in self.rows}
 
     def is_done(self, *key: object) -> bool:
-        """Tell whether there is a row with these first entries."""
+        """Return whether a row with this key exists."""
         return tuple(map(str, key)) in self._done
 
     def add(self, **entries: Any) -> None:
-        """Keep a row, and print it."""
+        """Append a row to the file, and print it."""
         row = {name: str(entries[name]) for name in self._columns}
         self._write("a", row.values())
         self.rows.append(row)
@@ -159,7 +164,7 @@ class Kept:
 
 
 def _command() -> str:
-    """Join the words of the command line, without the place where the page is written."""
+    """Return the command line without `--output` and its value."""
     words = ["python", *(Path(word).as_posix() for word in sys.argv)]
     while "--output" in words:
         place = words.index("--output")

@@ -1,11 +1,11 @@
-"""CPU seconds of the first use of each path, with nothing compiled yet.
-
-Every path runs in two fresh processes that share a new, empty cache (``NUMBA_CACHE_DIR``,
-``XDG_CACHE_HOME``, ``HOME``): the first compiles, the second reads what was compiled. Paths after
-the first of a group start from the cache that `Cosmo` left, as they would for a person who has
-used the package before.
+"""CPU seconds of the first use of each path, when nothing has been compiled yet.
 
     python benchmarks/first_use.py --write
+
+Each path runs in two new processes that share a new cache (``NUMBA_CACHE_DIR``,
+``XDG_CACHE_HOME``, ``HOME``): the first compiles, the second reads the compiled programs. Some
+paths start from an empty cache, the others from the cache that `Cosmo` left, as for a user who has
+used the package before.
 """
 
 import argparse
@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 TABLE = "X = simulate.load('n1000_d30_ER4_gauss', seed=0).X\n"
 SMALL = "X = simulate.load('n200_d10_ER2_gauss', seed=0).X\n"
 
-# Name: the code of a path, and whether it begins with an empty cache or after `Cosmo`.
+# By name: the code of a path, and whether its cache is empty at first or that of `Cosmo`.
 PATHS = {
     "`from cosmodag import Cosmo`": ("", True),
     "`OrderSearch()`, 30 variables": (TABLE + "cosmodag.OrderSearch(random_state=0).fit(X)", True),
@@ -33,7 +33,7 @@ PATHS = {
         TABLE + "cosmodag.Cosmo(random_state=0).fit((X - X.mean(0)) / X.std(0))",
         False,
     ),
-    "noise that is not Gaussian": (
+    "non-Gaussian noise": (
         TABLE.replace("gauss", "exp") + "cosmodag.Cosmo(noise='non-gaussian', random_state=0)"
         ".fit(X)",
         False,
@@ -77,7 +77,7 @@ print(json.dumps([times.user + times.system, max(tallies, default=0), "jax" in s
 
 
 def run(code: str, folder: Path) -> tuple[float, int | str, bool | str]:
-    """CPU seconds, programs compiled, and whether JAX was imported, of one process."""
+    """CPU seconds of one process, number of compiled programs, and whether JAX was imported."""
     environment = {
         **os.environ,
         "NUMBA_CACHE_DIR": str(folder / "numba"),
@@ -99,7 +99,7 @@ def run(code: str, folder: Path) -> tuple[float, int | str, bool | str]:
 
 
 def run_command(folder: Path, environment: dict[str, str]) -> float:
-    """CPU seconds of ``cosmodag fit`` on a small file, from the start of the process to its end."""
+    """CPU seconds of a process that runs ``cosmodag fit`` on a small file."""
     table = folder / "table.csv"
     folder.mkdir(parents=True, exist_ok=True)
     rows = np.random.default_rng(0).normal(size=(16, 7))
@@ -130,7 +130,7 @@ def measure(name: str, used: Path, folder: Path) -> dict[str, object]:
 
 
 def table(rows: list[dict[str, object]]) -> str:
-    """Lay the rows out in Markdown."""
+    """Write the rows as a Markdown table."""
     lines = [
         "| path | cache | first use, CPU s | again | difference | Numba programs | JAX |",
         "|---|---|---|---|---|---|---|",
@@ -143,7 +143,7 @@ def table(rows: list[dict[str, object]]) -> str:
 
 
 def main() -> None:
-    """Measure the paths that the command line names."""
+    """Measure the requested paths."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", help="words in the names of the paths to measure")
     parser.add_argument("--write", action="store_true", help="write first_use.md")
@@ -163,10 +163,9 @@ def main() -> None:
         from environment import header
 
         intro = header("First use") + (
-            "\nCPU seconds of a whole process, imports included, with an empty cache "
-            "and again;\nthe difference is compiling. The shared cache of the paths that\n"
-            "come after `Cosmo()` holds what it compiled. "
-            "JAX's programs are not kept between processes by the library.\n\n"
+            "\nCPU seconds of a whole process with its imports, in a first and a second run; the\n"
+            "difference is compilation. The first run starts from an empty cache, or from the\n"
+            "programs that `Cosmo()` compiled. The library does not cache programs of JAX.\n\n"
         )
         (HERE / "first_use.md").write_text(intro + text, encoding="utf-8")
 

@@ -1,11 +1,11 @@
-"""What one GPU does: thousands of fits at once, and single fits of up to 100,000 variables.
+"""Thousands of fits at once on one GPU, and single fits of up to 100,000 variables.
 
     python benchmarks/gpu.py                         # everything, in a few minutes
     python benchmarks/gpu.py steps fits -o page.md   # some of it
 
-Beside each step stands its floor: seven passes over d² numbers of four bytes (read H twice and both
-moments once, write all three) at the bandwidth of a copy, measured in the same run. Programs are
-compiled before the clock starts. Absolute times are meant for an NVIDIA H200.
+The floor of a step is the time of seven passes over d² four-byte numbers (H is read twice and both
+moments once, all three are written) at the bandwidth of a copy, measured in the same run. Programs
+are compiled before timing. Targets in seconds are for an NVIDIA H200.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-# Before JAX is loaded: at d = 100,000 the state alone takes 112 GiB.
+# Must be set before JAX is loaded: at d = 100,000 the state alone takes 112 GiB.
 os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.95")
 
 import jax
@@ -63,7 +63,7 @@ Section = Callable[[float], Iterator[Row]]
 
 
 def bandwidth(size: int = 2 * GIB, passes: int = 20) -> float:
-    """Bytes per second that a copy reads and writes."""
+    """Measure the bytes per second that a copy reads and writes."""
     values = jnp.ones(size // 4, jnp.float32)
     touch = jax.jit(
         lambda values: jax.lax.fori_loop(0, passes, lambda _, v: v + 1.0, values), donate_argnums=0
@@ -78,7 +78,7 @@ def bandwidth(size: int = 2 * GIB, passes: int = 20) -> float:
 
 
 def step_time(batch: Batch, rounds: int, state: Any) -> float:
-    """Seconds per step: the best of three runs of some rounds, after one that compiles."""
+    """Seconds per step: the best of three runs of some rounds, after a first run that compiles."""
     advance = batch.backend.advance
     state = jax.block_until_ready(advance(batch, state, 0, rounds))
     best = np.inf
@@ -90,7 +90,7 @@ def step_time(batch: Batch, rounds: int, state: Any) -> float:
 
 
 def peak() -> float:
-    """GiB in use at the busiest moment of this process so far."""
+    """Peak GiB of device memory in use by this process so far."""
     return jax.devices()[0].memory_stats()["peak_bytes_in_use"] / GIB
 
 
@@ -102,7 +102,7 @@ def step_row(
     moments: Any = jnp.float32,
     names: tuple[str, ...] = (),
 ) -> Row:
-    """Time a step of the kernels, and say what it could be and what it takes."""
+    """Time a step of the kernels, and return its row with the floor and the peak memory."""
     # A support is read twice, one byte per arc.
     floor = (7 * 4 + 2 * ("support" in names)) * d * d / rate * 1e3
     problem = Problem(noise(d), settings(d), seed=0, **known(d, ROWS, names))
@@ -126,7 +126,7 @@ def steps(rate: float) -> Iterator[Row]:
 
 
 def features(rate: float) -> Iterator[Row]:
-    """Time single steps of problems that give more than data."""
+    """Time single steps of problems with optional inputs."""
     yield step_row(10_000, 4, "", rate, names=("support",))
     yield step_row(10_000, 4, "", rate, names=("counted",))
 
@@ -137,13 +137,13 @@ def huge(rate: float) -> Iterator[Row]:
 
 
 def half(rate: float) -> Iterator[Row]:
-    """Time single steps with moments in half precision; not part of everything."""
+    """Time single steps with moments in half precision; only on request."""
     yield step_row(10_000, 4, "", rate, jnp.bfloat16)
     yield step_row(100_000, 1, "", rate, jnp.bfloat16)
 
 
 def fits(rate: float) -> Iterator[Row]:
-    """Fit single graphs to the end, with the defaults and with one learning rate for all."""
+    """Run whole fits, with the defaults and with a common learning rate."""
     goals = {1_000: (0.98, 2), 5_000: (0.975, 16), 10_000: (0.96, 45)}
     for d, (least, most) in goals.items():
         x, graph = table_of(f"n{ROWS}_d{d}_ER4_gauss", seed=0)
@@ -162,7 +162,7 @@ def fits(rate: float) -> Iterator[Row]:
 
 
 def full_fit(x: np.ndarray, truth: Any, changes: dict[str, float]) -> tuple[float, float, str]:
-    """AUC, seconds and backend of one fit, compiled before the clock starts."""
+    """AUC, seconds and backend of one fit, after compilation."""
     d = x.shape[1]
     problem = Problem(x, settings(d, **changes), seed=0)
     batch = batch_of(problem)
@@ -228,7 +228,7 @@ SECTIONS: dict[str, Section] = {
 
 
 def main() -> None:
-    """Measure the sections asked for, and write the page."""
+    """Measure the requested sections and write the page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

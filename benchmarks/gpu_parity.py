@@ -1,4 +1,4 @@
-"""The sections of `gpu.py` that compare: kernels with the reference loop, a GPU with a CPU."""
+"""Sections of `gpu.py` that compare kernels with the reference loop, and a GPU with a CPU."""
 
 from collections.abc import Iterator
 
@@ -30,7 +30,7 @@ def parity(rate: float) -> Iterator[Row]:
     """Compare about 100 steps of the kernels with the reference loop's, in single precision."""
     small, _ = table_of(f"n{ROWS}_d30_ER4_gauss", seed=0)
     large, long = noise(1_000), noise(1_000, 5 * ROWS)
-    # With λ₁ the gradient jumps where h changes sign, a rounding earlier or later.
+    # With λ₁ the gradient jumps where h changes sign, and rounding decides at which step.
     for data, lambda1, rounds, names, goal in (
         (large, 0.0, 6, (), "≤ 1e-4"),
         (large, prototype(1_000)["lambda1"], 6, (), ""),
@@ -61,7 +61,7 @@ def parity(rate: float) -> Iterator[Row]:
 
 
 def devices(rate: float) -> Iterator[Row]:
-    """Compare the GPU with the CPU: 96 steps of the same problems, and 20 fits to the end."""
+    """Compare the GPU with the CPU: 96 steps of the same problems, and 20 whole fits."""
     for dtype, most in ((np.float64, 1e-10), (np.float32, 1e-4)):
         with jax.enable_x64(dtype == np.float64), jax.default_matmul_precision("highest"):
             data, _ = table_of(f"n{ROWS}_d30_ER4_gauss", 0, dtype)
@@ -81,7 +81,7 @@ def devices(rate: float) -> Iterator[Row]:
     difference = areas[1] - areas[0]
     error = difference.std(ddof=1) / np.sqrt(len(difference))
     yield [
-        "20 full fits, d=30: AUC on the GPU less AUC on the CPU",
+        "20 full fits, d=30: AUC on the GPU minus AUC on the CPU",
         "within 2 standard errors of 0",
         f"{difference.mean():+.4f} ± {error:.4f}",
         "",
@@ -90,7 +90,7 @@ def devices(rate: float) -> Iterator[Row]:
 
 
 def _areas(problems: list[Problem], graphs: list[object], platform: str) -> list[float]:
-    """AUC of every problem, solved on one kind of device."""
+    """Solve every problem on one kind of device, and return the AUC of each."""
     areas = [np.nan] * len(problems)
     with Watch(ROUNDS * len(problems), "") as watch:
         for index, solution, _ in solve_many(SOLVER, problems, device=platform, watch=watch):

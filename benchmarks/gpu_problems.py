@@ -1,4 +1,4 @@
-"""What the sections of `gpu.py` share: settings, data, batches, and the area under the curve."""
+"""Settings, data, batches and the area under the curve, shared by the sections of `gpu.py`."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ from cosmodag.solve.problems import Backend, Batch, Problem
 from cosmodag.solve.recipe import CosineAnnealing, Recipe
 
 ROWS, BATCH, ROUNDS = 1000, 64, 2000
-STEPS = -(-ROWS // BATCH)  # in a round, which is one pass over so few rows
+STEPS = -(-ROWS // BATCH)  # steps of a round, which is one pass over the rows
 RECIPE = Recipe(Priority(), Linear(), AnnealedObjective(), CosineAnnealing(), BATCH)
 SOLVER = OneProblem(RECIPE)
 
 Row = list[object]
 
-# One learning rate for all, as in the paper, and what a prototype used for large graphs.
+# A common learning rate, as in the paper, and the settings of a prototype for large graphs.
 _PROTOTYPE = {
     1_000: {"learning_rate": 2e-3, "lambda1": 6e-5},
     5_000: {"learning_rate": 1e-3, "lambda1": 1e-5},
@@ -31,12 +31,12 @@ _PROTOTYPE = {
 
 
 def settings(d: int, rounds: float = ROUNDS, **changes: float) -> dict[str, float]:
-    """Give the default hyper-parameters for d variables, some of them changed."""
+    """Return the default hyper-parameters for d variables, with some changes."""
     return {**default_settings(d), "rounds": rounds, "beta1": 0.9, "beta2": 0.999, **changes}
 
 
 def prototype(d: int) -> dict[str, float]:
-    """Give the prototype's hyper-parameters for d variables, as changes of the defaults."""
+    """Return the prototype's hyper-parameters for d variables, as changes of the defaults."""
     own = _PROTOTYPE[d]
     return {
         **own,
@@ -50,18 +50,18 @@ def prototype(d: int) -> dict[str, float]:
 
 
 def batch_of(problem: Problem, backend: Backend | None = None, platform: str = "gpu") -> Batch:
-    """Make a batch of one problem, for the backend given or for the one that would be chosen."""
+    """Make a batch of one problem, for the given backend or for the one that the plan chooses."""
     backend = backend or choose_backend(problem.task(RECIPE, 1, platform))
     return Batch.of(RECIPE, [problem], jax.devices(platform)[0], {RECIPE: backend})
 
 
 def noise(d: int, rows: int = ROWS) -> np.ndarray:
-    """Draw data for timing alone."""
+    """Draw data that only serve for timing."""
     return np.random.default_rng(0).standard_normal((rows, d), np.float32)
 
 
 def known(d: int, rows: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Draw what a problem may give beside its data: half of all arcs, most of the entries."""
+    """Draw optional inputs of a problem: a support of half the arcs, weights of most entries."""
     random = np.random.default_rng(1)
     drawn = {
         "support": lambda: random.integers(0, 2, (d, d), np.int8).astype(bool),
@@ -77,7 +77,7 @@ def table_of(name: str, seed: int, dtype: type = np.float32) -> tuple[np.ndarray
 
 
 def area(weights: jax.Array, truth: Any) -> float:
-    """Area under the ROC curve of |W| over all entries, exact, sorted where W is."""
+    """Exact area under the ROC curve of |W| over all entries, sorted on the device of W."""
     tails, heads = truth.nonzero()
     scores = jnp.abs(weights)
     order = jnp.sort(scores.reshape(-1))

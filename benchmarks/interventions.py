@@ -1,10 +1,11 @@
-"""What interventions are worth: simulated experiments, standardised so that units say nothing.
+"""The effect of interventions on accuracy: simulated experiments, standardised.
 
     python benchmarks/interventions.py --jobs 16 --output benchmarks/interventions.md
 
-1,000 observational rows and 100 for each target. *Perfect* interventions draw a variable anew
-whatever its parents; *imperfect* ones change its weights and noise, and keep its parents. Beside
-both: the same rows with the targets ignored, and the observational rows alone.
+1,000 observational rows and 100 for each target. *Perfect* interventions draw a variable
+independently of its parents; *imperfect* ones change its weights and noise, and keep its parents.
+For comparison: the same rows with the targets ignored, and the observational rows alone. Columns
+are standardised, so that variances do not reveal directions.
 """
 
 import argparse
@@ -30,7 +31,7 @@ WAYS = ("targets given", "targets ignored", "observations alone")
 
 
 def measure(name: str, targets: "int | str", kind: str, seed: int) -> dict[str, tuple[float, ...]]:
-    """NHD, AUC and seconds of both learners, for each way to use one graph's experiments."""
+    """NHD, AUC and seconds of both learners, for each use of the experiments on one graph."""
     warnings.simplefilter("ignore")
     data = simulate.interventional(name, targets, rows=100, kind=kind, seed=seed)
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
@@ -80,9 +81,9 @@ def main() -> None:
             columns = ["data", "learner", "rows", "NHD", "AUC", "median s", "target (NHD)"]
             text += f"\n## {kind.capitalize()} interventions\n\n{table(columns, rows)}"
     text += (
-        "\nRows in which a variable was set do not count in its own equation, so that it does not "
-        "matter what they did to it, as long as they touched nothing else: imperfect interventions "
-        "tell directions as well.\n"
+        "\nRows in which a variable was set do not count in its own equation. So any change of the "
+        "variable is allowed, as long as other equations stay the same: imperfect interventions "
+        "determine directions as well.\n"
     )
     if options.output is not None:
         options.output.write_text(text, encoding="utf-8")

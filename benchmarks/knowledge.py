@@ -1,16 +1,16 @@
-"""What knowledge is worth, and that every learner obeys it.
+"""Background knowledge: whether every learner obeys it, and how much it improves graphs.
 
     python benchmarks/knowledge.py --jobs 16 --output benchmarks/knowledge.md
 
 1. *Violations*: random tables of 3 to 6 variables, and some of 30, each with random knowledge that
-   some graph satisfies but the data know nothing of; every learner of the registry with the quick
-   settings of the tests, as it is and with refinement where it has a choice. What counts as a
-   violation is said in `tests/random_knowledge.py`, without any code of the library.
-2. *Accuracy*: graphs with 200 rows, the true tiers given in three layers, in the data's own units
-   and standardised; beside them the whole true order, which is all that any tiers could tell.
+   some graph satisfies but that is unrelated to the data. Every learner of the registry is fitted
+   with the quick settings of the tests, and once more with refinement if it has the choice.
+   `tests/random_knowledge.py` defines violations, without any code of the library.
+2. *Accuracy*: graphs with 200 rows, with the true tiers in three layers, in the data's own units
+   and standardised; for comparison, with the whole true order, the most that tiers can tell.
 3. *Time*: the same fit with and without tiers, at several sizes.
-4. *Ranking*: AUC of COSMO's optimised weights with some true arcs known, when training keeps the
-   priorities of a known arc one shift apart, as it does, or three.
+4. *Ranking*: AUC of COSMO's optimised weights with some true arcs known, where training keeps the
+   priorities of a known arc one shift apart, as the package does, or three.
 """
 
 import argparse
@@ -31,7 +31,7 @@ import pandas as pd
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, metrics, simulate
 from cosmodag.cli.terminal.cache import keep_compiled_programs
-from cosmodag.fit.known import Known
+from cosmodag.fit.dag.known import Known
 from cosmodag.graph.dags import topological_order
 from environment import header, table, verdict, with_error
 
@@ -48,7 +48,7 @@ UNITS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def learners_for(d: int) -> dict[str, Any]:
-    """Every learner, and those that leave refinement to the caller also with it."""
+    """Every learner; those that have `refine` also with refinement."""
     made = {name: make() for name, make in CATALOGUE.items()}
     for name in list(made):
         known = made[name].get_params()
@@ -56,7 +56,7 @@ def learners_for(d: int) -> dict[str, Any]:
             networks = "MLP" in name
             for method in ("prune",) if networks else ("prune", "order"):
                 made[f"{name}, {method}"] = CATALOGUE[name]().set_params(refine=method)
-    if d > 6:  # small caps, so that thirty variables take no longer than six
+    if d > 6:  # small limits, so that thirty variables take no longer than six
         for model in made.values():
             if "max_iter" in model.get_params():
                 model.set_params(max_iter=min(model.max_iter, 200))
@@ -64,7 +64,7 @@ def learners_for(d: int) -> dict[str, Any]:
 
 
 def check_one(seed: int, d: int | None = None) -> tuple[int, list[str]]:
-    """Fit every learner to one table; the number of fits, and what was violated."""
+    """Fit every learner to one table; return the number of fits and the violations."""
     warnings.simplefilter("ignore")
     random = np.random.default_rng(seed)
     d = int(random.integers(3, 7)) if d is None else d
@@ -88,7 +88,7 @@ def true_tiers(graph: np.ndarray, layers: int = 3) -> Knowledge:
 
 
 def accuracy_one(seed: int) -> dict[str, float]:
-    """NHD of two learners with and without tiers, in own units and standardised."""
+    """Return the NHD of two learners with and without tiers, in own units and standardised."""
     warnings.simplefilter("ignore")
     data = simulate.load("n200_d30_ER4_gauss", seed=seed)
     found = {}
@@ -103,7 +103,7 @@ def accuracy_one(seed: int) -> dict[str, float]:
 
 
 def seconds(name: str, layers: int, units: str, learner: Any) -> tuple[float, float]:
-    """Seconds of fits without and with tiers, means of five graphs; the first compiles, untimed."""
+    """Mean seconds of fits without and with tiers, five graphs; a first fit is not timed."""
     warnings.simplefilter("ignore")
     taken: list[list[float]] = [[], []]
     for seed in range(FIRST_SEED, FIRST_SEED + 5):
@@ -142,15 +142,17 @@ def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=500)
-    parser.add_argument("--large", type=int, default=20, help="Tables of 30 variables.")
+    parser.add_argument("--large", type=int, default=20, help="number of tables of 30 variables")
     parser.add_argument("--graphs", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
-    parser.add_argument("--known", type=int, default=20, help="Known arcs of 120; 0 for none.")
+    parser.add_argument(
+        "--known", type=int, default=20, help="number of known arcs, of 120; 0 skips the section"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     text = header("Knowledge")
-    # Programs compiled once serve all processes: there is one for each shape and learner.
+    # All processes share the compiled programs, of which each shape and learner needs one.
     keep_compiled_programs()
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         if options.tables or options.large:
@@ -167,7 +169,7 @@ def main() -> None:
 
 
 def violation_section(pool: ProcessPoolExecutor, small: int, large: int) -> str:
-    """Count what was violated."""
+    """Tabulate the number of violations."""
     rows = []
     for label, count, d in (("3 to 6 variables", small, None), ("30 variables", large, 30)):
         results = []
@@ -183,7 +185,7 @@ def violation_section(pool: ProcessPoolExecutor, small: int, large: int) -> str:
 
 
 def accuracy_section(pool: ProcessPoolExecutor, graphs: int) -> str:
-    """NHD with and without tiers."""
+    """Tabulate NHD with and without tiers."""
     seeds = range(FIRST_SEED, FIRST_SEED + graphs)
     found = list(pool.map(accuracy_one, seeds))
     rows = []
@@ -213,7 +215,7 @@ def accuracy_section(pool: ProcessPoolExecutor, graphs: int) -> str:
 
 
 def ranking_section(pool: ProcessPoolExecutor, known: int, graphs: int = 20) -> str:
-    """AUC with and without known arcs."""
+    """Tabulate the AUC with and without known arcs."""
     seeds = range(FIRST_SEED, FIRST_SEED + graphs)
     found = list(pool.map(partial(ranking_one, known=known), seeds))
     cells = [with_error([one[label] for one in found], 3) for label in ("none", "one", "three")]
@@ -225,7 +227,7 @@ def ranking_section(pool: ProcessPoolExecutor, known: int, graphs: int = 20) -> 
 
 
 def time_section(sizes: list[int]) -> str:
-    """Seconds with and without tiers."""
+    """Tabulate seconds with and without tiers."""
     rows = []
     for d, units, learner in product(sizes, UNITS, (Cosmo, OrderSearch)):
         for layers in (3, 10):

@@ -1,10 +1,10 @@
-"""Missing values: the graph from a table with holes, filled in or with rows dropped.
+"""Graphs from tables with missing values: values imputed, or incomplete rows dropped.
 
     python benchmarks/missing.py --jobs 8 --output benchmarks/missing.md
     python benchmarks/missing.py --graphs 1 --families n1000_d30_ER4_gauss
 
-Entries are missing completely at random. The same table is fitted whole, with its holes filled in
-(`missing="impute"`), and with the rows that have one dropped (`missing="drop"`).
+Entries are missing completely at random. `Cosmo()` is fitted to the complete table, and to the
+incomplete one with `missing="impute"` and `missing="drop"`.
 """
 
 import argparse
@@ -27,7 +27,7 @@ MOST = 1.5
 
 
 def measure(task: tuple[str, float, int]) -> dict[str, float]:
-    """NHD of the three fits to one table, rows left by dropping, rounds and seconds."""
+    """NHD of the three fits to one table, complete rows, rounds of imputation, and seconds."""
     family, share, seed = task
     warnings.simplefilter("ignore", CosmodagWarning)
     X, graph = draw(family, seed)
@@ -51,7 +51,7 @@ def measure(task: tuple[str, float, int]) -> dict[str, float]:
 
 
 def line_of(family: str, share: float, found: list[dict[str, float]]) -> list[object]:
-    """One line of the page."""
+    """Make one row of the page."""
     nhd = {way: np.array([one[way] for one in found]) for way in WAYS}
     whole, filled = nhd["whole"].mean(), nhd["impute"].mean()
     aimed = family == FAMILIES[0] and share == SHARES[0]

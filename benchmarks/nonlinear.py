@@ -1,13 +1,13 @@
-"""Non-linear learners: accuracy, what pruning makes of it, and speed against plain PyTorch.
+"""Non-linear learners: accuracy, the effect of pruning, and speed compared with plain PyTorch.
 
     python benchmarks/nonlinear.py --output benchmarks/nonlinear.md
     python benchmarks/nonlinear.py --sections pruned --graphs 2
 
-`accuracy` is of what is optimised, before anything refines it, on the paper's `mlp` data with 1000
-rows. Every line is one learner on one family of graphs: means and standard deviations over graphs,
-processor and wall time of a fit, and the most memory the process ever held. `pruned` compares three
-read-outs of the same fits of `CosmoMLP()`: all arcs above 0.3, all above the threshold that is best
-for that graph (which takes the truth to know), and those that the evidence supports, its default.
+`accuracy` scores the optimised networks without refinement, on the paper's `mlp` data with 1000
+rows. Each line is one learner on one family of graphs: means and standard deviations over graphs,
+processor and wall time of a fit, and the peak memory of the process. `pruned` compares three
+read-outs of the same fits of `CosmoMLP()`: all arcs above 0.3; all arcs above the threshold that is
+best for that graph, which requires the truth; and the arcs that the evidence supports, the default.
 """
 
 import argparse
@@ -41,7 +41,7 @@ ACCURACY = (
     (40, 5, ("cosmo-paper", "cosmo")),
     (100, 3, ("cosmo-paper", "cosmo")),
 )
-# Graphs, and the highest NHD of the default; on linear data that of the threshold.
+# Number of graphs, and largest NHD of the default (None: that of the threshold 0.3).
 PRUNED = {
     "n1000_d20_ER4_mlp": (10, 0.60),
     "n1000_d20_SF4_mlp": (10, 0.55),
@@ -56,7 +56,7 @@ REPEATS = 7
 
 
 class TimedPruning(CosmoMLP):
-    """`CosmoMLP` that remembers how long its refinement took."""
+    """`CosmoMLP` that records the time of its refinement."""
 
     def _refine(self, *given: Any) -> Any:
         begin = time.perf_counter()
@@ -66,12 +66,12 @@ class TimedPruning(CosmoMLP):
 
 
 def megabytes() -> float:
-    """Most memory this process has held."""
+    """Peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def accuracy(graphs: int | None) -> str:
-    """Fit every learner on every graph, optimised weights alone."""
+    """Score every learner on every graph, without refinement."""
     rows = [
         row
         for d, usual, learners in ACCURACY
@@ -81,7 +81,7 @@ def accuracy(graphs: int | None) -> str:
     ]
     columns = ["learner", "data", "graphs", "read-out", "AUC", "NHD", "TPR"]
     return (
-        "\n## Accuracy\n\n`mlp` data, n = 1000, 2000 epochs, nothing refined. `cosmo-paper` has "
+        "\n## Accuracy\n\n`mlp` data, n = 1000, 2000 epochs, without refinement. `cosmo-paper` has "
         "`paper_mlp_settings(d)`, `cosmo` the defaults; both read-outs are of the same fits. "
         "Targets for the AUC at d = 20: COSMO ER4 0.93 with the sum and 0.96 with the norm, SF4 "
         "0.95 and 0.98; DAGMA ER4 0.88, NOTEARS ER4 0.93.\n\n"
@@ -114,7 +114,7 @@ def accuracy_rows(name: str, family: str, d: int, seeds: range) -> list[list[obj
 
 
 def pruned(graphs: int | None) -> str:
-    """Compare three read-outs of the same fits, and the time of pruning with that of training."""
+    """Compare three read-outs of the same fits, and the times of pruning and of training."""
     TimedPruning(epochs=1, random_state=0).fit(simulate.load("n300_d10_ER1_mlp", seed=0).X)
     rows: list[list[object]] = []
     for place, (name, (usual, target)) in enumerate(PRUNED.items()):
@@ -129,12 +129,12 @@ def pruned(graphs: int | None) -> str:
         line += [f"{ratio:.2f}", verdict(ratio <= 1.5)]
         print(line, flush=True)
         rows.append(line)
-    columns = ["data", "graphs", "above 0.3", "best threshold, truth known", "`CosmoMLP()`"]
+    columns = ["data", "graphs", "above 0.3", "best threshold (needs the truth)", "`CosmoMLP()`"]
     columns += ["target", "", "AUC of optimised norms", "fit s", "pruning s"]
     return (
         "\n## Pruned by evidence\n\nWrong arcs per variable (NHD) of three read-outs of the same "
-        "fits with the defaults, mean ± standard error; the paper's best at d = 20 are 2.53 (ER4) "
-        "and 1.04 (SF4). On linear data (`gauss`) the target is what the threshold gives.\n\n"
+        "default fits, mean ± standard error; the paper's best at d = 20 are 2.53 (ER4) and 1.04 "
+        "(SF4). On linear data (`gauss`) the target is the NHD of the threshold 0.3.\n\n"
         + table([*columns, "pruning / fit", "≤ 1.5"], rows)
     )
 
@@ -152,7 +152,7 @@ def pruned_once(name: str, seed: int) -> tuple[float, ...]:
 
 
 def best_threshold(graph: np.ndarray, strengths: np.ndarray) -> float:
-    """Lowest NHD that any one threshold on the strengths gives."""
+    """Lowest NHD over all thresholds on the strengths."""
     order = np.argsort(-np.abs(strengths), axis=None, kind="stable")
     is_true = graph.ravel()[order] != 0
     hits = np.concatenate([[0], np.cumsum(is_true)])
@@ -161,10 +161,10 @@ def best_threshold(graph: np.ndarray, strengths: np.ndarray) -> float:
 
 
 def speed(graphs: int | None) -> str:
-    """Time epochs of `CosmoMLP`'s loop and of plain PyTorch, in turns.
+    """Time epochs of `CosmoMLP`'s training loop and of plain PyTorch, alternately.
 
-    PyTorch runs with its default number of threads and with one, since on a busy machine threads
-    that wait for each other cost more than they bring; the ratio is to the better of the two.
+    PyTorch runs with its default number of threads and with one, since on a busy machine several
+    threads may be slower than one; the ratio is to the faster of the two.
     """
     import torch
 
@@ -191,14 +191,14 @@ def speed(graphs: int | None) -> str:
         print(rows[-1], flush=True)
     columns = ["d", f"PyTorch, {default} threads", "PyTorch, 1 thread", "here", "ratio", "target"]
     return (
-        "\n## Speed\n\nMicroseconds per step beside the same model in plain PyTorch "
+        "\n## Speed\n\nMicroseconds per step, compared with the same model in plain PyTorch "
         "(`benchmarks/plain_torch_mlp.py`); the ratio is to the faster of its two columns.\n\n"
         + table([*columns, ""], rows)
     )
 
 
 def epochs_here(data: np.ndarray) -> Callable[[int], None]:
-    """Make a function that runs so many epochs, everything being compiled already."""
+    """Make a function that runs a number of epochs with everything compiled."""
     batch = batch_for(LEARNERS["cosmo-paper"](data.shape[1]), data)
     state = batch.backend.advance(batch, batch.backend.start(batch), 0, 1)
 
@@ -213,10 +213,10 @@ SECTIONS = {"accuracy": accuracy, "pruned": pruned, "speed": speed}
 
 
 def main() -> None:
-    """Measure the sections asked for, and write them."""
+    """Measure the requested sections and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sections", nargs="+", choices=[*SECTIONS], default=[*SECTIONS])
-    parser.add_argument("--graphs", type=int, default=None, help="of each family")
+    parser.add_argument("--graphs", type=int, default=None, help="number of graphs of each family")
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -3,9 +3,9 @@
     python benchmarks/nonlinear_standardised.py --jobs 16 --tables 10 --variables 20 40 --resume
     python benchmarks/nonlinear_standardised.py --devices cpu gpu          the time of both losses
 
-Every fit is written to `nonlinear_standardised.csv` when it ends; with `--resume` those that are
-there are not made again, so that a run may be cut short at any time. The page is made of all of
-them. `--devices` times training by both losses on these devices instead, in this process.
+Each fit is written to `nonlinear_standardised.csv` when it ends, and the page summarises all fits
+in that file; `--resume` skips those that it already holds. `--devices` instead times training by
+both losses on the given devices, in this process.
 """
 
 import argparse
@@ -25,7 +25,7 @@ FAMILIES = {
     "n1000_d40_ER4_mlp": 1.4,
     "n1000_d40_SF4_mlp": 1.8,
 }
-"""Families, and the NHD aimed at after standardising."""
+"""Families, and the target for the NHD of standardised tables."""
 UNITS = ("raw", "standardised", "random units")
 EVIDENCE_ROWS, EVIDENCE_STEPS = 500, 40
 EPOCHS = 100
@@ -35,17 +35,17 @@ TIMES = ("device", "d", "backends", "epochs", "squared", "likelihood")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 PAGE = """
 Wrong arcs per variable (NHD), mean ± standard error; the empty graph has 4. In random units every
-standardised column is multiplied by a power of two between 1/64 and 64. *Evidence*: mean log
-evidence of the graph that was found less that of the true graph, by Gaussian processes on 500 rows,
-less 3 nats for each arc: if it is negative, the search is the limit; if it is positive, the score.
-Of a table that was measured on two machines the last fit counts; arcs are compared between fits of
-one machine.
+standardised column is multiplied by a power of two between 1/64 and 64. *Evidence*: log evidence
+by Gaussian processes on 500 rows minus 3 nats per arc, of the found graph minus that of the true
+graph (mean). A negative value means that the search missed a better graph, a positive value that
+the score prefers a wrong one. If a table was measured on two machines, the last fit counts; arcs
+are compared only between fits of one machine.
 
 """
 
 
 def in_units(X: Any, units: str, seed: int) -> Any:
-    """Give a table in one of `UNITS`."""
+    """Convert a table to one of `UNITS`."""
     import numpy as np
 
     if units == "raw":
@@ -56,7 +56,7 @@ def in_units(X: Any, units: str, seed: int) -> Any:
 
 
 def measure(task: tuple[str, int, str]) -> dict[str, object]:
-    """Fit one table; a row of the file."""
+    """Fit one table and return its row of the file."""
     import numpy as np
 
     from cosmodag import CosmoMLP, metrics, simulate
@@ -67,7 +67,7 @@ def measure(task: tuple[str, int, str]) -> dict[str, object]:
     table = in_units(data.X, units, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # What is compiled or imported at first use is not the time of a fit.
+        # Compilation and imports are not timed.
         CosmoMLP(epochs=1, loss="likelihood", verbose=False).fit(table[:100, :5])
         begin = time.process_time()
         model = CosmoMLP(random_state=0, verbose=False, device="cpu").fit(table)
@@ -81,7 +81,7 @@ def measure(task: tuple[str, int, str]) -> dict[str, object]:
 
 
 def evidence(X: Any, adjacency: Any) -> float:
-    """Log evidence of a graph, less the price of its arcs."""
+    """Log evidence of a graph minus the penalty of its arcs."""
     import numpy as np
 
     from cosmodag.order.networks.families import Families, SearchEffort
@@ -93,7 +93,7 @@ def evidence(X: Any, adjacency: Any) -> float:
 
 
 def fit_tables(options: argparse.Namespace) -> None:
-    """Measure the tables that the file does not have yet, the longest fits first."""
+    """Measure the tables that are not in the file yet, the longest fits first."""
     from cosmodag.engines import Failure, each
     from environment import Kept, machine
 
@@ -167,7 +167,7 @@ def _column(lines: Iterable[dict[str, str]], name: str) -> Iterable[float]:
 
 
 def time_losses(options: argparse.Namespace) -> None:
-    """Time training by both losses, compiled before."""
+    """Time training by both losses, after compilation."""
     import numpy as np
 
     from cosmodag import CosmoMLP, simulate
@@ -199,7 +199,7 @@ def time_losses(options: argparse.Namespace) -> None:
 
 
 def times(lines: list[dict[str, str]]) -> str:
-    """Write the section on time; of rows that were measured twice the last counts."""
+    """Write the section on time; of repeated measurements the last counts."""
     from environment import table, verdict
 
     rows: list[list[object]] = []
@@ -229,11 +229,11 @@ def main() -> None:
     parser.add_argument("--variables", type=int, nargs="+", choices=(20, 40), default=[20, 40])
     parser.add_argument("--units", nargs="+", choices=UNITS, default=list(UNITS))
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--resume", action="store_true", help="keep the fits that were made")
+    parser.add_argument("--resume", action="store_true", help="keep the fits of an earlier run")
     parser.add_argument("--devices", nargs="+", choices=("cpu", "gpu"), default=[])
     parser.add_argument("--epochs", type=int, default=EPOCHS, help="of training that is timed")
     options = parser.parse_args()
-    # Workers inherit these: one thread each, since there are as many workers as cores.
+    # Workers inherit these variables: one thread each, since there are as many workers as cores.
     os.environ.update(dict.fromkeys(THREADS, "1"))
     from environment import header
 

@@ -1,10 +1,10 @@
-"""The paper's readings of its baselines, with the published configurations, against its AUC.
+"""The baselines as the COSMO paper ran them, with its configurations, compared with its AUC.
 
     python benchmarks/paper_variants.py dagma nocurl nocurl-u -o benchmarks/paper_variants.md
     python benchmarks/paper_variants.py notears --epochs 2000 --device gpu
 
-All graphs of both data sets are one batch of problems. The difference from the paper is judged by
-its standard error, √(s₁²/n₁ + s₂²/n₂), from the spread of both.
+All graphs of both data sets are one batch of problems. The difference from the paper is divided by
+its standard error, √(s₁²/n₁ + s₂²/n₂), with the standard deviations and numbers of runs of both.
 """
 
 import argparse
@@ -57,7 +57,7 @@ FIRST_SEED = 80_000
 
 
 def solve(name: str, graphs: int, epochs: int | None, device: str, most: float | None) -> list[Any]:
-    """Rows of the table for one learner: every graph of both data sets in one batch."""
+    """Rows of one learner, with the graphs of both data sets in one batch."""
     cap = {} if epochs is None else {"epochs": epochs}
     problems, truths, kinds = [], [], []
     for kind, (rate, lambda1, *_) in PUBLISHED[name].items():
@@ -102,7 +102,7 @@ def solve(name: str, graphs: int, epochs: int | None, device: str, most: float |
 
 
 def main() -> None:
-    """Solve, compare, and write or extend the page."""
+    """Solve the problems, and write or extend the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("learners", nargs="+", choices=list(LEARNERS))
     parser.add_argument("--graphs", type=int, default=10)

@@ -1,13 +1,12 @@
-"""Learners here beside other packages, on the same tables, in one run.
+"""Learners of this package and of other packages, on the same tables, in one run.
 
     pip install -r benchmarks/requirements-peers.txt
     python benchmarks/peers.py --output benchmarks/peers.md
     python benchmarks/peers.py --sections units non-gaussian --graphs 3
 
-Sections: `dagma` is linear DAGMA here and in its authors' package; `units`, tables in arbitrary
-units, order search here and causal-learn's BOSS; `non-gaussian`, standardised tables, order search
-here and DirectLiNGAM. One fit of another table comes first, so that nothing is compiled on the
-clock.
+Sections: `dagma` compares linear DAGMA with its authors' package; `units`, on tables in arbitrary
+units, the order search with causal-learn's BOSS; `non-gaussian`, on standardised tables, the order
+search with DirectLiNGAM. A fit of another table comes first, so that compilation is not timed.
 """
 
 import argparse
@@ -23,7 +22,7 @@ import numpy as np
 from cosmodag import Cosmo, OrderSearch, metrics, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.graph.equivalence import essential_graph
-from environment import header, table, verdict, with_error
+from environment import header, standardised, table, verdict, with_error
 from peers_dagma import dagma_section
 
 FIRST_SEED = 520_000
@@ -35,7 +34,7 @@ NON_GAUSSIAN = tuple(
 
 
 def in_arbitrary_units(d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Table and graph: small coefficients, noise from 0.1 to 10, columns times 10^U(−3, 3)."""
+    """Draw a table: small coefficients, noise from 0.1 to 10, columns times 10^U(−3, 3)."""
     rng = np.random.default_rng(seed)
     graph = simulate.erdos_renyi(d, 2 * d, rng)
     weights = simulate.random_weights(graph, rng, 0.1, 1.0)
@@ -44,26 +43,21 @@ def in_arbitrary_units(d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X * 10 ** rng.uniform(-3, 3, d), graph.toarray() != 0
 
 
-def standardised(X: np.ndarray) -> np.ndarray:
-    """Columns with mean zero and variance one."""
-    return (X - X.mean(0)) / X.std(0)
-
-
 def boss_class(X: np.ndarray, penalty: float, seed: int) -> np.ndarray:
-    """Fit causal-learn's BOSS; its answer is a class: [u, v] and [v, u] for a reversible arc.
+    """Fit causal-learn's BOSS; return its class, with [u, v] and [v, u] for a reversible arc.
 
-    Its score does not depend on units, but its matrix inverses lose digits to them: it is given
-    standardised columns.
+    Columns are standardised: its score does not depend on units, but its matrix inverses lose
+    digits in arbitrary units.
     """
     from causallearn.search.PermutationBased.BOSS import boss
 
-    random.seed(seed)  # which it shuffles with
+    random.seed(seed)  # BOSS shuffles with it
     found = boss(standardised(X), parameters={"lambda_value": penalty}, verbose=False)
     return np.asarray(found.graph) == -1
 
 
 def class_of(model: OrderSearch | Cosmo, X: np.ndarray) -> np.ndarray:
-    """Fit a learner here; the class of its graph."""
+    """Fit a learner of this package; return the class of its graph."""
     return essential_graph(model.fit(X).adjacency_)
 
 
@@ -81,7 +75,7 @@ class Found(NamedTuple):
 
 
 def measure_units(d: int, seed: int) -> tuple[dict[str, Found], bool]:
-    """All learners on one table, and whether powers of two leave OrderSearch's graph as it is."""
+    """Fit all learners to one table; check that powers of two do not change OrderSearch's graph."""
     X, graph = in_arbitrary_units(d, seed)
     search = OrderSearch(random_state=seed)
     fits: dict[str, Callable[[], np.ndarray]] = {
@@ -103,13 +97,13 @@ def measure_units(d: int, seed: int) -> tuple[dict[str, Found], bool]:
 
 
 def units_section(graphs: int) -> str:
-    """Tables in arbitrary units: distances between classes, and times."""
+    """Write the section on tables in arbitrary units: distances between classes, and times."""
     text = (
         "\n## Tables in arbitrary units\n\nER2, n = 1000, coefficients ±U(0.1, 1), noise with a "
         f"standard deviation log-uniform in [0.1, 10], columns times 10^U(−3, 3); {graphs} graphs "
         "each. Structural Hamming distance between equivalence classes, mean ± standard error; "
-        "BOSS is causal-learn's, on standardised columns; its best penalty is the one of lowest "
-        "mean distance.\n"
+        "BOSS is causal-learn's, on standardised columns; its best penalty has the lowest mean "
+        "distance.\n"
     )
     for d in UNIT_SIZES:
         seeds = range(FIRST_SEED + d, FIRST_SEED + d + graphs)
@@ -173,7 +167,7 @@ def measure_non_gaussian(name: str, seed: int) -> dict[str, tuple[float, float, 
 
 
 def non_gaussian_section(graphs: int) -> str:
-    """Standardised tables with noise that is not Gaussian."""
+    """Write the section on standardised tables with non-Gaussian noise."""
     rows: list[list[object]] = []
     for place, name in enumerate(NON_GAUSSIAN):
         first = FIRST_SEED + 1000 * (1 + place)
@@ -192,15 +186,15 @@ def non_gaussian_section(graphs: int) -> str:
             rows.append([*line, f"{ratio:.2f}", target])
     columns = ["data", "learner", "AUC", "NHD", "median s", "time / DirectLiNGAM"]
     return (
-        f"\n## Standardised, not Gaussian\n\n{graphs} graphs each, n = 1000, columns of unit "
-        "variance, where squared error has no cue. Arcs are the weights that are not zero "
-        "(COSMO's: above 0.3). Target: AUC ≥ 0.98, no slower than DirectLiNGAM.\n\n"
-        + table([*columns, "target, or what was picked"], rows)
+        f"\n## Standardised, non-Gaussian noise\n\n{graphs} graphs each, n = 1000, columns of unit "
+        "variance, so variances do not reveal directions. Arcs are the non-zero weights (COSMO's: "
+        "above 0.3). Target: AUC ≥ 0.98, no slower than DirectLiNGAM.\n\n"
+        + table([*columns, "target, or noise chosen"], rows)
     )
 
 
 def warm_up() -> None:
-    """Compile everything on other tables."""
+    """Compile all programs on other tables."""
     X = standardised(simulate.load("n500_d10_ER1_exp", seed=0).X)
     OrderSearch(noise="non-gaussian", random_state=0).fit(X)
     OrderSearch(random_state=0).fit(X)
@@ -214,19 +208,19 @@ SECTIONS: dict[str, tuple[Callable[[int], str], int]] = {
     "units": (units_section, 10),
     "non-gaussian": (non_gaussian_section, 10),
 }
-"""Sections, and how many graphs of each kind they usually take."""
+"""Sections, and the default number of graphs of each kind."""
 
 
 def main() -> None:
-    """Measure and write all tables asked for."""
+    """Measure the requested sections and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sections", nargs="+", choices=[*SECTIONS], default=[*SECTIONS])
-    parser.add_argument("--graphs", type=int, default=None, help="of each kind")
+    parser.add_argument("--graphs", type=int, default=None, help="number of graphs of each kind")
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     warnings.simplefilter("ignore", CosmodagWarning)
     packages = ("dagma", "causal-learn", "lingam", "jax", "numba", "numpy", "scipy")
-    text = header("Beside other packages", packages)
+    text = header("Comparison with other packages", packages)
     warm_up()
     for name in options.sections:
         section, usual = SECTIONS[name]

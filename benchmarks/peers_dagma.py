@@ -1,10 +1,10 @@
-"""Linear DAGMA here and in its authors' package: a section of `peers.py`.
+"""Linear DAGMA in this package and in its authors' package: a section of `peers.py`.
 
-Both solve the same sequence of problems with the same stopping rules (λ₁ = 0.03, five stages of
-30,000 iterations at most, 60,000 in the last); here the diagonal of W is fixed to zero, there it is
-only held down by the barrier. What is compared is what the last stage minimises,
-μ (‖X − XW‖²/2n + λ₁‖W‖₁) − log det(sI − W∘W) + d log s at μ = 1e-4 and s = 1, seconds of the whole
-fit, and accuracy.
+Both solve the same sequence of problems with the same stopping rules (λ₁ = 0.03, five stages of at
+most 30,000 iterations, 60,000 in the last). This package fixes the diagonal of W to zero; in the
+other only the barrier keeps it small. The comparison is of the objective of the last stage,
+μ (‖X − XW‖²/2n + λ₁‖W‖₁) − log det(sI − W∘W) + d log s at μ = 1e-4 and s = 1, of the seconds of
+the whole fit, and of accuracy.
 """
 
 import time
@@ -32,7 +32,7 @@ class Result(NamedTuple):
 
 
 def final_objective(data: np.ndarray, weights: np.ndarray) -> float:
-    """Evaluate what the last stage minimises; at s = 1, since either package may have widened s."""
+    """Evaluate the objective of the last stage at s = 1: either package may have changed s."""
     centred = np.asarray(data, np.float64) - np.mean(data, axis=0, dtype=np.float64)
     score = float(np.sum((centred - centred @ weights) ** 2)) / (2 * len(data))
     barrier = log_determinant_value_and_gradient(weights)[0]
@@ -45,7 +45,7 @@ def fit_here(data: np.ndarray) -> np.ndarray:
 
 
 def fit_there(data: np.ndarray) -> np.ndarray:
-    """Fit the authors' package with its defaults, but no threshold, on a copy: it centres it."""
+    """Fit the authors' package with its defaults, without a threshold; it centres the copy."""
     from dagma.linear import DagmaLinear
 
     values = np.array(data, np.float64)
@@ -57,7 +57,7 @@ FITS = {"cosmodag": fit_here, "dagma (PyPI)": fit_there}
 
 
 def measure(name: str, seed: int) -> dict[str, Result]:
-    """Both packages on one table."""
+    """Fit both packages to one table."""
     data = simulate.load(name, seed=seed)
     results = {}
     for package, fit in FITS.items():
@@ -72,7 +72,7 @@ def measure(name: str, seed: int) -> dict[str, Result]:
 
 
 def section(name: str, rows: list[dict[str, Result]]) -> str:
-    """Write the table of one data set, with the means and what they say."""
+    """Write the table of one data set, and a comparison of the means."""
     columns = ["graph", "package", "seconds", "final objective", "AUC", "NHD"]
     lines: list[list[object]] = []
     for place, row in enumerate(rows):
@@ -93,7 +93,7 @@ def section(name: str, rows: list[dict[str, Result]]) -> str:
     excess = (here[:, 1] / there[:, 1] - 1).max()
     return (
         f"\n### {name}\n\n{table(columns, lines)}\n"
-        f"Time: {share:.3f} of the package's. Final objective: at worst {excess:+.2%} beside it. "
+        f"Time: {share:.3f} times the package's. Final objective: at worst {excess:+.2%} above it. "
         f"Mean AUC {here[:, 2].mean():.4f} against {there[:, 2].mean():.4f}, mean NHD "
         f"{here[:, 3].mean():.3f} against {there[:, 3].mean():.3f}.\n"
     )
@@ -102,7 +102,7 @@ def section(name: str, rows: list[dict[str, Result]]) -> str:
 def dagma_section(graphs: int) -> str:
     """Measure both packages at every size."""
     fit_here(simulate.load("n100_d5_ER1_gauss", seed=0).X)
-    text = "\n## DAGMA beside its authors' package\n"
+    text = "\n## DAGMA compared with its authors' package\n"
     for d in SIZES:
         name = f"n1000_d{d}_ER4_gauss"
         seeds = range(FIRST_SEED, FIRST_SEED + graphs)

@@ -1,4 +1,4 @@
-"""Linear COSMO in plain PyTorch, the way the paper describes it: the loop to be compared with.
+"""Linear COSMO in plain PyTorch, as the paper describes it: the loop compared with this package.
 
 Autograd, `torch.optim.Adam`, and a shuffling `DataLoader` of 64 rows; nothing is tuned.
 """

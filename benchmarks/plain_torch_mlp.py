@@ -1,4 +1,4 @@
-"""Non-linear COSMO as one would first write it in PyTorch: what `CosmoMLP` is compared with.
+"""Non-linear COSMO in plain PyTorch, as a first implementation would be: compared with `CosmoMLP`.
 
 The model of the paper's appendix, autograd, `torch.optim.Adam`, a `DataLoader` with batches of 64
 and no workers, and PyTorch's default number of threads.
@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 class PlainCosmoMLP(nn.Module):
-    """One perceptron a variable, its first layer masked by the smooth orientation."""
+    """One perceptron per variable, with the first layer masked by the smooth orientation."""
 
     def __init__(self, d: int, hidden: int = 10, shift: float = 1e-2) -> None:
         super().__init__()

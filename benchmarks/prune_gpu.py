@@ -1,15 +1,15 @@
-"""Prune of graphs of up to 100,000 variables, from given orders, on whatever JAX finds first.
+"""Pruning of given orders of up to 100,000 variables, on the first device that JAX finds.
 
     python benchmarks/prune_gpu.py                        # meant for a GPU
     python benchmarks/prune_gpu.py --sizes 5000 -o page.md
 
-ER4 graphs, 1,000 rows, Gaussian noise. Wrong arcs per variable (NHD), false among the arcs found
-(FDR) and found among the true ones (TPR), from the true order, which is the limit, and from the
-columns by rising variance. Seconds count everything from the table to the graph: standardising, the
-transfer, growing, and the decisions in double precision on the host; a first run, beside them, also
-compiles. With ``--compare`` the arcs that `choose_parents` finds from all correlations, in double
-precision, stand beside: those that differ, and its seconds. With ``--double`` the products are of
-double precision.
+ER4 graphs, 1,000 rows, Gaussian noise. Columns: wrong arcs per variable (NHD), fraction of found
+arcs that are false (FDR), fraction of true arcs that are found (TPR). Orders: the true one, as the
+limit, and the columns by rising variance. Seconds are from the table to the graph: standardising,
+the transfer, growing, and the decisions in double precision on the host; the first run, listed
+separately, also compiles. ``--compare`` also runs `choose_parents` with all correlations in double
+precision, and lists the number of arcs that differ and its seconds. ``--double`` computes the
+products in double precision.
 """
 
 import argparse
@@ -34,7 +34,7 @@ COLUMNS = ["d", "order", "NHD", "FDR", "TPR", "arcs", "seconds", "first run", "a
 
 
 def measure(d: int, seed: int, options: argparse.Namespace) -> Iterator[list[object]]:
-    """One row for each order of one data set."""
+    """Make a row for each order of one data set."""
     data = simulate.load(f"n1000_d{d}_ER4_gauss", seed=seed)
     truth = sparse.csr_array(data.graph).astype(bool)
     orders = {
@@ -57,7 +57,7 @@ def measure(d: int, seed: int, options: argparse.Namespace) -> Iterator[list[obj
 
 
 def timed(x: np.ndarray, order: np.ndarray, options: argparse.Namespace) -> tuple[Any, float]:
-    """Give the graph of an order, and seconds."""
+    """Prune an order; return the graph and the seconds."""
     begin = time.perf_counter()
     graph = prune_in_tiles(
         x, order, penalty=options.penalty, block=options.block, double=options.double
@@ -66,13 +66,13 @@ def timed(x: np.ndarray, order: np.ndarray, options: argparse.Namespace) -> tupl
 
 
 def scores(truth: Any, found: Any) -> list[str]:
-    """NHD, FDR and TPR."""
+    """Compute NHD, FDR and TPR."""
     rates = hamming_scores(count(*truth.nonzero(), found))
     return [f"{rates[name]:.4f}" for name in ("nhd", "fdr", "tpr")]
 
 
 def compare(x: np.ndarray, order: np.ndarray, graph: Any, penalty: float | None) -> str:
-    """How many arcs differ from those found with all correlations, and how long these take."""
+    """Count the arcs that differ from those found with all correlations; add the seconds."""
     begin = time.perf_counter()
     other = choose_parents(Moments.of(x), order, penalty=penalty)
     seconds = time.perf_counter() - begin
@@ -81,16 +81,16 @@ def compare(x: np.ndarray, order: np.ndarray, graph: Any, penalty: float | None)
 
 
 def main() -> None:
-    """Measure the sizes asked for, and write the page."""
+    """Measure the requested sizes and write the page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=[5_000, 20_000, 100_000])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--penalty", type=float, default=None, help="per arc; default log max(n, d)"
+        "--penalty", type=float, default=None, help="penalty per arc (default: log max(n, d))"
     )
-    parser.add_argument("--block", type=int, default=None, help="children at a time")
+    parser.add_argument("--block", type=int, default=None, help="number of children at a time")
     parser.add_argument("--double", action="store_true")
     parser.add_argument("--compare", action="store_true", help="needs 8 d² bytes of memory")
     parser.add_argument("-o", "--output", type=Path, default=None)

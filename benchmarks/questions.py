@@ -1,11 +1,11 @@
-"""Questions that people ask of a graph, answered on tables with known answers.
+"""Causal questions to a fitted graph, on tables with known answers.
 
     python benchmarks/questions.py --jobs 16                                 questions.md, .csv
-    python benchmarks/questions.py --sections effects --tables 2 --output .  some, for a quick look
-    python benchmarks/questions.py --resume kept.jsonl --parts own           without the peers
-    python benchmarks/questions.py --resume kept.jsonl --page                page of what is kept
+    python benchmarks/questions.py --sections effects --tables 2 --output .  a quick look
+    python benchmarks/questions.py --resume kept.jsonl --parts own           without other packages
+    python benchmarks/questions.py --resume kept.jsonl --page                only write the page
 
-How sections are run is said in `sections.py`.
+`sections.py` explains how sections are run.
 """
 
 import sys
@@ -17,10 +17,10 @@ COLUMNS = ["table", "figure", "now", "target", "", "tables", "note"]
 
 
 def main() -> int:
-    """Measure the sections asked for, and write the files."""
+    """Measure the requested sections and write the files."""
     given = arguments(PAGE, __doc__).parse_args()
     lines, failures = measure(PAGE, given, given.output / "questions.csv")
-    text = "# Questions asked of a graph, and how far the answers can be believed\n"
+    text = "# Causal questions to a graph, and the accuracy of the answers\n"
     text += text_of(PAGE, lines, COLUMNS)
     (given.output / "questions.md").write_text(text, encoding="utf-8")
     return 1 if failures else 0

@@ -1,9 +1,9 @@
-"""The report in a browser: how large it is, how long it takes to write, to appear and to be drawn.
+"""The report in a browser: its size, and the time to write it, to its first paint and to the graph.
 
     python benchmarks/report.py --output benchmarks/report.md
 
-Graphs are those that a search learns from simulated data of the paper's kind, with about four arcs
-for each variable, and from the proteins. Needs Playwright and Chromium.
+The graphs are learnt by a search from simulated data of the paper's kind, with about four arcs per
+variable, and from the proteins. Needs Playwright and Chromium.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def main() -> None:
     columns = ["variables", "arcs", "file", "written", "first paint", "graph drawn", "targets"]
     page = header("The report in a browser", ("playwright", "numpy", "scipy"))
     page += f"- browser: {said}, headless, 1400 × 900\n\n"
-    page += f"Median of {OPENED} openings of the file; the clock starts when it is asked for. "
+    page += f"Median of {OPENED} openings of the file; times are measured from the request. "
     page += "Targets: first paint at 500 variables under 3 s, 30 variables under 2 MB.\n\n"
     page += table(columns, rows)
     print(page)
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def measured(browser: Any, d: int, path: Path) -> list[object]:
-    """Write one report, open it several times, and say how that went."""
+    """Write one report, open it several times, and return its row of the page."""
     model = OrderSearch(random_state=0, max_time=60).fit(data_of(d))
     begin = time.perf_counter()
     model.report(path)
@@ -75,7 +75,7 @@ def measured(browser: Any, d: int, path: Path) -> list[object]:
 
 
 def data_of(d: int) -> pd.DataFrame:
-    """Give a table of d variables: the proteins for 11."""
+    """Return a table of d variables; for 11, the proteins."""
     if d == 11:
         return pd.read_csv(PROTEINS)
     arcs = 1 if d == 5 else 4
@@ -84,7 +84,7 @@ def data_of(d: int) -> pd.DataFrame:
 
 
 def opened(browser: Any, path: Path) -> tuple[float, float]:
-    """Open a page: milliseconds to its first paint, seconds until the graph is drawn."""
+    """Open a page; return milliseconds to its first paint and seconds until the graph is drawn."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     page = context.new_page()
     begin = time.perf_counter()

@@ -2,9 +2,9 @@
 
     python benchmarks/sachs.py --output benchmarks/sachs.md
 
-Every learner with its default settings, on several uses of the table: the observational rows; all
-rows with the targets ignored, and taken for perfect interventions; and all rows with regimes whose
-targets are stated, found, or both. Nothing was chosen by looking at the consensus network.
+Fits every learner with its default settings to several uses of the table: the observational rows;
+all rows, with the targets ignored or taken to be perfect interventions; and all rows with regimes
+whose targets are stated, found, or both. No choice was made by looking at the consensus network.
 """
 
 import argparse
@@ -32,7 +32,7 @@ LEARNERS = {
 
 
 def compare(truth: set[tuple[str, str]], arcs: set[tuple[str, str]]) -> list[int]:
-    """SHD (a reversed arc counts once), and arcs right, reversed, extra and missing."""
+    """SHD (a reversed arc counts once); correct, reversed, extra and missing arcs."""
     right = len(truth & arcs)
     turned = sum((b, a) in truth for a, b in arcs - truth)
     extra = len(arcs) - right - turned
@@ -44,7 +44,9 @@ def main() -> None:
     """Fit and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--learners", nargs="*", default=list(LEARNERS))
-    parser.add_argument("--only", default="", help="text that the use of the rows contains")
+    parser.add_argument(
+        "--only", default="", help="only uses of the rows whose names contain this text"
+    )
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -73,12 +75,12 @@ def main() -> None:
             listed = ", ".join(f"{count} {what}" for what, count in basis.items())
             rows.append([use, f"`{name}`", *found, listed])
             print(rows[-1], flush=True)
-    columns = ["rows", "learner", "SHD", "right", "reversed", "extra", "missing", "arrows rest on"]
+    columns = ["rows", "learner", "SHD", "right", "reversed", "extra", "missing", "basis"]
     text = header("Sachs' proteins, with interventions")
     text += (
-        "\nAgainst the consensus network of 17 arcs; a reversed arc counts once in SHD. The empty "
-        "graph has SHD 17. Published figures on these data: DCDI 33–36, IGSP 18, CAM 35. Default "
-        "settings; nothing was tuned on the answer.\n\n"
+        "\nCompared with the consensus network of 17 arcs; a reversed arc counts once in SHD. The "
+        "empty graph has SHD 17. Published figures on these data: DCDI 33–36, IGSP 18, CAM 35. "
+        "Default settings; nothing was tuned on this network.\n\n"
     )
     text += table(columns, rows)
     text += _remark(data, target)
@@ -88,7 +90,7 @@ def main() -> None:
 
 
 def _remark(data: pd.DataFrame, target: pd.Series) -> str:
-    """Say how far the experiments are from perfect interventions."""
+    """Write the section on how far the experiments are from perfect interventions."""
     plain, shifted = data[target == ""], []
     for name in sorted(set(target) - {""}):
         rows = data[target == name]
@@ -102,15 +104,15 @@ def _remark(data: pd.DataFrame, target: pd.Series) -> str:
     ]
     return (
         "\n## Are these perfect interventions?\n\n"
-        "No. Inhibitors act on what a protein does more than on the level that is measured, and "
-        "conditions differ in more than the target: some targets hardly move, while other "
+        "No. Inhibitors act on the activity of a protein more than on its measured level, and "
+        "conditions differ in more than the target: some targets hardly change, while other "
         "variables do. A learner that is given these targets explains shifts of whole conditions "
         "by arcs, and finds too many; `cosmodag fit --interventions` prints the assumption. With "
         "regimes, nearly every variable is found to change in nearly every condition. Few rows "
         "then share equations, and the graph is close to that of the observations. Its SHD is "
-        "lower because it has few arcs, not "
-        "because its arrows are right: of the linear graphs' 11 arcs, 9 join variables of the "
-        "consensus, 7 of them the other way round.\n\n" + table(columns, shifted)
+        "lower because it has few arcs, not because their directions are correct: 9 of the 11 "
+        "arcs of the linear graphs join variables that the consensus joins, 7 of them in the "
+        "opposite direction.\n\n" + table(columns, shifted)
     )
 
 

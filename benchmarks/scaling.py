@@ -1,10 +1,10 @@
-"""How linear COSMO scales on a CPU: with the number of variables, and with the number of fits.
+"""Scaling of linear COSMO on a CPU: with the number of variables, and with the number of fits.
 
     python benchmarks/scaling.py --output benchmarks/scaling.md --figure docs/figures/scaling.png
 
 The first table times steps for d = 10 … 4,000 and fits the growth from 500 on. The second solves
-200 problems at once and compares with two processes, each on a core of its own, that solve half of
-them one after the other; both are timed in turn, in the same run.
+200 problems in one call, and compares the time with that of two processes on separate cores that
+solve half of them each, one problem after another; both are timed alternately in the same run.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def centred(d: int, seed: int) -> np.ndarray:
 
 
 def problem(d: int, seed: int) -> Problem:
-    """Say what a fit with the default settings solves."""
+    """Make the problem that a fit with the default settings solves."""
     return Cosmo(epochs=EPOCHS, random_state=seed).problems_for(centred(d, seed))[0]
 
 
@@ -57,7 +57,7 @@ def step_times(d: int, repetitions: int = 5) -> list[float]:
 
 
 def fit_alone(core: int) -> None:
-    """Fit half of the problems, one after the other, on one core, and print the seconds."""
+    """Fit half of the problems, one after another, on one core, and print the seconds."""
     os.sched_setaffinity(0, {core})
     problems = [problem(30, seed) for seed in range(FITS // 2)]
     with Watch(1, "") as watch:
@@ -72,7 +72,7 @@ def fit_alone(core: int) -> None:
 
 
 def two_processes(cores: list[int]) -> float:
-    """Seconds that two processes need for all fits."""
+    """Seconds of two processes for all fits."""
     workers = [
         subprocess.Popen(
             [sys.executable, __file__, "--alone", str(core)],
@@ -91,7 +91,7 @@ def two_processes(cores: list[int]) -> float:
 
 
 def together() -> float:
-    """Seconds that one call needs for all fits."""
+    """Seconds of one call for all fits."""
     tables = [problem(30, seed) for seed in range(5)]
     problems = [Problem(tables[s % 5].data, tables[s % 5].settings, s) for s in range(FITS)]
     with Watch(1, "") as watch:
@@ -102,7 +102,7 @@ def together() -> float:
 
 
 def draw(path: Path, times: dict[int, float], slope: float, level: float) -> None:
-    """Step time against d, on logarithmic axes."""
+    """Plot the time of a step against d, on logarithmic axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4), layout="constrained")
@@ -138,14 +138,14 @@ def main() -> None:
     large = np.array([d for d in SIZES if d >= 500])
     slope, intercept = np.polyfit(np.log(large), np.log([times[d] for d in large]), 1)
     text = header("Scaling on a CPU")
-    text += "\n## A step against the number of variables\n\n"
+    text += "\n## Time of a step, by number of variables\n\n"
     text += "Batch of 64 rows; the best of five repetitions.\n\n"
     text += table(["d", "µs per step"], [[f"{d:,}", f"{t * 1e6:,.1f}"] for d, t in times.items()])
     text += f"\nLog–log slope from d = 500 to 4,000: **{slope:.2f}** (target: 1.8 to 2.3).\n"
     text += f"\n## {FITS} fits at once\n\n"
     text += (
-        f"{FITS} fits at d = 30 ({EPOCHS} epochs each) in one call, against two processes that fit "
-        "half of them each, one after the other, on a core of their own: "
+        f"{FITS} fits at d = 30 ({EPOCHS} epochs each) in one call, compared with two processes on "
+        "separate cores that fit half of them each, one after another: "
         f"**{statistics.median(ratios):.2f}** of their throughput (target: 0.9; rounds: "
         f"{', '.join(f'{ratio:.2f}' for ratio in ratios)}).\n"
     )

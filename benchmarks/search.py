@@ -1,34 +1,34 @@
-"""Order search against FLOP and BOSS: one referee BIC for all, as a function of CPU seconds.
+"""Order search compared with FLOP and BOSS: one referee BIC for all, by CPU seconds.
 
     python benchmarks/search.py --jobs 16             search.csv, search.md, search.png
-    python benchmarks/search.py --jobs 16 --resume    goes on where a run was cut short
+    python benchmarks/search.py --jobs 16 --resume    continues an interrupted run
     python benchmarks/search.py --only "d=150" --rivals "flop 0" "flop 20" --limit 500
-                                                      some kinds, some searches of FLOP; what would
-                                                      take longer is left out
+                                                      some kinds of tables and searches of FLOP;
+                                                      leaves out what cannot end within the limit
     python benchmarks/search.py --only "d=500" --share 0.25
-                                                      the order search gets a quarter of the time of
-                                                      the longest search of FLOP
-    python benchmarks/search.py --ours                the order search again, where FLOP has run
-    python benchmarks/search.py --render              the page and the picture from search.csv
+                                                      gives the order search a quarter of the time
+                                                      of the longest search of FLOP
+    python benchmarks/search.py --ours                repeats the order search where FLOP has run
+    python benchmarks/search.py --render              writes page and picture from search.csv
     python benchmarks/search.py --boss 2              adds causal-learn's BOSS on two tables
 
 Coefficients ±U(.25, 1), noise of standard deviation U(.5, 2), columns standardised or in random
 units. Graphs are random (a degree is given) or local: 0 to 4 parents each (.25, .35, .25, .1, .05),
-among the 15 variables before, as in published networks. All searches of one table run one after the
-other in one process on one thread (with `--ours`, FLOP's times are those measured before on this
-machine); what was measured before of the same searches is replaced. The last column says when, the
-list above where.
+among the 15 variables before, as in published networks. All searches of one table run one after
+another in one process on one thread (with `--ours`, FLOP's earlier times on this machine are used);
+new measurements replace old ones of the same search. The last column has the date of a row, the
+list above the machine.
 
-The referee is n log RSS + 2 log n per arc, summed over variables, minus that of the true graph:
-lower is better. FLOP is `flopsearch` of PyPI with λ = 2 and 0, 20 or 100 restarts; BOSS is causal-
-learn's with λ = 2: the same score. The order search (`cosmodag.order`, with the parents of the
-result polished up to POLISHED variables, as the learners do) starts from the learners' order that
-does not depend on units (`scale_free_order`), and restarts until the longest FLOP run's time, or
-the given share of it, is over. "In the same time" is the best graph of the orders that it had
-found, and polished, when the CPU time of the rival was over. Orders of 150 variables were not
-polished in the rows of degree 6, of degree 12 with 500 rows, and in seven tables of that with
-1,000 rows. Up to SHARE of the time is for polishing up to FINALISTS orders; where that is less than
-one takes, the last order is not polished.
+The referee score is n log RSS + 2 log n per arc, summed over variables, minus that of the true
+graph: lower is better. FLOP is `flopsearch` of PyPI with λ = 2 and 0, 20 or 100 restarts; BOSS is
+causal-learn's with λ = 2, the same score. The order search (`cosmodag.order`) polishes the parents
+of its result up to POLISHED variables, as the learners do. It starts from the learners' order that
+does not depend on units (`scale_free_order`), and restarts until the CPU time of the longest FLOP
+run, or the given fraction of it, is over. "In the same time" is the best graph of the orders that
+it had found and polished when the CPU time of the rival was over. Up to SHARE of the time is
+reserved for polishing up to FINALISTS orders; if one takes longer, the last order is not polished.
+Orders of 150 variables were not polished in the rows of degree 6, in those of degree
+12 with 500 rows, and in seven tables of degree 12 with 1,000 rows.
 """
 
 import argparse
@@ -59,11 +59,11 @@ from search_tables import ARMS, BOSS_CELL, BY_NAME, CELLS, Cell, member, referee
 FIRST_SEED = 900_000
 TODAY = datetime.date.today().isoformat()
 MACHINE = f"{machine()}; {versions(('numba', 'numpy', 'flopsearch'))}"
-# Most points of a curve of one table, and of one of more than 150 variables.
+# Maximum number of points on the curve of a table, up to and above 150 variables.
 POINTS, POINTS_OF_LARGE = 40, 10
-# Share of the time in which orders are polished; none is, where that is less than one takes.
+# Fraction of the time for polishing; if polishing one order takes longer, none is polished.
 SHARE_OF_POLISHING = 0.3
-# Time of a whole order search with its graphs, as a multiple of that of the longest rival.
+# Expected time of an order search with its graphs, relative to the longest search of a rival.
 AFTERWARDS = 1.3
 
 __doc__ = (__doc__ or "").replace("POLISHED", str(POLISHED_UP_TO))
@@ -76,16 +76,16 @@ class Task(NamedTuple):
     cell: str
     number: int
     arms: tuple[str, ...]  # of rivals
-    known: dict[str, float]  # CPU seconds of rivals that are not searched again
-    seconds: float  # how long it is expected to take
-    end: float  # time of day at which it must have ended
-    share: float  # of the longest rival's time, for the order search
+    known: dict[str, float]  # CPU seconds of rivals that are not run again
+    seconds: float  # expected duration
+    end: float  # latest end, as `time.time()`
+    share: float  # time of the order search, relative to the longest search of a rival
 
 
 def measure(task: Task) -> list[dict[str, object]]:
     """Points of one table: arm, CPU seconds, BIC above the truth's, class distance.
 
-    None where it would not end in time.
+    Empty if the searches would not end in time.
     """
     if time.time() + task.seconds > task.end:
         return []
@@ -126,9 +126,10 @@ def measure(task: Task) -> list[dict[str, object]]:
 def _finalists(
     history: list[tuple[float, np.ndarray]], limit: float, polishing: float
 ) -> tuple[list[np.ndarray], bool]:
-    """Orders that are polished when the time is over, and whether there was time for that.
+    """Orders to polish when the time is over, and whether there is time for polishing.
 
-    Polishing gets a share of the time, up to that for as many orders as `search` polishes.
+    Polishing gets a fraction of the time, at most enough for the number of orders that `search`
+    polishes.
     """
     count = min(FINALISTS, int(SHARE_OF_POLISHING * limit / polishing)) if polishing else 1
     orders = [order for seconds, order in history if seconds + count * polishing <= limit]
@@ -138,7 +139,7 @@ def _finalists(
 def _follow(
     X: np.ndarray, seed: int, limit: float
 ) -> tuple[Moments, list[tuple[float, np.ndarray]]]:
-    """Search for so many CPU seconds; give the moments, and when which order became the best."""
+    """Search for some CPU seconds; return the moments, and each best order with its time."""
     begin = time.process_time()
     moments = Moments.of(X)
     penalty = float(np.log(len(X)))
@@ -172,7 +173,7 @@ def _follow(
 def _graph_on(
     moments: Moments, order: np.ndarray, with_polish: bool = True
 ) -> tuple[np.ndarray, float]:
-    """Arcs on an order as the learners choose them, and the CPU seconds that polishing takes."""
+    """Choose the arcs of an order as the learners do; return them and the CPU time of polishing."""
     penalty = float(np.log(moments.rows[0]))
     graph = choose_parents(moments, order, penalty=penalty, threads=1)
     if moments.variables > POLISHED_UP_TO or not with_polish:
@@ -183,7 +184,7 @@ def _graph_on(
 
 
 def _flop(X: np.ndarray, arm: str) -> tuple[float, np.ndarray]:
-    """Search by FLOP: ``flop 20`` restarts 20 times."""
+    """Search by FLOP; ``flop 20`` restarts 20 times."""
     from flopsearch import flop
 
     restarts = int(arm.removeprefix("flop "))
@@ -198,14 +199,14 @@ def _boss(X: np.ndarray) -> tuple[float, np.ndarray]:
     begin = time.process_time()
     found = boss(X, parameters={"lambda_value": 2}, verbose=False).graph
     seconds = time.process_time() - begin
-    # -1 at [i, j] is a tail at i: i → j where [j, i] is 1, i — j where it is -1.
+    # -1 at [i, j] is a tail at i: the edge is i → j if [j, i] is 1, and i — j if [j, i] is -1.
     tails = np.asarray(found).T == -1
     cpdag = np.where((found == -1) & (found.T == 1), 1, 0) + 2 * ((found == -1) & tails)
     return seconds, member(cpdag)
 
 
 def _tasks(options: argparse.Namespace, points: list[dict[str, str]]) -> list[Task]:
-    """List the tables that are asked for, the longest first as far as is known."""
+    """List the requested tables, those with the longest known times first."""
     end = time.time() + options.limit
     longest: dict[tuple[str, str], float] = {}
     here: dict[tuple[str, int, str], float] = {}
@@ -237,20 +238,24 @@ def _is_wanted(options: argparse.Namespace, cell: Cell) -> bool:
 
 
 def main() -> None:
-    """Measure, and write the points as they come, then the page and the picture."""
+    """Measure, write the points as they come, then the page and the picture."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tables", type=int, default=10, help="most tables of a row")
-    parser.add_argument("--largest", type=int, default=1000, help="most variables")
+    parser.add_argument("--tables", type=int, default=10, help="maximum number of tables of a row")
+    parser.add_argument("--largest", type=int, default=1000, help="maximum number of variables")
     parser.add_argument("--only", nargs="*", help="parts of names of kinds: d=50, local, n=500")
-    parser.add_argument("--limit", type=float, default=1e9, help="seconds for searches to end in")
+    parser.add_argument(
+        "--limit", type=float, default=1e9, help="seconds after which no search may end"
+    )
     parser.add_argument("--rivals", nargs="*", choices=ARMS, default=ARMS, help="searches of FLOP")
-    parser.add_argument("--share", type=float, default=1.0, help="of FLOP's time, for the search")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="time of the order search, relative to FLOP's"
+    )
     parser.add_argument("--first", type=int, default=0, help="number of the first table of a row")
-    parser.add_argument("--boss", type=int, default=0, help="tables of one row for BOSS")
-    parser.add_argument("--ours", action="store_true", help="only the order search, again")
+    parser.add_argument("--boss", type=int, default=0, help="number of tables of one row for BOSS")
+    parser.add_argument("--ours", action="store_true", help="repeat only the order search")
     parser.add_argument("--resume", action="store_true", help="only tables without points")
     parser.add_argument("--render", action="store_true", help="measure nothing")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent)

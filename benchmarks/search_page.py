@@ -19,14 +19,19 @@ def write_page(points: list[dict[str, str]], about: str, folder: Path) -> None:
         if any(point["arm"] == OURS for point in points):
             draw(points, folder / "search.png")
     except ImportError:
-        print("No picture without matplotlib: --render makes it elsewhere.")
-    page = ["# Order search against FLOP", _runs(points), about, table(HEADINGS, rows_of(points))]
+        print("matplotlib is not installed: draw the picture elsewhere with --render.")
+    page = [
+        "# Order search compared with FLOP",
+        _runs(points),
+        about,
+        table(HEADINGS, rows_of(points)),
+    ]
     page += ["![BIC against time](search.png)", ""]
     (folder / "search.md").write_text("\n\n".join(page), encoding="utf-8")
 
 
 def _runs(points: list[dict[str, str]]) -> str:
-    """List days and machines of the points, and how busy a machine was where that is known."""
+    """List dates and machines of the points, with the load of the machine if it is known."""
     lines = []
     for date, machine in sorted({(point["date"], point["machine"]) for point in points}):
         loads = [p["load"] for p in points if (p["date"], p["machine"]) == (date, machine)]
@@ -45,7 +50,7 @@ def rows_of(points: list[dict[str, str]]) -> list[list[object]]:
     for (cell, arm), theirs in by_arm.items():
         if not arm.startswith(("flop", BOSS)):
             continue
-        if arm != BOSS:  # tables that both have searched
+        if arm != BOSS:  # only tables that both have searched
             searched = by_arm.get((cell, OURS), {})
             theirs = {number: theirs[number] for number in theirs if number in searched}
         if not theirs:
@@ -108,7 +113,7 @@ def draw(points: list[dict[str, str]], path: Path) -> None:
 
 
 def _curve(points: list[dict[str, str]], last: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean best BIC by CPU seconds, from when every table has one until the last rival ends."""
+    """Mean best BIC by CPU seconds, from the first time at which every table has one."""
     tables: dict[str, list[tuple[float, float]]] = {}
     for point in points:
         tables.setdefault(point["number"], []).append(

@@ -1,16 +1,16 @@
-"""Points of the comparison of searches: a file to which each table adds its own."""
+"""The file of points of the comparison of searches, to which each table adds its own."""
 
 import csv
 import os
 from pathlib import Path
 
-# The last three say when a point was measured, where and with what, and how busy the machine was.
+# The last three are the date, the machine with its versions, and its load.
 COLUMNS = ("cell", "number", "arm", "seconds", "bic", "class_distance")
 COLUMNS += ("date", "machine", "load")
 
 
 def read_points(path: Path) -> list[dict[str, str]]:
-    """Read all points that there are."""
+    """Read all points of the file."""
     if not path.exists():
         return []
     with path.open(newline="") as file:
@@ -18,7 +18,7 @@ def read_points(path: Path) -> list[dict[str, str]]:
 
 
 def replace_points(path: Path, found: list[dict[str, object]]) -> None:
-    """Write new points of tables in the place of those of the same searches."""
+    """Replace the points of the same searches by new ones."""
     new = [{name: str(value) for name, value in point.items()} for point in found]
     searched = {_search_of(point) for point in new}
     rows = [row for row in read_points(path) if _search_of(row) not in searched] + new

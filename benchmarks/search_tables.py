@@ -1,10 +1,10 @@
-"""Tables of the comparison of searches, and the referee that scores all graphs alike."""
+"""Tables of the comparison of searches, and the referee score of all graphs."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# Numbers of parents in local graphs, how often each occurs, and how far back parents are.
+# Numbers of parents in local graphs, their probabilities, and the largest distance of a parent.
 LOCAL = ((0, 1, 2, 3, 4), (0.25, 0.35, 0.25, 0.1, 0.05), 15)
 
 
@@ -20,7 +20,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Words for a row of the page."""
+        """Name of the row on the page."""
         graph = f"degree {self.degree}" if self.degree else "local"
         return f"d={self.variables}; {graph}; n={self.rows}; {self.units}"
 
@@ -72,7 +72,7 @@ def simulated(cell: Cell, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def referee(X: np.ndarray, adjacency: np.ndarray) -> float:
-    """Give n log RSS + 2 log n per arc; RSS as a share of each variable's sum of squares."""
+    """Compute n log RSS + 2 log n per arc, RSS relative to each variable's sum of squares."""
     n = len(X)
     correlations = np.corrcoef(X.T)
     total = 2 * np.log(n) * np.count_nonzero(adjacency)
@@ -85,7 +85,7 @@ def referee(X: np.ndarray, adjacency: np.ndarray) -> float:
 
 
 def member(cpdag: np.ndarray) -> np.ndarray:
-    """Give a DAG of the class that FLOP reports, by removing sinks (Dor and Tarsi 1992)."""
+    """Return a DAG of the class that FLOP reports, by removing sinks (Dor and Tarsi 1992)."""
     left = cpdag.copy()
     found = cpdag == 1
     waiting = list(range(len(left)))

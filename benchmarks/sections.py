@@ -1,14 +1,15 @@
-"""Run the sections of a page: `trust.py`, `tables.py` and `questions.py`.
+"""Run the sections of the pages of `trust.py`, `tables.py` and `questions.py`.
 
-A section is a module with three functions. `cells()` lists kinds of tables, `measure(cell, seed)`
-draws one table and gives its figures by name, and `rows(cells, results)` turns them into lines of
-the page; ``results[i]`` lists the figures of all tables of ``cells[i]``. `ABOUT` is the paragraph
-that a reader needs, `TABLES` the number of tables where it is not that of the page. A section with
-`PARTS`, names of methods, has `measure(cell, seed, part)`: the parts of a table are measured one
-by one, so that slow peers can be measured at another time, and their figures are joined.
+A section is a module with three functions: `cells()` lists kinds of tables, `measure(cell, seed)`
+draws one table and returns its figures by name, and `rows(cells, results)` summarises them as rows
+of the page, where ``results[i]`` lists the figures of all tables of ``cells[i]``. Optional
+constants: `ABOUT`, the introduction of the section (by default the module's docstring); `TABLES`,
+the number of tables, if it differs from that of the page; `PARTS`, names of methods. With `PARTS`,
+`measure(cell, seed, part)` is called for each part of a table separately, so that slow packages
+can be measured at another time, and the figures of all parts are joined.
 
-Figures are written to a file as soon as a table is measured. A run that is cut short goes on from
-it with ``--resume``. Lines that are not measured again are kept, each with its date and machine.
+Figures are written to a file as soon as a table is measured, and ``--resume`` continues an
+interrupted run from it. Rows that are not measured again are kept, with their date and machine.
 """
 
 import argparse
@@ -43,9 +44,11 @@ class Page:
     Attributes
     ----------
     name
-        Name of the files, and, with ``_sections``, of the package of the sections.
-    first_seed, tables
-        Seeds count from the first; so many tables of each kind are drawn.
+        Name of the output files; the sections are in the package ``{name}_sections``.
+    first_seed
+        Seed of the first table of each kind.
+    tables
+        Number of tables of each kind.
     """
 
     name: str
@@ -65,28 +68,30 @@ class Page:
 
 
 def arguments(page: Page, about: str) -> argparse.ArgumentParser:
-    """Make a parser of the options that all pages have."""
+    """Make a parser of the options that all pages share."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--tables", type=int, help=f"tables of each kind, {page.tables} if absent")
-    parser.add_argument("--sections", help="names, separated by commas; all if absent")
-    parser.add_argument("--only", default="", help="text that the names of tables contain")
-    parser.add_argument("--parts", default="", help="parts of tables, separated by commas")
+    parser.add_argument("--tables", type=int, help=f"tables of each kind (default: {page.tables})")
+    parser.add_argument("--sections", help="names, separated by commas (default: all)")
+    parser.add_argument("--only", default="", help="only tables whose names contain this text")
+    parser.add_argument(
+        "--parts", default="", help="parts of tables, separated by commas (default: all)"
+    )
     parser.add_argument(
         "--resume",
         type=Path,
         default=Path(tempfile.mkdtemp()) / "kept.jsonl",
-        help="file that keeps the figures of each table, to go on from",
+        help="file with the figures of each table; a run continues from it",
     )
     parser.add_argument("--page", action="store_true", help="measure nothing, write the page")
-    parser.add_argument("--output", type=Path, default=HERE, help="folder of the files")
+    parser.add_argument("--output", type=Path, default=HERE, help="folder of the output files")
     return parser
 
 
 def measure(page: Page, given: argparse.Namespace, kept: Path) -> tuple[Lines, int]:
-    """Measure the sections asked for.
+    """Measure the requested sections.
 
-    Returns the lines of the CSV file, new ones in the place of old ones, and the number of tables
+    Returns the rows of the CSV file, in which new rows replace old ones, and the number of tables
     whose measurement failed.
     """
     lines, failures = read_lines(kept), 0
@@ -111,25 +116,25 @@ def measure(page: Page, given: argparse.Namespace, kept: Path) -> tuple[Lines, i
 
 
 def _place(page: Page, line: dict[str, str]) -> tuple[str, int]:
-    """Place of a line: sections by name, kinds of tables as their section lists them."""
+    """Sort key of a row: sections by name, kinds of tables in the order of their section."""
     listed = [cell.table for cell in page.module(line["section"]).cells()]
     known = line["table"] in listed
     return line["section"], listed.index(line["table"]) if known else len(listed)
 
 
 def _tasks(module: ModuleType, cells: list[Cell], seeds: range, parts: str) -> list[Task]:
-    """Tables and their parts; those of a section without parts have one, without a name."""
+    """Combine tables and parts; a section without parts has a single part without a name."""
     known = getattr(module, "PARTS", ("",))
     chosen = [part for part in known if not parts or part in parts.split(",")]
-    # Seeds in the outer loop: slow and fast cells alternate, so that all workers end together.
+    # Seeds in the outer loop: slow and fast cells alternate, so all workers finish together.
     return [(cell, seed, part) for seed in seeds for cell in cells for part in chosen]
 
 
 def _measured(page: Page, section: str, tasks: list[Task], jobs: int, kept: Path) -> int:
-    """Measure what is not kept yet, and keep it; the number of tasks that failed."""
+    """Measure the tables that are not in the file yet; return the number of failures."""
     from joblib import Parallel, delayed
 
-    # Workers inherit these: one thread each, since there are as many workers as cores.
+    # Workers inherit these variables: one thread each, since there are as many workers as cores.
     os.environ.update(dict.fromkeys(THREADS, "1"))
     done = {(one["table"], one["seed"], one.get("part", "")) for one in _entries(kept, section)}
     left = [task for task in tasks if (task[0].table, *task[1:]) not in done]
@@ -145,7 +150,7 @@ def _measured(page: Page, section: str, tasks: list[Task], jobs: int, kept: Path
 
 
 def _measure(page: Page, section: str, cell: Cell, seed: int, part: str) -> dict[str, Any]:
-    """Figures of one table or a part of it; None where the code that is measured failed."""
+    """Measure one table or one part of it; the figures are None if the measurement failed."""
     if str(HERE) not in sys.path:
         sys.path.insert(0, str(HERE))
     from environment import machine, versions
@@ -178,7 +183,7 @@ def _entries(kept: Path, section: str) -> list[dict[str, Any]]:
 def _results(
     entries: list[dict[str, Any]], cells: Sequence[Cell], seeds: range
 ) -> list[list[Found]]:
-    """Figures of the tables of each cell; those of the parts of a table are joined."""
+    """Collect the figures of the tables of each cell, and join the parts of a table."""
     found: dict[tuple[str, int], Found] = {}
     for one in entries:
         found.setdefault((one["table"], one["seed"]), {}).update(one["found"])
@@ -188,7 +193,7 @@ def _results(
 
 
 def _measured_when(entries: list[dict[str, Any]]) -> dict[str, str]:
-    """Dates and machines of each kind of table."""
+    """Collect dates and machines for each kind of table."""
     found: dict[str, dict[str, None]] = {}
     for one in entries:
         if "measured" in one:
@@ -200,16 +205,16 @@ Cells = Callable[[dict[str, str]], list[object]]
 
 
 def text_of(page: Page, lines: Lines, columns: list[str], cells: Cells | None = None) -> str:
-    """Markdown: how many targets are met, and one table for each section.
+    """Write the page as Markdown: the number of targets met, and one table for each section.
 
-    Sections say when and where they were measured, since a page may be made of several runs.
+    Each section states when and where it was measured, since a page may combine several runs.
     """
     from environment import table
 
     missed = sum(line["met"] == "False" for line in lines)
     held = sum(line["met"] == "True" for line in lines)
     command = f"python benchmarks/{page.name}.py"
-    text = f"\nWritten by `{command}`, which measures the sections named after `--sections`.\n"
+    text = f"\nWritten by `{command}`, where `--sections` selects sections.\n"
     text += f"\nTargets met: {held}; missed: {missed}.\n"
     for section in dict.fromkeys(line["section"] for line in lines):
         own = [line for line in lines if line["section"] == section]
@@ -221,13 +226,13 @@ def text_of(page: Page, lines: Lines, columns: list[str], cells: Cells | None = 
 
 
 def _cells(line: dict[str, str]) -> list[object]:
-    """Cells of a line: table, figure, now, target, verdict, tables, note."""
+    """Cells of a row: table, figure, now, target, verdict, tables, note."""
     first = [line[name] for name in ("table", "figure", "now", "target")]
     return [*first, VERDICTS[line["met"]], line["tables"], line["note"]]
 
 
 def _when(lines: Lines) -> str:
-    """Say when and where a section was measured, kinds of tables together that agree."""
+    """State when and where a section was measured; kinds of tables that agree are grouped."""
     tables: dict[str, dict[str, None]] = {}
     for line in lines:
         if line.get("measured"):

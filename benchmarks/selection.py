@@ -1,10 +1,11 @@
-"""The automatic choice beside single learners, on tables of four kinds.
+"""The automatic choice compared with single learners, on tables of four kinds.
 
     python benchmarks/selection.py --jobs 8 --output benchmarks/selection.md
     python benchmarks/selection.py --graphs 1 --kinds gaussian units
 
-Structural Hamming distance between equivalence classes: pairs of variables marked differently. The
-best single learner of a kind is the one of lowest mean distance, which takes the truth to know.
+The error is the structural Hamming distance between equivalence classes: pairs of variables marked
+differently. The best single learner of a kind has the lowest mean distance; finding it requires the
+truth.
 """
 
 import argparse
@@ -17,15 +18,15 @@ import numpy as np
 from cosmodag import Cosmo, CosmoMLP, Dagma, OrderSearch, selection, simulate
 from cosmodag.errors import CosmodagWarning
 from cosmodag.graph.equivalence import essential_graph
-from environment import header, in_processes, table, verdict, with_error
-from peers import in_arbitrary_units, marked_differently, standardised
+from environment import header, in_processes, standardised, table, verdict, with_error
+from peers import in_arbitrary_units, marked_differently
 
 FIRST_SEED = 580_000
 KINDS = ("gaussian", "gumbel", "mlp", "units")
 NAMES = {
-    "gaussian": "n1000_d30_ER4_gauss, as it is",
+    "gaussian": "n1000_d30_ER4_gauss, own units",
     "gumbel": "n1000_d30_ER4_gumbel, standardised",
-    "mlp": "n1000_d20_ER4_mlp, as it is",
+    "mlp": "n1000_d20_ER4_mlp, own units",
     "units": "d = 30, ER2, arbitrary units",
 }
 AUTO = "selection.auto"
@@ -39,7 +40,7 @@ MOST = 1.1
 
 
 def table_of(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Table and true graph."""
+    """Draw a table, and return it with its true graph."""
     if kind == "units":
         return in_arbitrary_units(30, seed)
     data = simulate.load(NAMES[kind].split(",")[0], seed=seed)
@@ -47,7 +48,7 @@ def table_of(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measure(task: tuple[str, int]) -> dict[str, tuple[int, float, str]]:
-    """Distance, seconds and what was chosen, for the choice and for every learner."""
+    """Distance, seconds and chosen learner, for the automatic choice and for every learner."""
     kind, seed = task
     warnings.simplefilter("ignore", CosmodagWarning)
     X, graph = table_of(kind, seed)
@@ -70,7 +71,7 @@ def measure(task: tuple[str, int]) -> dict[str, tuple[int, float, str]]:
 
 
 def section(kind: str, found: list[dict[str, tuple[int, float, str]]]) -> str:
-    """Distances and times on one kind of table."""
+    """Tabulate distances and times on one kind of table."""
     means = {name: np.mean([one[name][0] for one in found]) for name in found[0]}
     best = min(LEARNERS, key=lambda name: means[name])
     lines = [

@@ -1,11 +1,11 @@
-"""Speed per step: beside a plain PyTorch loop, and beside an earlier release.
+"""Time per step, compared with a plain PyTorch loop and with an earlier release.
 
     python benchmarks/speed.py --output benchmarks/speed.md
     python benchmarks/speed.py --previous CHECKOUT --output benchmarks/speed.md
 
-Beside PyTorch: both run the same number of epochs on the same table; the two alternate, and the
-median of the repetitions counts. What is compared is time per epoch, so compilation is not in it.
-Beside an earlier release: both run `step_cost.py` in processes of their own, in turns.
+PyTorch: both implementations run the same number of epochs on the same table, in alternation, and
+the median over repetitions is reported. Times are per epoch and exclude compilation. Earlier
+release: both releases run `step_cost.py` alternately, each in a process of its own.
 """
 
 import argparse
@@ -42,12 +42,12 @@ TARGETS = {30: 90, 100: 25, 500: 4}
 EPOCHS = {30: (200, 20, 4), 100: (60, 12, 4), 500: (10, 4, 2)}
 """Epochs per repetition, by number of variables: compiled kernel, reference loop, PyTorch."""
 MOST = 1.10
-"""Time beside the previous release that is allowed."""
+"""Largest allowed ratio of the time to that of the previous release."""
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
 
 def runner(batch: Batch) -> Callable[[int], None]:
-    """Make a function that trains from scratch for so many epochs."""
+    """Make a function that trains from scratch for a number of epochs."""
 
     def run(epochs: int) -> None:
         state = batch.backend.advance(batch, batch.start(), 0, epochs)
@@ -105,7 +105,7 @@ def beside_torch(repetitions: int) -> str:
         print(rows[-1], flush=True)
     columns = ["d", "plain PyTorch", "here, reference loop", "here", "ratio", "target", ""]
     return (
-        "\n## Beside plain PyTorch\n\n"
+        "\n## Compared with plain PyTorch\n\n"
         "Microseconds per step (batch of 64, n = 1000, ER4 Gaussian), medians of "
         f"{repetitions} alternating repetitions; the ratio is the median of the repetitions' "
         f"ratios, PyTorch loop (`benchmarks/plain_torch.py`) over this package.\n\n"
@@ -114,7 +114,7 @@ def beside_torch(repetitions: int) -> str:
 
 
 def cost(source: Path, case: str) -> list[float]:
-    """Processor and wall seconds per step and once, with the package at a path."""
+    """Processor and wall seconds per step, and once per fit, with the package at a path."""
     worker = Path(__file__).with_name("step_cost.py")
     environment = {**os.environ, "PYTHONPATH": str(source)}
     command = [sys.executable, str(worker), case]
@@ -124,7 +124,7 @@ def cost(source: Path, case: str) -> list[float]:
 
 
 def beside_previous(previous: Path, cases: list[str], repetitions: int) -> str:
-    """Time both releases in turns, in processes of their own."""
+    """Time both releases alternately, each in a process of its own."""
     rows: list[list[object]] = []
     for case in cases:
         before, now = [], []
@@ -147,9 +147,9 @@ def beside_previous(previous: Path, cases: list[str], repetitions: int) -> str:
         columns += [f"{kind}, previous", f"{kind}, now", f"{kind}, ratio (range)"]
     once_columns = ["once per fit, CPU ms, previous", "now"]
     return (
-        f"\n## Beside the previous release\n\nMedians of {repetitions} pairs of processes that "
-        "take turns; ratios are those of the pairs. Refinement and the search for hidden causes "
-        "after a fit are not in them.\n\n"
+        f"\n## Compared with the previous release\n\nMedians of {repetitions} pairs of alternating "
+        "processes; ratios are within pairs. Times exclude refinement and the search for hidden "
+        "causes after a fit.\n\n"
         + table([*columns, f"CPU ratio ≤ {MOST:.2f}", *once_columns], rows)
     )
 
@@ -160,7 +160,9 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--previous", type=Path, default=None, help="checkout of another release")
     parser.add_argument("--cases", nargs="+", choices=[*CASES], default=[*CASES])
-    parser.add_argument("--no-torch", action="store_true", help="leave PyTorch's section out")
+    parser.add_argument(
+        "--no-torch", action="store_true", help="leave out the comparison with PyTorch"
+    )
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     text = header("Speed", ("jax", "numba", "numpy", "torch"))

@@ -1,10 +1,10 @@
-"""Time fits of whichever cosmodag is on the path, for `speed.py` to compare two of them.
+"""Time fits of the cosmodag on the path, so that `speed.py` can compare two versions.
 
     PYTHONPATH=CHECKOUT/src python benchmarks/step_cost.py linear-30
 
-Prints processor and wall seconds as JSON: of one step, from the difference between a long and a
-short fit, so that what fits do once is not in it, and then of that; or of a whole fit of DAGMA.
-Public names that older releases lack are left out, and so is the search for hidden causes after a
+Prints processor and wall seconds as JSON: per step, from the difference between a long and a short
+fit, which excludes the fixed cost of a fit, then the fixed cost; or of a whole fit of DAGMA.
+Parameters that older releases lack are left out, and so is the search for hidden causes after a
 fit: older releases have none, and its time depends on the graph, which differs between the fits.
 """
 
@@ -17,8 +17,8 @@ from contextlib import suppress
 import cosmodag
 from cosmodag import simulate
 
-# Learner, data, and epochs of the short and the long fit: hundreds, since a fit looks up at each
-# hundredth of it, which then costs both the same.
+# Learner, data, and epochs of the short and the long fit. Both run hundreds of epochs: a fit checks
+# its time limit after each hundredth of its epochs, so this costs both fits the same.
 CASES = {
     "linear-30": ("Cosmo", "n1000_d30_ER4_gauss", 200, 2200),
     "linear-100": ("Cosmo", "n1000_d100_ER4_gauss", 100, 500),
@@ -44,7 +44,7 @@ def fit(learner: str, X: object, epochs: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Time one case after a fit that compiles."""
+    """Time one case, after a first fit that compiles."""
     with suppress(ImportError):
         from cosmodag.data.diagnose import checks
 

@@ -1,9 +1,9 @@
-"""`cosmodag.torch`: parity with JAX, the cost of a step, and a COSMO layer against a penalty.
+"""`cosmodag.torch`: parity with JAX, the cost of a step, and a COSMO layer compared with a penalty.
 
     OMP_NUM_THREADS=1 python benchmarks/torch_layers.py -o benchmarks/torch_layers.md --jobs 16
 
 The graph autoencoder of ``examples`` is trained with its acyclicity penalty and with a COSMO layer,
-each at several budgets, on the same simulated graphs; none of them was used to choose a setting.
+each at several budgets, on the same simulated graphs. No setting was chosen on these graphs.
 """
 
 import argparse
@@ -40,7 +40,7 @@ LAYERS: dict[str, tuple[Callable[[SmoothOrientation], PriorityLayer], Mechanism]
 
 
 class Fit(NamedTuple):
-    """What one training gave."""
+    """Result of one training."""
 
     way: str
     epochs: int
@@ -64,7 +64,7 @@ def train(way: str, epochs: int, nodes: int, seed: int) -> Fit:
 
 
 def swap(nodes: int, graphs: int, budgets: dict[str, list[int]], jobs: int) -> str:
-    """Compare both ways on the same graphs."""
+    """Compare the penalty and the layer on the same graphs."""
     tasks = [
         (way, epochs, nodes, FIRST_SEED + graph)
         for way, several in budgets.items()
@@ -81,13 +81,13 @@ def swap(nodes: int, graphs: int, budgets: dict[str, list[int]], jobs: int) -> s
         ]
         for key, group in groups.items()
     ]
-    columns = ["kept acyclic by", "epochs", "AUC", "CPU seconds"]
+    columns = ["acyclicity by", "epochs", "AUC", "CPU seconds"]
     title = f"### {nodes} variables, {graphs} graphs\n\n"
     return title + table(columns, rows) + "\n" + compared(groups)
 
 
 def compared(groups: dict[tuple[str, int], list[Fit]]) -> str:
-    """Hold every budget of COSMO to every budget of the penalty, graph by graph."""
+    """Compare every budget of COSMO with every budget of the penalty, graph by graph."""
     rows: list[list[object]] = []
     for (way, epochs), mine in groups.items():
         for (other, budget), theirs in groups.items():
@@ -113,7 +113,7 @@ def compared(groups: dict[tuple[str, int], list[Fit]]) -> str:
         "penalty epochs",
         "AUC: COSMO − penalty",
         "penalty's time / COSMO's",
-        "no worse by 2 se, in less time",
+        "AUC not lower by 2 SE, in less time",
     ]
     return table(columns, rows)
 
@@ -195,7 +195,7 @@ def median_time(forward: Callable[..., torch.Tensor], x: torch.Tensor, repeats: 
 
 
 def main() -> None:
-    """Run what was asked for, and write the page."""
+    """Measure the requested parts and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--jobs", type=int, default=1)
@@ -203,7 +203,11 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, nargs="*", default=[10, 20])
     parser.add_argument("--penalty", type=int, nargs="+", default=[10, 30, 100, 300])
     parser.add_argument("--cosmo", type=int, nargs="+", default=[100, 200, 300, 1000])
-    parser.add_argument("--no-steps", action="store_true", help="needs no C++ compiler")
+    parser.add_argument(
+        "--no-steps",
+        action="store_true",
+        help="leave out the cost of a step, which needs a C++ compiler",
+    )
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     name = torch.cuda.get_device_name() if device == "cuda" else "CPU"
@@ -212,7 +216,7 @@ def main() -> None:
     if not options.no_steps:
         page += f"\n## One forward and backward pass, {name}\n\n" + steps(device)
     if options.nodes:
-        page += "\n## A graph autoencoder: its acyclicity penalty, or a COSMO layer\n\n"
+        page += "\n## A graph autoencoder, with its acyclicity penalty or with a COSMO layer\n\n"
     budgets = {"penalty": options.penalty, "cosmo": options.cosmo}
     for nodes in options.nodes:
         page += swap(nodes, options.graphs, budgets, options.jobs) + "\n"

@@ -1,10 +1,10 @@
-"""What the default asserts that a table cannot support: noise, directions, sureness, findings.
+"""Whether tables support the claims of the default: noise, directions, probabilities, findings.
 
     python benchmarks/trust.py --jobs 16                               trust.md, trust.csv
-    python benchmarks/trust.py --sections noise --tables 2 --output .  some, for a quick look
+    python benchmarks/trust.py --sections noise --tables 2 --output .  a quick look
     PYTHONPATH=OLD/src python benchmarks/trust.py --before             trust_before.csv
 
-How sections are run is said in `sections.py`.
+`sections.py` explains how sections are run.
 """
 
 import re
@@ -18,7 +18,7 @@ COLUMNS = ["table", "figure", "before", "now", "target", "", "tables", "note"]
 
 
 def main() -> int:
-    """Measure the sections asked for, and write the files."""
+    """Measure the requested sections and write the files."""
     parser = arguments(PAGE, __doc__)
     parser.add_argument("--before", action="store_true", help="write trust_before.csv")
     given = parser.parse_args()
@@ -32,13 +32,14 @@ def main() -> int:
 
 
 def _text(lines: Lines, before: Lines) -> str:
-    """Markdown, with the old figure beside the new one."""
+    """Write the page as Markdown, with the old figure beside the new one."""
     old = {_identity(line): line["now"] for line in before}
     lines = [_beside(line, old.get(_identity(line))) for line in lines]
-    text = "# Trust: what is asserted, and what the tables support\n"
+    text = "# Trust: claims of the default, and whether the tables support them\n"
     text += (
-        "\nOwn generators (`trust_sections/tables.py`), not those of `cosmodag.simulate`. "
-        "*Before* is the same script on the code before these guards.\n"
+        "\nTables come from `trust_sections/tables.py`, not from `cosmodag.simulate`. *Before*: "
+        "the "
+        "same script on the code before the checks that this page measures were added.\n"
     )
 
     def cells(line: dict[str, str]) -> list[object]:
@@ -55,7 +56,7 @@ def _identity(line: dict[str, str]) -> tuple[str, ...]:
 
 
 def _beside(line: dict[str, str], old: str | None) -> dict[str, str]:
-    """Judge a line whose target is the figure before; others stay as they are."""
+    """Judge a row whose target refers to the old figure; return others unchanged."""
     if line["target"] not in (TWICE_BEFORE, AS_BEFORE) or not old:
         return line
     error = re.match(r"± (\S+?)(;|$)", line["note"])

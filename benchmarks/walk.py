@@ -1,10 +1,10 @@
-"""Files that a fit visits, and how often it computes the same things.
+"""Count the files that a fit visits, and how often it computes the same things.
 
     python benchmarks/walk.py --write    # replaces the tables of docs/architecture.md
 
-Every walk runs twice in its own process: once to import and compile, and once under
-`sys.setprofile`. A file is visited when one of its functions is called; functions compiled by Numba
-or XLA are not seen, nor are other processes.
+Every walk runs twice in a process of its own: once to import and compile, and once under
+`sys.setprofile`. A file is visited when one of its functions is called. Functions compiled by Numba
+or XLA and other processes are not seen.
 """
 
 import argparse
@@ -26,10 +26,10 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "cosmodag"
 PAGE = ROOT / "docs" / "architecture.md"
 
-# Files visited before fits had one pipeline, as far as they were counted.
+# Numbers of files visited before fits had one pipeline, where they were counted.
 BEFORE = {"Cosmo().fit": 61, "CosmoMLP().fit": 50, "OrderSearch().fit": 39}
 
-# What one fit needs once, or a few times, by function.
+# Functions that one fit should call once, or a few times.
 WATCHED = {
     "table checked": ("io/tables/frames.py", "_all_finite"),
     "table prepared": ("fit/prepare.py", "prepare_table"),
@@ -122,7 +122,7 @@ def walked(walk: Callable[[], None]) -> Counter[tuple[str, str]]:
 
 
 def measured(name: str) -> dict[str, Any]:
-    """Walk in a process of its own."""
+    """Run a walk in a process of its own."""
     done = subprocess.run(
         [sys.executable, __file__, "--walk", name], capture_output=True, text=True, check=True
     )
@@ -131,7 +131,7 @@ def measured(name: str) -> dict[str, Any]:
 
 
 def page(found: dict[str, dict[str, Any]]) -> str:
-    """Tables of files and of repeated work, one column for each walk."""
+    """Write the table of files and of repeated calls, one column for each walk."""
     lines = ["| | " + " | ".join(f"`{name}`" for name in found) + " |"]
     lines.append("|---" * (len(found) + 1) + "|")
     lines.append("| files visited | " + " | ".join(str(one["files"]) for one in found.values()))
@@ -146,9 +146,9 @@ def page(found: dict[str, dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure all walks, or do one of them."""
+    """Measure all walks, or run one of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--walk", help="do this walk alone, and print what was counted as JSON")
+    parser.add_argument("--walk", help="run only this walk, and print the counts as JSON")
     parser.add_argument("--most", type=int, default=0, help="also list the most frequent calls")
     parser.add_argument("--write", action="store_true", help="replace the tables of the page")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Faults on purpose: a run that is killed again and again, workers and a node that are lost.
+"""Deliberate faults: runs that are killed repeatedly, workers and a node that are lost.
 
     python benchmarks/paper/faults.py kills --times 50
     python benchmarks/paper/faults.py cluster --workers 10
@@ -6,11 +6,11 @@
     python benchmarks/paper/faults.py workers
     python benchmarks/paper/faults.py all --output benchmarks/paper/faults.md
 
-*kills*: a run of a small experiment is killed (``kill -9``) at random moments and resumed until it
-is done, `--times` kills in all; its rows must equal, to the last bit, those of a run that was left
-alone. *cluster*: the same experiment on a Ray cluster of two nodes on this machine, of which
-workers are killed and then a node. *many*: 10,000 cells that do nothing, through engine and store.
-*workers*: rate of a Ray of two workers over that of one.
+*kills*: runs of a small experiment are killed (``kill -9``) at random times and resumed to their
+end, with `--times` kills in all; their rows must be bit-identical to those of an uninterrupted run.
+*cluster*: the same experiment on a Ray cluster of two nodes on this machine; some workers are
+killed, then one node. *many*: 10,000 empty cells through engine and store. *workers*: rate of a Ray
+cluster with two workers, relative to one.
 """
 
 import argparse
@@ -59,13 +59,13 @@ epochs = 400
 
 
 def contents(path: Path) -> list[tuple[str, str, str]]:
-    """Every row, to the last bit."""
+    """Return the exact content of every row."""
     with Store(path, create=False) as store:
         return [(r.key, r.batch, json.dumps(r.result, sort_keys=True)) for r in store.rows()]
 
 
 def unkilled_run(folder: Path) -> list[tuple[str, str, str]]:
-    """Rows of a run that is left alone."""
+    """Rows of an uninterrupted run."""
     path = folder / "alone.sqlite"
     with Store(path) as store:
         run(read_experiment(SMALL), store, Resources(device="cpu"))
@@ -73,7 +73,7 @@ def unkilled_run(folder: Path) -> list[tuple[str, str, str]]:
 
 
 def kills(options: argparse.Namespace) -> list[object]:
-    """Kill and resume; whenever a run gets to its end, another one begins."""
+    """Kill and resume runs; a run that ends is followed by another."""
     chance = random.Random(options.seed)
     killed = ended = wrong = 0
     seen: set[int] = set()
@@ -115,7 +115,7 @@ def kills(options: argparse.Namespace) -> list[object]:
 
 
 def cluster(options: argparse.Namespace) -> list[object]:
-    """Kill workers and a node while a run is on a cluster."""
+    """Kill workers and a node during a run on a cluster."""
     from ray_cluster import LoopbackCluster
 
     chance = random.Random(options.seed)
@@ -144,12 +144,12 @@ def cluster(options: argparse.Namespace) -> list[object]:
 
 
 def nothing(batch: CellBatch) -> list[dict[str, object]]:
-    """Give the results of cells without work."""
+    """Return the results of cells without work."""
     return [{"status": "done", "number": cell.graph} for cell in batch]
 
 
 def many(options: argparse.Namespace) -> list[object]:
-    """Do 10,000 cells that do nothing, one batch each."""
+    """Run 10,000 empty cells, one batch each."""
     data = "n9_d3_ER1_gauss"
     peaks = []
     with tempfile.TemporaryDirectory() as name, Store(Path(name) / "many.sqlite") as store:
@@ -178,7 +178,7 @@ def workers(options: argparse.Namespace) -> list[object]:
         seen = []
         for _ in each(partial(carry_out, device="cpu"), batches, engine="ray", jobs=jobs):
             seen.append(time.perf_counter())
-        # From when all workers are warm: before, what is timed is how they start.
+        # Timing starts when all workers are warm, and so excludes their start.
         warm = 4 * jobs
         rates[jobs] = (len(seen) - warm) / (seen[-1] - seen[warm - 1])
         print(f"{jobs} worker(s): {rates[jobs]:.2f} cells per second", flush=True)
@@ -190,13 +190,13 @@ SECTIONS = {"kills": kills, "cluster": cluster, "many": many, "workers": workers
 
 
 def main() -> None:
-    """Do what was asked for, and write the page."""
+    """Run the requested faults and write the page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("section", choices=[*SECTIONS, "all"])
     parser.add_argument("--times", type=int, default=50)
-    parser.add_argument("--longest", type=float, default=15.0, help="seconds before a kill")
+    parser.add_argument("--longest", type=float, default=15.0, help="maximum seconds before a kill")
     parser.add_argument("--workers", type=int, default=10)
     parser.add_argument("--cells", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,14 +1,14 @@
-"""COSMO with the configurations that its authors published, on fresh graphs.
+"""COSMO with its authors' published configurations, on fresh graphs.
 
-Our own search finds configurations whose AUC is as the paper's and whose NHD is up to 3.4 times it.
-Is that the implementation, the search or the graphs? The authors' selected hyper-parameters and the
-figures they validated them with (`published_configurations.csv`) answer it: the same settings, run
-here on graphs of the same families, are compared with what was published.
+Our search for settings reaches the AUC of the paper, but an NHD of up to 3.4 times the paper's. The
+cause could be the implementation, the search or the graphs. To tell them apart, the settings that
+the authors selected are run on graphs of the same families, and compared with their validation
+figures (`published_configurations.csv`).
 
     OMP_NUM_THREADS=1 python benchmarks/paper/published_configurations.py --jobs 16 --graphs 20
 
-Every finished graph is kept in `published_configurations_runs.csv`; started again, only those that
-are missing are run, and the page is written from all.
+Every finished graph is written to `published_configurations_runs.csv`. A second call runs only the
+missing graphs, and writes the page from all.
 """
 
 import argparse
@@ -35,7 +35,7 @@ SETTINGS = (
     "temperature_end",
     "shift",
 )
-FIRST_SEED = 70_000  # fresh graphs: no other benchmark uses these
+FIRST_SEED = 70_000  # fresh graphs: no other benchmark uses these seeds
 
 
 def figures_of(row: dict[str, str], seed: int) -> tuple[float, float, float]:
@@ -65,12 +65,12 @@ def _run(row: dict[str, str], seed: int) -> tuple[str, int, tuple[float, float, 
 
 
 def name_of(row: dict[str, str]) -> str:
-    """Identify a configuration: its data and its settings."""
+    """Key of a configuration: its data and its settings."""
     return " ".join([row["dataset"], *(row[name] for name in (*SETTINGS, "epochs"))])
 
 
 def read_runs(path: Path) -> dict[tuple[str, int], tuple[float, float, float]]:
-    """Figures of the graphs that were finished before."""
+    """Read the figures of finished graphs."""
     if not path.exists():
         return {}
     with path.open(newline="") as file:
@@ -81,7 +81,7 @@ def read_runs(path: Path) -> dict[tuple[str, int], tuple[float, float, float]]:
 
 
 def line_of(row: dict[str, str], found: np.ndarray) -> tuple[list[object], bool, bool]:
-    """One line of the page, and whether AUC and NHD are within two standard errors."""
+    """Row of the page, and whether AUC and NHD are within two standard errors."""
     means = found.mean(axis=0)
     errors = found.std(axis=0, ddof=1) / math.sqrt(len(found))
     cells: list[object] = [row["dataset"]]
@@ -120,10 +120,10 @@ def main() -> None:
     lines, auc, nhd = zip(*(line_of(*pair) for pair in zip(rows, by_row, strict=True)), strict=True)
     columns = ["data", "AUC here", "published", "NHD at 0.3 here", "published", "NHD of `Cosmo()`"]
     page = (
-        header("The authors' published configurations, run here")
-        + f"\nMeans ± standard errors over {options.graphs} fresh graphs a row; the authors' means "
-        "are over five or ten. ▲: more than two standard errors of the difference apart. Last "
-        "column: the default, refined, on the same tables.\n\n"
+        header("COSMO with its authors' published configurations")
+        + f"\nMeans ± standard errors over {options.graphs} fresh graphs per row; the "
+        "authors' means are over five or ten. ▲: more than two standard errors of the difference "
+        "apart. Last column: the default, refined, on the same tables.\n\n"
         + table(columns, [list(line) for line in lines])
         + f"\nWithin two standard errors: AUC {sum(auc)} of {len(rows)} rows, NHD {sum(nhd)} of "
         f"{len(rows)}.\n"

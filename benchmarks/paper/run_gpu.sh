@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# The reproduction of the paper on a machine with a GPU, in pieces of some minutes, resumably.
+# Reproduce the paper on a machine with a GPU, in resumable pieces of some minutes.
 #
 #   OUT=folder BUDGET=560 bash benchmarks/paper/run_gpu.sh
 #
-# Runs one experiment after the other, the most valuable first, until BUDGET seconds are over; the
-# store is in $OUT/results.sqlite.gz after each, and at the end. To go on, put that file at
-# build/bench/results.sqlite.gz (or name it in STORE) and run the same line again: what is in the
-# store is not done again. At the very end the report is in $OUT/report.tar.gz.
+# Runs the experiments one after another, the most important first, until BUDGET seconds are over.
+# After each, and at the end, the store is copied to $OUT/results.sqlite.gz. To continue, put that
+# file at build/bench/results.sqlite.gz (or name it in STORE) and run the same command again: results
+# in the store are not computed again. At the end the report is in $OUT/report.tar.gz.
 #
-#   EXPERIMENTS   which, in order (names, or .toml files); "NAME:timing" also times single fits
-#   BUDGET        seconds in all (560)
-#   STORE         what to go on with
+#   EXPERIMENTS   names or .toml files, in order; "NAME:timing" also times single fits
+#   BUDGET        total seconds (560)
+#   STORE         store of an earlier run, to continue
 #   PYTHON        the interpreter (python)
 set -u
 
@@ -25,11 +25,11 @@ export PYTHONPATH=src PYTHONUNBUFFERED=1 XLA_PYTHON_CLIENT_MEM_FRACTION=${XLA_PY
 scratch=$(mktemp -d)
 store=$scratch/results.sqlite
 mkdir -p "$out"
-[ -f "$earlier" ] && gunzip -c "$earlier" >"$store" && echo "going on with $earlier"
+[ -f "$earlier" ] && gunzip -c "$earlier" >"$store" && echo "continuing $earlier"
 
 left() { echo $((budget - (SECONDS - began))); }
 
-# A copy that is whole even while somebody writes, small enough to travel.
+# Copy the store consistently during writes, and compress the copy.
 keep() {
   [ -f "$store" ] || return 0
   $python - "$store" "$scratch/copy.sqlite" <<'COPY' && gzip -c "$scratch/copy.sqlite" >"$out/part.gz" &&
@@ -44,8 +44,8 @@ COPY
   rm -f "$scratch/copy.sqlite"
 }
 
-# Compiled code of the searches, made once while the first batches run on the GPU: every process
-# that comes later finds it on the disk.
+# Compile the searches once while the first batches run on the GPU: later processes read the
+# compiled programs from the disk.
 warm_up() {
   JAX_PLATFORMS=cpu exec $python -W ignore - >/dev/null 2>&1 <<'WARM'
 from cosmodag import Cosmo, OrderSearch, EqualVariance, VarianceSort, R2Sort, simulate
@@ -76,4 +76,4 @@ if [ "$(left)" -gt 25 ]; then
     tar -C "$scratch" -czf "$out/report.tar.gz" report
 fi
 rm -rf "$scratch"
-echo "── over after $((SECONDS - began)) s"
+echo "── ended after $((SECONDS - began)) s"

@@ -1,8 +1,8 @@
-"""Effects: errors and intervals on known equations, against DoWhy, and networks by simulation.
+"""Effects: errors and intervals on known equations, compared with DoWhy; networks by simulation.
 
-Pairs of variables count where the learnt class decides the effect, and the true effect or its
-estimate differs from zero: an effect that is zero in truth and in the graph would be found, and
-lie in its interval, in any case.
+Only pairs of variables count whose effect is determined by the learnt class, and whose true or
+estimated effect differs from zero: an effect that is zero in the truth and in the graph would
+always be estimated correctly and lie in its interval.
 """
 
 import warnings
@@ -15,7 +15,7 @@ from trust_sections.base import Cell, Found, Row, values
 
 RESAMPLES = 100
 PAIRS_FOR_DOWHY = 3
-TABLES_FOR_DOWHY = 10  # one of so many: DoWhy takes longer than everything else
+TABLES_PER_DOWHY = 10  # DoWhy runs on one table in ten: it takes longer than everything else
 ROWS = 1_000
 ER2: dict[str, dict[str, Any]] = {
     "unequal variances": {},
@@ -25,7 +25,7 @@ ER2: dict[str, dict[str, Any]] = {
 
 
 def cells() -> list[Cell]:
-    """Linear tables with the order search, one kind with COSMO, and curved ones with networks."""
+    """Linear tables for the order search, one kind for COSMO, and curved ones for networks."""
     kinds = [(kind, "OrderSearch") for kind in ER2] + [("unequal variances", "Cosmo")]
     made = [
         Cell(
@@ -40,7 +40,7 @@ def cells() -> list[Cell]:
 
 
 def measure(cell: Cell, seed: int) -> Found:
-    """Ask a fit to one table for all its effects."""
+    """Fit one table and compare all effects with the true ones."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if cell.settings.get("networks"):
@@ -79,11 +79,11 @@ def _linear(table: Linear, learner: str, seed: int) -> Found:
         "decided": float(decided),
         "asked": float(asked),
     }
-    return found | (_dowhy(model, table.X) if seed % TABLES_FOR_DOWHY == 0 else {})
+    return found | (_dowhy(model, table.X) if seed % TABLES_PER_DOWHY == 0 else {})
 
 
 def _dowhy(model: Any, X: np.ndarray) -> Found:
-    """Compare a few effects with DoWhy's on the same graph; nothing where it is not installed."""
+    """Compare some effects with DoWhy's on the same graph, if DoWhy is installed."""
     try:
         import logging
 
@@ -125,7 +125,7 @@ def _networks(seed: int) -> Found:
         start, end = -1.0, 1.0
         low, high = (equations.rows(seed + 2, 50_000, {x: v})[:, y].mean() for v in (start, end))
         found = model.effect(x, y, values=(start, end), bootstrap=20)
-        # Half the width of a 95 % interval is two standard errors.
+        # Two standard errors are half the width of a 95 % interval.
         error = max((found.high - found.low) / 4, 1e-12)
         total += 1
         within += abs(found.estimate - (high - low)) <= 2 * error

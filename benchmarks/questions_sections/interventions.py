@@ -1,25 +1,25 @@
 """Imperfect and unknown interventions: changed equations in ten regimes of 100 rows each.
 
-Linear equations of 20 variables (ER2), 500 rows without intervention and ten regimes of 100 rows,
-each of which changes the equation of one or two variables: its noise (deviation doubled or halved,
-mean shifted), its weights (drawn anew, deviation × 1.5, or with the same noise, where new weights
-may be close to the old), its parents (half of them lost, deviation × 1.5), or all of it (set to
-normal values one deviation higher); a variable without parents has its noise changed. Columns are
-standardised. SHD counts pairs whose mark differs between the interventional essential graphs of
-the truth, with the true targets, and of the fit, `OrderSearch()`.
+Linear equations of 20 variables (ER2), 500 rows without intervention and ten regimes of 100 rows.
+Each regime changes the equation of one or two variables: its noise (deviation doubled or halved,
+mean shifted), its weights (drawn anew, with a deviation × 1.5 or the same noise, where new weights
+may be close to the old ones), its parents (half of them lost, deviation × 1.5), or all of it (set
+to normal values with a mean one deviation higher); for a variable without parents, its noise.
+Columns are standardised. SHD counts pairs whose mark differs between the interventional essential
+graphs of the truth, with the true targets, and of the fit, `OrderSearch()`.
 
-*Stated*: the targets are given (`interventions`, `regimes`, `find_targets=False`), and GIES is
-given them too. *Found*: regimes alone, as for GnIES (`approach="rank"`, means included), whose
-targets are one set for all regimes; it is run on three kinds, because it takes about a minute of
-CPU a table (GIES 7 s, all ways to use the rows here 2.5 s). *Half stated*: one target of each
-regime is given, the others are found. Beside: interventions alone, taken to be perfect; all rows as
-if there were no regimes; and the plain rows. Prices and rules were chosen before, on tables of
-`simulate.interventional` with 12 variables, and own equations with the shared noise on tables of 12
-to 15 variables of another generator; kinds with a deviation × 1.5 were added after a look at 4
-tables of other seeds, on which weights drawn anew with the same noise had changed too little to be
-seen on the true graph (6 of 40).
+*Stated*: the targets are given (`interventions`, `regimes`, `find_targets=False`), to GIES as well.
+*Found*: regimes alone, compared with GnIES (`approach="rank"`, means included), which finds one set
+of targets for all regimes; it is run on three kinds, because it takes about a minute of CPU time
+per table (GIES 7 s, all uses of the rows in this package 2.5 s). *Half stated*: one target of each
+regime is given, the others are found. For comparison: interventions alone, taken to be perfect; all
+rows without regimes; and the rows without intervention alone. Penalties and rules were chosen
+beforehand on tables of `simulate.interventional` with 12 variables, and own equations with the
+shared noise on tables of 12 to 15 variables of another generator. Kinds with a deviation × 1.5 were
+added after a look at 4 tables of other seeds, on which weights drawn anew with the same noise had
+changed too little to be detected on the true graph (6 of 40).
 
-gies, gnies and what they import (ges, sempler) are pure Python: unpacked into a folder, they run
+gies, gnies and their dependencies (ges, sempler) are pure Python: unpacked into a folder, they run
 from `PYTHONPATH`. Without them, `--parts own` measures the rest.
 """
 
@@ -57,7 +57,7 @@ def cells() -> list[Cell]:
 
 
 def measure(cell: Cell, seed: int, part: str) -> Found:
-    """Distances of the graphs of one method, and the targets it found, on one table."""
+    """Distances of the graphs of one method on one table, and the targets that it found."""
     if part == "GnIES" and cell.table not in WITH_GNIES:
         return {}
     methods = {"own": _own, "GIES": _gies, "GnIES": _gnies}
@@ -68,8 +68,8 @@ def measure(cell: Cell, seed: int, part: str) -> Found:
 class Table:
     """Rows, the regime of each, the targets of each regime, and the true essential graph.
 
-    ``ratios`` are log-likelihood ratios of the new to the old equation for every target, from the
-    true parameters of both, for Gaussian noise; no test of the rows can do better.
+    ``ratios`` holds for every target the log-likelihood ratio of the new to the old equation, with
+    the true parameters of both and Gaussian noise; no test of the rows has more power.
     """
 
     X: np.ndarray
@@ -85,7 +85,7 @@ class Table:
 
 
 def _own(seed: int, table: Table) -> Found:
-    """Every way to use the rows with `OrderSearch`."""
+    """Fit `OrderSearch` for every use of the rows."""
     from cosmodag import OrderSearch
 
     X, labels, targets, truth = table.X, table.labels, table.targets, table.truth
@@ -226,7 +226,7 @@ def _recovered(use: str, true: np.ndarray, found: np.ndarray) -> Found:
 
 
 def _gies(seed: int, table: Table) -> Found:
-    """GIES, given the true targets."""
+    """Fit GIES with the true targets."""
     import gies
 
     begin = time.process_time()
@@ -237,7 +237,7 @@ def _gies(seed: int, table: Table) -> Found:
 
 
 def _gnies(seed: int, table: Table) -> Found:
-    """GnIES, which finds one set of targets for all regimes."""
+    """Fit GnIES, which finds one set of targets for all regimes."""
     import gnies
 
     begin = time.process_time()
@@ -254,7 +254,7 @@ def _gnies(seed: int, table: Table) -> Found:
 
 
 def rows(cells: list[Cell], results: list[list[Found]]) -> list[Row]:
-    """Distances beside those of the peers, and precision and recall of targets."""
+    """Rows of distances, with those of the peers, and of precision and recall of targets."""
     made: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         if not found:
@@ -270,7 +270,7 @@ def rows(cells: list[Cell], results: list[list[Found]]) -> list[Row]:
 
 
 def _seen(cell: Cell, found: list[Found]) -> list[Row]:
-    """Share of the targets that the best of all tests could see."""
+    """Fraction of the targets that the most powerful test would detect."""
     seen, judged = (sum(one.get(f"targets {x}", 0.0) for one in found) for x in ("seen", "judged"))
     if not judged:
         return []

@@ -1,15 +1,15 @@
-"""Hidden common causes: marks of the partial ancestral graph, beside FCI on the same tables.
+"""Hidden common causes: marks of the partial ancestral graph, compared with FCI on the same tables.
 
-    python benchmarks/questions_sections/latents.py --tables 20 --cells 0     some cells, printed
+    python benchmarks/questions_sections/latents.py --tables 20 --cells 0     prints some cells
 
-Random DAGs over 24 variables, of which four with two or more effects are hidden; the truth is the
+Random DAGs over 24 variables, four of them hidden, each with at least two effects; the truth is the
 partial ancestral graph by definition. A mark counts as found if the true graph has the same mark
 at the same end of the same edge. Precision and recall are pooled over tables. Figures of each
-table: for every method and mark the numbers of right, found and true marks, and CPU seconds.
+table: for every method and mark the numbers of correct, found and true marks, and CPU seconds.
 
 `pag_` is `OrderSearch(noise="gaussian").fit(X).pag_`. `read off` and `tests` start from the same
-graph: the class of the DAG without any search for ↔, and FCI's removal of edges by tests at a level
-of .01. FCI is causal-learn's, with Fisher's z at levels of .01 and .05.
+graph: `read off` takes the class of the DAG without a search for ↔, `tests` removes edges by FCI's
+tests at a level of .01. FCI is causal-learn's, with Fisher's z at levels of .01 and .05.
 """
 
 import argparse
@@ -93,7 +93,7 @@ def measure(cell: Cell, seed: int) -> Found:
 def draw(
     random: np.random.Generator, n: int, hidden: int
 ) -> tuple[np.ndarray, list[int], np.ndarray]:
-    """DAG, observed variables, and their table; hidden ones have two or more effects."""
+    """Draw a DAG, the observed variables, and their table; hidden ones have two or more effects."""
     d = OBSERVED + hidden
     while True:
         arcs = np.triu(random.random((d, d)) < DEGREE / (d - 1), 1)
@@ -111,7 +111,7 @@ def draw(
 
 
 def _seconds_of_search(X: np.ndarray, seed: int) -> float:
-    """CPU seconds from the table to the graph, without the diagnosis of the table by a fit."""
+    """CPU seconds from the table to the graph, without a fit's diagnosis of the table."""
     from cosmodag.order import search
     from cosmodag.order.ancestral import pag_by_score
     from cosmodag.order.moments import Moments
@@ -128,7 +128,7 @@ _warmed: list[bool] = []
 
 
 def _warm_up() -> None:
-    """Compile and import everything before anything is timed."""
+    """Compile and import everything before the first measurement."""
     if not _warmed:
         from cosmodag import OrderSearch
 
@@ -140,7 +140,7 @@ def _warm_up() -> None:
 
 
 def _fci(X: np.ndarray, level: float) -> tuple[np.ndarray, float] | None:
-    """Give the marks of causal-learn's FCI and its CPU seconds; None where it is not installed."""
+    """Run causal-learn's FCI; return its marks and CPU seconds, or None if not installed."""
     try:
         from causallearn.search.ConstraintBased.FCI import fci
     except ImportError:
@@ -224,10 +224,10 @@ def _times(cell: Cell, found: Sequence[Found]) -> list[Row]:
 
 
 def main() -> None:
-    """Measure and print this section, or some of its cells."""
+    """Measure this section, or some of its cells, and print the rows."""
     parser = argparse.ArgumentParser(description="Hidden common causes.")
     parser.add_argument("--tables", type=int, default=2)
-    parser.add_argument("--cells", default="0,1,2,3", help="numbers with commas between")
+    parser.add_argument("--cells", default="0,1,2,3", help="numbers, separated by commas")
     given = parser.parse_args()
     chosen = [cells()[int(number)] for number in given.cells.split(",")]
     seeds = range(FIRST_SEED, FIRST_SEED + given.tables)

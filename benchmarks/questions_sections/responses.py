@@ -1,9 +1,9 @@
-"""Effects over time: how often intervals of impulse responses contain the true ones.
+"""Effects over time: coverage of intervals of impulse responses.
 
-Tables as in the section on time (two lags, arcs at once and later), with `OrderSearch(lags=2)`.
-Responses up to five rows later count where the true one or its estimate differs from zero.
-Intervals of standard errors take the graph as known; those of 50 resamples of blocks of rows do
-not.
+Tables are those of the section on time (two lags, lagged arcs and arcs at the same time), with
+`OrderSearch(lags=2)`. Responses up to five rows later count if the true or the estimated response
+differs from zero. Intervals from standard errors take the graph as known; those from 50 resamples
+of blocks of rows do not.
 """
 
 import warnings
@@ -44,7 +44,7 @@ def measure(cell: Cell, seed: int) -> Found:
         short = model.response_intervals(HORIZON)
         long = model.response_intervals(HORIZON, bootstrap=RESAMPLES)
     estimate = short["estimate"].to_numpy()
-    # What a variable does to itself at once is one by definition.
+    # The response of a variable to itself at the same time is one by definition.
     asked = ((truth != 0) | (estimate != 0)) & ((truth != 1) | (estimate != 1))
     found = {"asked": float(asked.sum())}
     for name, table in (("standard errors", short), ("resamples", long)):

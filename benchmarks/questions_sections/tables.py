@@ -17,7 +17,7 @@ class Linear:
 
     @property
     def graph(self) -> np.ndarray:
-        """Which arcs there are."""
+        """Adjacency matrix of the graph."""
         return self.weights != 0
 
     @property

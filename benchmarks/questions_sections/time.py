@@ -1,16 +1,15 @@
-"""Time series: arcs of the window graph, beside PCMCI+ and VARLiNGAM on the same tables.
+"""Time series: arcs of the window graph, compared with PCMCI+ and VARLiNGAM on the same tables.
 
 Stationary vector autoregressions with two lags and arcs at the same time: a random DAG with one arc
-per variable at once, one and a half lagged arcs per variable from others (a third of them from
-t − 2), and a lag-1 arc of most variables on themselves; weights of .2 to .5, noise of deviations
-between .5 and 1.5. All methods get two lags. F1 is pooled over tables; an edge at the same time
+per variable at the same time, one and a half lagged arcs per variable from others (a third of them
+from t − 2), and a lag-1 arc of most variables on themselves; weights of .2 to .5, noise deviations
+between .5 and 1.5. All methods use two lags. F1 is pooled over tables; an edge at the same time
 that a method leaves undirected counts as half an arc in each direction. `OrderSearch(lags=2)` has
-all other parameters at their defaults, and its time includes its findings. PCMCI+ is tigramite's,
-with partial correlations at its default level of .01 and at .05; VARLiNGAM is lingam's, pruned.
-The tables with curves have the same graphs, and in every arc x is replaced by tanh(2x), which is
-almost a line, or by 2 sin(2.5x), whose correlation with x is below .2. There `BlockSearch(lags=2)`
-is measured, with all other parameters at their defaults, and `OrderSearch` stands beside. Partial
-correlations are the fastest test of PCMCI+.
+default parameters otherwise, and its time includes the diagnosis. PCMCI+ is tigramite's, with
+partial correlations, its fastest test, at the default level of .01 and at .05; VARLiNGAM is
+lingam's, pruned. Tables with curves have the same graphs, with x in every arc replaced by tanh(2x),
+which is almost linear, or by 2 sin(2.5x), whose correlation with x is below .2. On them
+`BlockSearch(lags=2)` with default parameters is measured, and `OrderSearch` for comparison.
 """
 
 import time
@@ -39,7 +38,7 @@ KINDS = {
     "edges at the same time": "joined",
 }
 Arcs = np.ndarray
-"""(k + 1, d, d): 1 for an arc from u at t − lag to v, ½ for each direction of an open edge."""
+"""(k + 1, d, d): 1 for an arc from u at t − lag to v, ½ for a direction of an undirected edge."""
 
 
 def cells() -> list[Cell]:
@@ -113,7 +112,7 @@ def _largest_root(weights: Arcs) -> float:
 def draw_series(
     random: np.random.Generator, weights: Arcs, n: int, noise: str, shape: str
 ) -> np.ndarray:
-    """Draw n successive rows, after some that are left out."""
+    """Draw n successive rows, after a burn-in."""
     d = weights.shape[1]
     draws = {"Gaussian": random.normal, "exponential": random.exponential}[noise]
     X = draws(size=(n + BURNT, d))
@@ -204,7 +203,7 @@ def _varlingam(X: np.ndarray, seed: int) -> Arcs:
 
     model = VARLiNGAM(lags=LAGS, criterion=None, prune=True, random_state=seed)
     model.fit(X)
-    # They write the effect first.
+    # Its matrices have the effect first.
     return (np.abs(model.adjacency_matrices_).transpose(0, 2, 1) > 0).astype(np.float64)
 
 
@@ -220,7 +219,7 @@ _warmed: list[bool] = []
 
 
 def _warm_up() -> None:
-    """Compile and import everything before anything is timed."""
+    """Compile and import everything before the first measurement."""
     if not _warmed:
         random = np.random.default_rng(0)
         for noise in ("Gaussian", "exponential"):
@@ -234,7 +233,7 @@ def _warm_up() -> None:
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """F1 of each kind of arc, and times, beside those of the other methods."""
+    """Rows of F1 of each kind of arc, and of times, with those of the other methods."""
     lines: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         if found:
@@ -263,7 +262,7 @@ def _accuracy(cell: Cell, found: Sequence[Found], figure: str, kind: str) -> Row
 
 
 def _there(found: Sequence[Found]) -> list[str]:
-    """Other methods that were installed."""
+    """Other methods that have figures."""
     return [name for name in PEERS if f"{name}, seconds" in found[0]]
 
 

@@ -1,8 +1,8 @@
-"""Tests of graphs: how often right ones are rejected, and wrong ones, at 1,000 rows.
+"""Tests of graphs: how often they reject correct and wrong graphs, at 1,000 rows.
 
-A wrong graph has a fifth of its arcs reversed or removed at random. Reversed arcs may leave the
-class of the graph as it is: no data could tell, and such graphs are drawn again, and counted. Right
-and wrong graphs are tested on ten tables for each that a graph is learnt from.
+A wrong graph has a fifth of its arcs reversed or removed at random. If reversed arcs leave the
+class of the graph unchanged, no data can detect them: such graphs are drawn again, and counted.
+Ten tables test correct and wrong graphs for each table that a graph is learnt from.
 """
 
 import warnings
@@ -60,7 +60,7 @@ def _tested(cell: Cell, seed: int) -> Found:
 
 
 def _learnt(cell: Cell, seed: int) -> Found:
-    """Learn a graph, and test it on its own rows and on as many new ones."""
+    """Learn a graph, and test it on its own rows and on as many new rows."""
     from cosmodag import OrderSearch
 
     drawn = linear(seed, n=2 * ROWS, **KINDS[cell.settings["kind"]])
@@ -108,7 +108,7 @@ def _reversed(graph: np.ndarray, random: np.random.Generator) -> tuple[np.ndarra
 
 
 def rows(cells: list[Cell], results: list[list[Found]]) -> list[Row]:
-    """Shares of graphs that are rejected."""
+    """Rows of the fractions of graphs that are rejected."""
     made: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         for name, figure, target, low, high in (

@@ -1,7 +1,7 @@
-"""How soon ``cosmodag fit`` answers Ctrl-C: seconds to a message or the end, by method and size.
+"""Response time of ``cosmodag fit`` to Ctrl-C: seconds to a message or the end, by method and size.
 
-Each fit runs in a process of its own; the key is pressed at several moments, so that compilation,
-training and refinement are all met.
+Each fit runs in a process of its own. The key is pressed at several times, so that compilation,
+training and refinement are all interrupted.
 """
 
 import argparse
@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import header, table, verdict
 
 TARGET = 2.0
-"""Seconds within which the process has to answer."""
+"""Largest allowed number of seconds to the response."""
 
 PATIENCE = 60.0
-"""Seconds after which there is no answer."""
+"""Seconds after which a missing response counts as none."""
 
 METHODS = {
     "cosmo": [],
@@ -38,7 +38,7 @@ METHODS = {
     "nocurl": [],
     "equal-variance": [],
 }
-# Networks of the originals grow with d² and more: at these sizes their memory is refused.
+# These networks need memory that grows with d² or faster: larger sizes are refused.
 _NETWORKS = ("cosmo-mlp", "dagma-mlp", "notears-mlp")
 
 SCRIPT = """
@@ -57,7 +57,7 @@ program()
 
 
 class Answer(NamedTuple):
-    """Seconds from the key to the first word, or to the end; and to the end."""
+    """Seconds from the key to the first message or the end, and to the end."""
 
     first: float
     end: float
@@ -65,7 +65,7 @@ class Answer(NamedTuple):
 
 
 def answer(method: str, table: Path, delay: float) -> Answer | None:
-    """Press Ctrl-C so many seconds into a fit; None where it had ended before."""
+    """Press Ctrl-C some seconds after the start of a fit; None if it had ended before."""
     name, options = method.partition(",")[0], METHODS[method]
     process = subprocess.Popen(
         [
@@ -96,7 +96,7 @@ def answer(method: str, table: Path, delay: float) -> Answer | None:
 
 
 def simulated(d: int, folder: Path, rows: int = 1000) -> Path:
-    """Write a table of an ER4 graph with Gaussian noise, one common factor off."""
+    """Write a table of an ER4 graph with Gaussian noise, with all columns divided by one number."""
     random = np.random.default_rng(0)
     weights = np.triu(random.normal(size=(d, d)) * (random.random((d, d)) < 4 / d), 1)
     noise = random.normal(size=(rows, d))
@@ -111,12 +111,14 @@ def _line(streams: list[TextIO], patience: float) -> str:
 
 
 def main() -> None:
-    """Run everything and write the page."""
+    """Measure all methods and sizes, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[30, 500, 2000, 5000])
     parser.add_argument("--delays", type=float, nargs="+", default=[0.3, 2.0, 6.0, 15.0])
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
-    parser.add_argument("--write", action="store_true", help="write the page beside this file")
+    parser.add_argument(
+        "--write", action="store_true", help="write the page to the folder of this file"
+    )
     asked = parser.parse_args()
     folder = tempfile.TemporaryDirectory()
     tables = {d: simulated(d, Path(folder.name)) for d in asked.sizes}
@@ -138,10 +140,10 @@ def main() -> None:
             rows.append([learner, d, *cells, verdict(worst <= TARGET)])
     columns = ["method", "d", *(f"after {delay:g} s" for delay in asked.delays), "≤ 2 s"]
     page = (
-        header("Seconds to an answer to Ctrl-C", ("jax", "numba", "numpy", "scipy"))
-        + "\nSeconds from the key to the answer of `cosmodag fit`, which is its end or a message "
-        "that it is finishing, and to the end; the key was pressed so long after the fit "
-        "began (1,000 rows, ER4, Gaussian). `over`: the fit had ended before.\n\n"
+        header("Seconds to the response to Ctrl-C", ("jax", "numba", "numpy", "scipy"))
+        + "\nSeconds from Ctrl-C to the response of `cosmodag fit` (its end, or a message that "
+        "it is finishing), and to its end; the columns say how long after the start of the fit "
+        "the key was pressed (1,000 rows, ER4, Gaussian). `over`: the fit had ended before.\n\n"
         + table(columns, rows)
     )
     if asked.write:

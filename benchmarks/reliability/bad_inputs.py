@@ -1,12 +1,12 @@
-"""The catalogue of bad inputs × this package and the libraries people install.
+"""The catalogue of bad inputs, given to this package and to other libraries.
 
     pip install -r benchmarks/reliability/requirements.txt
     python benchmarks/reliability/bad_inputs.py --output benchmarks/reliability/bad_inputs.md
 
-Each library works in a process of its own, which is ended when a case takes longer than the limit;
-the case is then tried once more with three times as long, since programs may have been compiled.
-What a case must come to is what `tests/contract/bad_inputs.py` says; how an outcome is counted,
-`verdict` below.
+Each library runs in a process of its own, which is killed when a case exceeds the time limit; the
+case is then tried once more with three times the limit, since the first try may have compiled
+programs. `tests/contract/bad_inputs.py` states the required outcome of each case, and `verdict`
+below classifies the outcomes.
 """
 
 import argparse
@@ -41,13 +41,13 @@ SAME_UNITS = (
     "one column × 1e-8",
     "standardised",
 )
-"""The ordinary table in other units: the same graph is a right answer, with or without a word."""
+"""The ordinary table in other units: the same graph is correct, with or without a warning."""
 HARMLESS = ("one column", "numbers as text", "an array of text", "duplicate names", "an empty name")
-"""Refused here by choice: who answers has not been led astray."""
+"""Refused by this package by choice: a library that accepts them is not wrong."""
 
 
 def attempt(library: Library, data: Any, plain: np.ndarray | None) -> dict[str, Any]:
-    """Call a library on a table and describe what came of it."""
+    """Call a library on a table and describe the outcome."""
     from test_bad_inputs import fingerprint
 
     before = fingerprint(data)
@@ -63,7 +63,7 @@ def attempt(library: Library, data: Any, plain: np.ndarray | None) -> dict[str, 
 
 
 def described(library: Library, weights: Any, plain: np.ndarray | None) -> dict[str, Any]:
-    """Describe a graph: finite, acyclic, how many arcs, the one of the ordinary table or not."""
+    """Describe a graph: finite, acyclic, number of arcs, equal to that of the ordinary table."""
     weights = np.asarray(weights)
     if not np.isfinite(weights.astype(float)).all():
         return {"kind": "not finite"}
@@ -77,7 +77,7 @@ def described(library: Library, weights: Any, plain: np.ndarray | None) -> dict[
 
 
 def is_acyclic(arcs: np.ndarray) -> bool:
-    """Tell whether variables without causes can be taken away until none is left."""
+    """Return whether a graph is acyclic, by removing variables without causes one by one."""
     left = np.arange(len(arcs))
     while len(left):
         roots = ~arcs[np.ix_(left, left)].any(axis=0)
@@ -88,7 +88,7 @@ def is_acyclic(arcs: np.ndarray) -> bool:
 
 
 def failed(library: Library, error: Exception) -> dict[str, Any]:
-    """Describe an error: raised on purpose by the library or its validator, or stumbled on."""
+    """Describe an error: raised on purpose by the library or its validator, or internal."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1]
     place = Path(last.filename).as_posix()
@@ -104,7 +104,7 @@ def failed(library: Library, error: Exception) -> dict[str, Any]:
 
 
 def work(name: str, connection: Connection) -> None:
-    """Answer the places of cases with what came of them, until told None."""
+    """Receive indices of cases and send their outcomes, until the index is None."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
     from bad_inputs import CASES, values
@@ -122,7 +122,7 @@ def work(name: str, connection: Connection) -> None:
 
 
 def outcomes(name: str, cases: int) -> list[dict[str, Any]]:
-    """Run a library over all cases, in processes that can be ended."""
+    """Run a library on all cases, in processes that can be killed."""
     found: list[dict[str, Any]] = []
     retried: set[int] = set()
     context = multiprocessing.get_context("spawn")
@@ -154,18 +154,18 @@ def outcomes(name: str, cases: int) -> list[dict[str, Any]]:
 
 
 def begin(name: str, connection: Connection) -> None:
-    """Wait until a library has answered on an ordinary table; one that does not is not compared."""
+    """Wait for the result of an ordinary table; a library without one is left out."""
     try:
         if connection.poll(IMPORTS):
             connection.recv()
             return
     except EOFError:
         pass
-    raise SystemExit(f"{name} did not answer on an ordinary table.")
+    raise SystemExit(f"{name} returned no result for an ordinary table.")
 
 
 def answer(connection: Connection, limit: float) -> dict[str, Any]:
-    """Wait for one outcome as long as a case may take."""
+    """Wait for one outcome, up to the limit of a case."""
     while connection.poll(limit):
         found = connection.recv()
         if found != "longer":
@@ -175,7 +175,7 @@ def answer(connection: Connection, limit: float) -> dict[str, Any]:
 
 
 def verdict(name: str, case: Any, found: dict[str, Any]) -> str:
-    """Count an outcome in one column of the table."""
+    """Classify an outcome: the column of the table in which it counts."""
     if found["kind"] != "graph":
         is_fine = case.outcome == "fine" and found["kind"] == "refused"
         return "refused what is fine" if is_fine else str(found["kind"])
@@ -194,11 +194,11 @@ def verdict(name: str, case: Any, found: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Run what is asked for and write the page."""
+    """Run the requested libraries and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--libraries", nargs="+", choices=[*LIBRARIES], default=[*LIBRARIES])
     parser.add_argument("--output", type=Path, default=None)
-    parser.add_argument("--raw", type=Path, default=None, help="keep all outcomes as JSON")
+    parser.add_argument("--raw", type=Path, default=None, help="file for all outcomes, as JSON")
     options = parser.parse_args()
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", TQDM_DISABLE="1")
     from bad_inputs import CASES

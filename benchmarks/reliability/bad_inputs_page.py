@@ -25,45 +25,43 @@ RIGHT = ("answered", "refused")
 TOLD = (*RIGHT, "refused what is fine", "stumbled", "answered, with some warning")
 PACKAGES = ("dagma", "causal-learn", "lingam", "pgmpy", "gcastle", "numpy", "pandas", "scipy")
 EXPLAINED = """
-What counts as what, for a table that has no right answer here or there (missing values, text,
-dates, no rows …: what cosmodag refuses), one that deserves a warning (constant, duplicate or
-collinear columns, fewer rows than columns …) and one that is fine (Fortran order, integers,
-lists …):
+How outcomes are classified. A table is *unusable* if it has no correct graph (missing values, text,
+dates, no rows …: cosmodag refuses it), *doubtful* if it deserves a warning (constant, duplicate or
+collinear columns, fewer rows than columns …), and *fine* otherwise (Fortran order, integers,
+lists …).
 
-- *answered rightly*: a finite, acyclic graph for a table that is fine, with whatever warning for
-  one that deserves it, or the same graph for the same table in other units. A table that cosmodag
-  refuses by choice (numbers as text, a single column, repeated or empty names; for pgmpy also text
-  and categories, which it models) is answered rightly by who answers it.
+- *answered rightly*: a finite, acyclic graph for a fine table, the same with any warning for a
+  doubtful one, or the same graph for the same table in other units. Tables that cosmodag refuses by
+  choice (numbers as text, a single column, repeated or empty names; for pgmpy also text and
+  categories, which it models) count as answered rightly by a library that accepts them.
 - *refused in words*: an error that the library, or the validator it calls, raises on purpose; in
-  brackets, how many name the column, where one column is to blame.
-- *error from inside*: an error from elsewhere, on a table of any kind: from inside NumPy, SciPy or
-  pandas, or from code that did not expect it. Some say what is wrong ("array must not contain infs
+  brackets, the number of messages that name the column at fault, for cases with one.
+- *error from inside*: any other error, on a table of any kind: from inside NumPy, SciPy or pandas,
+  or from code that did not expect the input. Some say what is wrong ("array must not contain infs
   or NaNs"), most do not.
-- *silent arcs*, *silent empty graph*: a graph, and not a word, for a table that has no answer.
-- *no warning*: a graph, and not a word, for a table that deserves one.
-- *other graph in other units*: the ordinary table or one of its columns times a constant,
-  standardised, or moved: another graph, and not a word.
-- *input changed*: the table passed was overwritten, whatever else happened.
+- *silent arcs*, *silent empty graph*: a graph for an unusable table, without an error or a warning.
+- *no warning*: a graph for a doubtful table, without a warning.
+- *other graph in other units*: a different graph, without a warning, for the ordinary table or one
+  of its columns scaled, standardised or shifted.
+- *input changed*: the table passed was overwritten, whatever the outcome.
 - *gone wrong*: all but *answered rightly* and *refused in words*, or the input changed; *of these
   silent*: neither an error nor a warning, or the input changed.
 
-Adapters are in `libraries.py`: the documented call, default parameters (DAGMA's iterations are
-capped; where the answer was cyclic the case was run again with the default). Frames are passed as
-copied arrays to those that ask for arrays, so that they never see names.
+Adapters are in `libraries.py`: the documented call with default parameters (DAGMA's iterations are
+limited; if its graph was cyclic, the case was run again with the default). Libraries that take
+arrays get frames as copied arrays, so they see no names.
 """
 
 
 def page(
     cases: Sequence[Any], found: dict[str, list[dict[str, Any]]], verdicts: dict[str, list[str]]
 ) -> str:
-    """Write the page: the table, what it counts, examples, and every outcome."""
-    text = header("Bad inputs, here and elsewhere", PACKAGES)
-    text += (
-        f"\n{len(cases)} cases of `tests/contract/bad_inputs.py`; a limit of 20 s, and where that "
-    )
-    text += "was not enough once more 60 s.\n\n"
+    """Write the page: the table, its explanation, examples, and every outcome."""
+    text = header("Bad inputs, in this package and in others", PACKAGES)
+    text += f"\n{len(cases)} cases of `tests/contract/bad_inputs.py`; a limit of 20 s, then one "
+    text += "more try with 60 s.\n\n"
     text += summary(cases, found, verdicts) + EXPLAINED
-    text += "\n## In their words\n\n" + examples(cases, found, verdicts)
+    text += "\n## Messages\n\n" + examples(cases, found, verdicts)
     text += "\n## Every case\n\n" + every_case(cases, found, verdicts)
     return text
 
@@ -94,7 +92,7 @@ def summary(
 
 
 def naming(cases: Sequence[Any], found: list[dict[str, Any]]) -> int:
-    """Count the refusals that name the column to blame."""
+    """Count the refusals that name the column at fault."""
     return sum(
         one["kind"] == "refused" and case.mentions.startswith("'") and case.mentions in sentence
         for case, one in zip(cases, found, strict=True)
@@ -105,32 +103,32 @@ def naming(cases: Sequence[Any], found: list[dict[str, Any]]) -> int:
 def examples(
     cases: Sequence[Any], found: dict[str, list[dict[str, Any]]], verdicts: dict[str, list[str]]
 ) -> str:
-    """Quote what each library says to a few inputs that everybody meets."""
+    """Quote the messages of each library for a few common inputs."""
     wanted = ("one NaN", "infinity", "constant column", "one column × 1e8", "text", "three rows")
     rows: list[list[object]] = []
     for case, place in ((case, place) for place, case in enumerate(cases) if case.name in wanted):
         ours, *_ = found
         for name in (one for one in found if one == ours or not one.startswith("cosmodag")):
             rows.append([case.name, name, said(found[name][place]), verdicts[name][place]])
-    return table(["input", "library", "what it says", "counted as"], rows)
+    return table(["input", "library", "message", "counted as"], rows)
 
 
 def said(one: dict[str, Any]) -> str:
-    """Sum up an outcome in a cell: the sentence, or how many arcs."""
+    """Summarise an outcome in a cell: the message, or the number of arcs."""
     if "sentence" in one:
         sentence = one["sentence"].replace("|", "\\|").replace("<", "&lt;")
         cut = sentence if len(sentence) <= 160 else sentence[:159] + "…"
         return f"{one['error']}, from {one['where']}: {cut}"
     if "arcs" not in one:
         return str(one["kind"])
-    told = f"; {len(one['warnings'])} warnings" if one["warnings"] else ", without a word"
+    told = f"; {len(one['warnings'])} warnings" if one["warnings"] else ", no warning"
     return f"{one['arcs']} arcs{told}"
 
 
 def every_case(
     cases: Sequence[Any], found: dict[str, list[dict[str, Any]]], verdicts: dict[str, list[str]]
 ) -> str:
-    """Tell the outcome of every case of every library in a word."""
+    """Tabulate the outcome of every case and library."""
     short = {"answered": "✓", "refused": "✓ refused"}
     rows: list[list[object]] = []
     for place, case in enumerate(cases):

@@ -1,4 +1,4 @@
-r"""Coverage of src/ by folder, what Numba compiles counted apart.
+r"""Coverage of src/ by folder, with functions compiled by Numba counted separately.
 
     python -m pytest -n auto --cov --cov-report=json:build/coverage.json
     NUMBA_DISABLE_JIT=1 python -m pytest tests/order tests/refinement tests/solve/kernels -n auto \
@@ -6,8 +6,8 @@ r"""Coverage of src/ by folder, what Numba compiles counted apart.
     python benchmarks/reliability/branch_coverage.py build/coverage.json \
         --compiled build/compiled.json
 
-Compiled functions are not seen while they run, so that the first run leaves them out; the second
-runs them as plain Python, slowly, in the tests that are about them. Prints Markdown.
+coverage.py does not see compiled functions, so the first run leaves them out; the second runs them
+as plain Python, slowly, in their own tests. Prints Markdown.
 """
 
 import argparse
@@ -25,7 +25,7 @@ COMPILING = {"compiled", "borrowing", "inlined", "part"}
 
 
 class Share(NamedTuple):
-    """Statements and branches, run and in all."""
+    """Numbers of statements and branches, run and total."""
 
     lines_run: int = 0
     lines: int = 0
@@ -39,11 +39,11 @@ class Share(NamedTuple):
         return cls(*(summary.get(name, 0) for name in names))
 
     def plus(self, other: "Share") -> "Share":
-        """Add two up."""
+        """Add two counts."""
         return Share(*(one + another for one, another in zip(self, other, strict=True)))
 
     def cells(self) -> list[str]:
-        """Cells of a table: statements, branches, and both together as coverage.py counts them."""
+        """Cells of a table: statements, branches, and both together as in coverage.py."""
         both = percent(self.lines_run + self.branches_run, self.lines + self.branches)
         return [
             f"{self.lines:,}",
@@ -55,7 +55,7 @@ class Share(NamedTuple):
 
 
 def percent(part: int, whole: int) -> str:
-    """Share in percent."""
+    """Format a fraction in percent."""
     return f"{100 * part / whole:.1f}" if whole else "–"
 
 
@@ -77,7 +77,7 @@ def compiled_functions(path: Path) -> set[str]:
 
 
 def by_folder(report: dict[str, Any]) -> dict[str, Share]:
-    """Shares of all folders."""
+    """Tabulate the coverage of all folders."""
     found: dict[str, Share] = defaultdict(Share)
     for path, entry in report["files"].items():
         folder = folder_of(path)
@@ -86,7 +86,7 @@ def by_folder(report: dict[str, Any]) -> dict[str, Share]:
 
 
 def of_compiled(report: dict[str, Any]) -> dict[str, Share]:
-    """Shares of the compiled functions of all folders."""
+    """Tabulate the coverage of the compiled functions of all folders."""
     found: dict[str, Share] = defaultdict(Share)
     for path, entry in report["files"].items():
         source = ROOT / "src" / Path(*Path(path).parts[Path(path).parts.index("cosmodag") :])
@@ -99,7 +99,7 @@ def of_compiled(report: dict[str, Any]) -> dict[str, Share]:
 
 
 def as_table(shares: dict[str, Share]) -> str:
-    """Write a table, with the sum at its end."""
+    """Write a table, with the totals at its end."""
     from environment import table
 
     whole = Share()
@@ -111,7 +111,7 @@ def as_table(shares: dict[str, Share]) -> str:
 
 
 def least_covered(report: dict[str, Any], count: int = 12) -> list[list[object]]:
-    """Files with the most statements and branches that were not run."""
+    """Tabulate the files with the most statements and branches that were not run."""
     shares = {path: Share.of(entry["summary"]) for path, entry in report["files"].items()}
     left = {
         path: share.lines - share.lines_run + share.branches - share.branches_run
@@ -131,12 +131,12 @@ def main() -> None:
     asked = reader.parse_args()
     report = json.loads(asked.report.read_text())
     print(header("Branch coverage of src/", ("coverage", "pytest", "numba", "jax")))
-    print("## The whole suite, without what Numba compiles\n")
+    print("## The whole suite, without functions compiled by Numba\n")
     print(as_table(by_folder(report)))
-    print("Where most is left:\n")
-    print(table(["file", "statements and branches left", "both, %"], least_covered(report)))
+    print("Files with the most statements and branches not run:\n")
+    print(table(["file", "statements and branches not run", "both, %"], least_covered(report)))
     if asked.compiled is not None:
-        print("## What Numba compiles, run as plain Python\n")
+        print("## Functions compiled by Numba, run as plain Python\n")
         print(as_table(of_compiled(json.loads(asked.compiled.read_text()))))
 
 

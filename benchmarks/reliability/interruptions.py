@@ -1,8 +1,8 @@
-"""A checkpointed fit, killed at random moments and started again: the same result to the last bit.
+"""Fits with a checkpoint, killed at random times and resumed: the result must be the same bits.
 
-A process fits with ``checkpoint=``, recording where it stands after every piece, and is ended by
-SIGKILL (or SIGTERM, or Ctrl-C) after a random time, until it has been ended so many times; then it
-is left to finish. Its weights are compared with those of a fit that nobody interrupted.
+A process fits with ``checkpoint=``, which records the state after every piece of training, and is
+stopped by SIGKILL, SIGTERM or Ctrl-C after a random time. After a given number of interruptions it
+runs to its end, and its weights are compared with those of an uninterrupted fit.
 """
 
 import argparse
@@ -47,7 +47,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 
 def run(learner: str, folder: Path | None, cut: tuple[float, int] | None = None) -> str:
-    """Run the fit, perhaps cut after some seconds by a signal; what it printed at its end."""
+    """Run the fit, optionally stopped by a signal after some seconds; return its output."""
     command = [sys.executable, "-c", SCRIPT, learner, *([] if folder is None else [str(folder)])]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -61,7 +61,7 @@ def run(learner: str, folder: Path | None, cut: tuple[float, int] | None = None)
 
 
 def _wait_for_progress(process: "subprocess.Popen[str]", folder: Path | None) -> None:
-    """Wait until this run has written: a run that never gets on would never end."""
+    """Wait until this run has written a record, so that repeated runs make progress."""
     assert folder is not None
     begin = time.time()
     while process.poll() is None:
@@ -72,9 +72,9 @@ def _wait_for_progress(process: "subprocess.Popen[str]", folder: Path | None) ->
 
 
 def interrupted(learner: str, times: int, random: np.random.Generator) -> list[object]:
-    """Row of the table: how often it was cut, in how many fits, and whether the ends are the same.
+    """Row of the table: numbers of interruptions and of fits, and whether results are equal.
 
-    A fit that has come to its end is begun anew, until there were so many cuts in all.
+    Fits that reach their end are started again until the number of interruptions is reached.
     """
     whole = run(learner, None)
     cuts, ends, left = 0, [], 0
@@ -93,18 +93,20 @@ def interrupted(learner: str, times: int, random: np.random.Generator) -> list[o
 
 
 def main() -> None:
-    """Run everything and write the page."""
+    """Run all learners and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, nargs="+", default=[30, 10, 10])
-    parser.add_argument("--write", action="store_true", help="write the page beside this file")
+    parser.add_argument(
+        "--write", action="store_true", help="write the page to the folder of this file"
+    )
     asked = parser.parse_args()
     random = np.random.default_rng(14)
     names = ("Cosmo", "Cosmo, likelihood", "CosmoMLP")
     rows = [interrupted(n, t, random) for n, t in zip(names, asked.times, strict=True) if t]
     page = (
         header("Fits that are interrupted and resumed", ("jax", "numba", "numpy"))
-        + "\nEach fit was ended by SIGKILL, SIGTERM and SIGINT in turn, at random moments after "
-        "its first record, and begun again; `left`: files in the folder at the end.\n\n"
+        + "\nEach fit was stopped by SIGKILL, SIGTERM and SIGINT in turn, at random times after "
+        "its first record, and resumed; `left`: files in the folder at the end.\n\n"
         + table(["fit", "interruptions", "fits", "same to the last bit", "left", ""], rows)
     )
     if asked.write:

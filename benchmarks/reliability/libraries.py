@@ -1,8 +1,8 @@
-"""How each library is called on a table: its documented way, default parameters, at most 10 lines.
+"""Adapters of the libraries: the documented call with default parameters, in at most 10 lines.
 
 Each returns a matrix A with A[u, v] non-zero for the arc u → v; a learner of equivalence classes
-has both A[u, v] and A[v, u] where it leaves the direction open. Frames become arrays, by a copy,
-where a library's documentation asks for arrays. Nothing is checked or mended on the way in.
+sets both A[u, v] and A[v, u] for an undirected edge. If the documentation of a library asks for
+arrays, frames are copied to arrays. Inputs are neither checked nor repaired.
 """
 
 from collections.abc import Callable
@@ -15,18 +15,18 @@ __all__ = ["LIBRARIES", "Library"]
 
 
 def as_array(data: Any) -> Any:
-    """Turn a frame into the array of its values; all else is passed on as it is."""
+    """Convert a frame to the array of its values; return other inputs unchanged."""
     frame = as_pandas(data)
     return np.array(frame) if hasattr(frame, "iloc") else frame
 
 
 def as_pandas(data: Any) -> Any:
-    """Turn a frame of polars or Arrow into one of pandas; all else is passed on as it is."""
+    """Convert a polars or Arrow frame to pandas; return other inputs unchanged."""
     return data.to_pandas() if hasattr(data, "to_pandas") else data
 
 
 def of_endpoints(graph: np.ndarray) -> np.ndarray:
-    """Read causal-learn's matrix of endpoints: −1 at u, and 1 at v, is u → v."""
+    """Read causal-learn's matrix of endpoints: −1 at u and 1 at v is the arc u → v."""
     return np.asarray(graph) == -1
 
 
@@ -77,7 +77,7 @@ def direct_lingam(data: Any) -> np.ndarray:
 
 
 def pgmpy_hill_climb(data: Any) -> np.ndarray:
-    """`HillClimbSearch` with its own choice of score; it takes a frame whose names are words."""
+    """`HillClimbSearch` with its default score; it needs a frame with strings as names."""
     import networkx as nx
     import pandas as pd
     from pgmpy.causal_discovery import HillClimbSearch
@@ -115,15 +115,15 @@ class Library:
     Attributes
     ----------
     fit
-        From a table to a matrix.
+        Function from a table to a matrix.
     package
-        The folder its code lies in, by which an error of its own is told from another's.
+        Folder of its code, which distinguishes its own errors from those of other packages.
     gives_class
-        Whether it answers with an equivalence class.
+        Whether it returns an equivalence class.
     answers
-        Cases this package refuses which the library says it can take.
+        Cases that this package refuses and the library documents as supported.
     whole
-        The same with default limits, where `fit` has smaller ones.
+        The same function with default limits, if `fit` has smaller ones.
     """
 
     fit: Callable[[Any], np.ndarray]

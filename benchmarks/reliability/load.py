@@ -1,4 +1,4 @@
-"""Many fits in one process, on threads, in processes: memory, compiled programs, results."""
+"""Many fits in one process, on threads and in processes: memory, compiled programs, results."""
 
 import argparse
 import multiprocessing
@@ -20,7 +20,7 @@ SHAPES = ((60, 5), (100, 8), (80, 12))
 
 
 def learner(index: int) -> Any:
-    """One of several learners, in turn."""
+    """Return one of several learners, in turn."""
     return (
         Cosmo(epochs=10, random_state=index, verbose=False),
         Cosmo(epochs=5, loss="likelihood", refine=None, random_state=index, verbose=False),
@@ -32,7 +32,7 @@ def learner(index: int) -> Any:
 
 
 def data_for(index: int) -> np.ndarray:
-    """Make a table of one of a few shapes, new in every fit."""
+    """Draw a new table, with one of a few shapes."""
     n, d = SHAPES[index // 6 % len(SHAPES)]
     weights = simulate.load(f"n{n}_d{d}_ER1_gauss", seed=index % 7).weights
     noise = np.random.default_rng(index).normal(size=(n, d))
@@ -40,7 +40,7 @@ def data_for(index: int) -> np.ndarray:
 
 
 def fitted(index: int) -> bytes:
-    """Fit, and give the weights to the last bit."""
+    """Fit a learner, and return the bytes of its weights."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return learner(index).fit(data_for(index)).weights_.tobytes()
@@ -55,13 +55,15 @@ def resident() -> float:
 
 
 def programs() -> int:
-    """Programs of the reference loop that were compiled so far."""
+    """Count the programs of the reference loop compiled so far."""
     return int(_run_many._cache_size())
 
 
 def one_after_another(fits: int, first: int) -> list[list[object]]:
-    """Memory and programs after some fits, and after all."""
-    warnings.simplefilter("ignore")  # as a long-lived service does: warnings are kept otherwise
+    """Compare memory and programs after some fits and after all."""
+    warnings.simplefilter(
+        "ignore"
+    )  # like a long-running service; otherwise the process keeps all warnings
     marks = {}
     for index in range(fits):
         fitted(index)
@@ -83,7 +85,7 @@ def one_after_another(fits: int, first: int) -> list[list[object]]:
 
 
 def on_threads(fits: int) -> list[object]:
-    """Whether eight threads find what one finds."""
+    """Compare the results of eight threads with those of one."""
     alone = [fitted(index) for index in range(fits)]
     warnings.simplefilter("ignore")
     with ThreadPoolExecutor(8) as pool:
@@ -91,7 +93,7 @@ def on_threads(fits: int) -> list[object]:
     same = sum(a == b for a, b in zip(alone, together, strict=True))
     return [
         f"{fits} fits on 8 threads",
-        f"{same} the same, to the bit",
+        f"{same} bit-identical",
         "all",
         verdict(same == fits),
     ]
@@ -105,7 +107,7 @@ def _told(index: int) -> str:
 
 
 def in_processes(fits: int) -> list[list[object]]:
-    """Ask forked processes, spawned ones and joblib's."""
+    """Fit in forked processes, in spawned ones and in joblib's."""
     from joblib import Parallel, delayed
 
     alone = [fitted(index).hex() for index in range(fits)]
@@ -118,24 +120,28 @@ def in_processes(fits: int) -> list[list[object]]:
         rows.append(
             [
                 f"{fits} fits in 2 processes by {way}, JAX used before",
-                f"{same} the same, {told} refused in a sentence (ForkError)",
-                "no deadlock, all one or the other",
+                f"{same} bit-identical, {told} refused with ForkError",
+                "no deadlock, identical or refused",
                 verdict(same + told == fits),
             ]
         )
     loky = Parallel(n_jobs=2)(delayed(_told)(index) for index in range(fits))
     same = sum(a == b for a, b in zip(alone, loky, strict=True))
-    rows.append([f"{fits} fits by joblib (loky)", f"{same} the same", "all", verdict(same == fits)])
+    rows.append(
+        [f"{fits} fits by joblib (loky)", f"{same} bit-identical", "all", verdict(same == fits)]
+    )
     return rows
 
 
 def main() -> None:
-    """Run everything and write the page."""
+    """Run all measurements and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fits", type=int, default=2000)
     parser.add_argument("--first", type=int, default=200)
     parser.add_argument("--few", type=int, default=48)
-    parser.add_argument("--write", action="store_true", help="write the page beside this file")
+    parser.add_argument(
+        "--write", action="store_true", help="write the page to the folder of this file"
+    )
     asked = parser.parse_args()
     rows = one_after_another(asked.fits, asked.first)
     rows.append(on_threads(asked.few))

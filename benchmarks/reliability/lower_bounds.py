@@ -1,8 +1,8 @@
-"""Requirements that are exactly the lower bounds of `pyproject.toml`, so that they can be tried.
+"""Pin the dependencies to the lower bounds of `pyproject.toml`, so that the bounds can be tested.
 
-A bound nobody installs is a guess. This prints one line `name==bound` for each dependency and for
-those of the extras asked for; what does not resolve, or fails the tests, is raised in
-`pyproject.toml` to the lowest version that works. In a fresh environment, with the whole suite:
+Prints one line `name==bound` for each dependency, and for those of the requested extras. A bound
+that does not resolve or fails the tests is raised in `pyproject.toml` to the lowest version that
+works. In a new environment, with the whole suite:
 
     PYTHONS=python3.11 bash .ci/nightly lowest
 """

@@ -1,12 +1,12 @@
-r"""Put named faults into the package, one at a time, and see whether the tests notice.
+r"""Put named faults into the package, one at a time, and check that its tests fail.
 
     python benchmarks/reliability/mutants.py --jobs 16 \
         --output benchmarks/reliability/mutants.md
 
-The sources are copied, and the named tests of all faults are run once on the copy without a fault:
-a test that fails there says nothing. Then each fault has a copy of its own, with all that was
-compiled in the first, and only its own tests are run. ``--only`` takes faults whose names contain
-a text, ``--check`` only looks whether every fault still has its place in the sources.
+The tests of all faults are first run on a copy of the sources without a fault: a test that fails
+there is not used. Then each fault gets a copy of its own, with the programs compiled in the first,
+and only its own tests are run. ``--only`` selects faults whose names contain a text; ``--check``
+only checks that the text which each fault replaces occurs in the sources.
 """
 
 import argparse
@@ -35,22 +35,22 @@ NOTICED, SURVIVED, LATE, UNCLEAR = "noticed", "survived", "timeout", "unclear"
 _COMPILED = ("order/", "solve/", "refinement/")
 FIRST = """## The first 49
 
-A review put 49 faults into the package before this list was made, and the suite noticed 34 of them,
-which were not written down. The 15 that it missed are in the list (the fifteenth as two faults):"""
+Before this list was made, a review put 49 faults into the package. The suite noticed 34, which were
+not recorded; the 15 that it missed are in the list (the fifteenth as two faults):"""
 FAILURE = re.compile(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", re.MULTILINE)
 
 
 class Ran(NamedTuple):
-    """What pytest said."""
+    """Result of a run of pytest."""
 
-    code: int | None  # None where it ran out of time
+    code: int | None  # None if it ran out of time
     failed: tuple[str, ...]
     seconds: float
     tail: str
 
 
 class Verdict(NamedTuple):
-    """What became of one fault."""
+    """Outcome of one fault."""
 
     fault: Fault
     word: str
@@ -59,27 +59,27 @@ class Verdict(NamedTuple):
 
 
 def copied(into: Path, source: Path) -> Path:
-    """Copy the sources, with all that was compiled beside them; times of files are kept."""
+    """Copy the sources with the programs compiled beside them, and the times of files."""
     shutil.copytree(source, into / "src", ignore_dangling_symlinks=True)
     return into / "src"
 
 
 def environment(source: Path) -> dict[str, str]:
-    """Variables with which Python takes the package from a copy, and one thread for products."""
+    """Environment in which Python imports the package from a copy, with one BLAS thread."""
     elsewhere = [
         entry
         for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)
         if entry and Path(entry).resolve() != ROOT / "src"
     ]
     entries = [str(source), *(str(Path(entry).resolve()) for entry in elsewhere)]
-    # Numba keeps what it compiles beside the copy, so that no other run finds it.
+    # Numba keeps its compiled programs beside the copy, where no other run finds them.
     kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     return {**kept, **threads, "PYTHONPATH": os.pathsep.join(entries)}
 
 
 def run_tests(source: Path, tests: Sequence[str], limit: float, *, first: bool) -> Ran:
-    """Run tests on a copy of the sources; up to the first that fails, where that is enough."""
+    """Run tests on a copy of the sources, optionally only up to the first failure."""
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=line", "-rfE"]
     command = [sys.executable, "-m", "pytest", *options, *(["-x"] if first else [])]
     begin = time.perf_counter()
@@ -102,17 +102,17 @@ def run_tests(source: Path, tests: Sequence[str], limit: float, *, first: bool) 
 
 
 def check_source(source: Path) -> None:
-    """End where Python would take the package from elsewhere: all faults would survive."""
+    """Exit if Python imports the package from elsewhere: all faults would survive."""
     ask = [sys.executable, "-c", "import cosmodag; print(cosmodag.__file__)"]
     found = subprocess.run(
         ask, cwd=ROOT, env=environment(source), capture_output=True, text=True, check=True
     ).stdout.strip()
     if not Path(found).resolve().is_relative_to(source.resolve()):
-        sys.exit(f"The package is taken from {found}, and not from the copy in {source}.")
+        sys.exit(f"The package is imported from {found}, not from the copy in {source}.")
 
 
 def broken_tests(source: Path, faults: Sequence[Fault], options: argparse.Namespace) -> set[str]:
-    """Run all tests that faults name on the sources as they are; say which fail there."""
+    """Run the tests of all faults on the unchanged sources; return those that fail."""
     files: dict[str, set[str]] = {}
     for test in sorted({test for fault in faults for test in fault.tests}):
         files.setdefault(test.partition("::")[0], set()).add(test)
@@ -131,7 +131,7 @@ def broken_tests(source: Path, faults: Sequence[Fault], options: argparse.Namesp
 
 
 def is_broken(test: str, broken: set[str]) -> bool:
-    """Tell whether a test fails without a fault, one of its cases, or the file that holds it."""
+    """Return whether a test, one of its cases or its file fails without a fault."""
     return any(
         one == test or one.startswith((f"{test}::", f"{test}[")) or test.startswith(f"{one}::")
         for one in broken
@@ -139,7 +139,7 @@ def is_broken(test: str, broken: set[str]) -> bool:
 
 
 def judged(clean: Path, broken: set[str], limit: float, fault: Fault) -> Verdict:
-    """Put one fault into a copy, and run those of its tests that pass without it."""
+    """Put one fault into a copy, and run its tests that pass without it."""
     tests = [test for test in fault.tests if not is_broken(test, broken)]
     if not tests:
         return Verdict(fault, UNCLEAR, "", 0.0)
@@ -157,7 +157,7 @@ def judged(clean: Path, broken: set[str], limit: float, fault: Fault) -> Verdict
 
 
 def word_for(ran: Ran, *, all_ran: bool) -> str:
-    """Say what a run means; that nothing failed means little where a test could not be run."""
+    """Classify a run; without failures it is unclear if a test could not be run."""
     if ran.code == 2 and ran.failed:  # an error while tests were collected: a broken import
         return NOTICED
     words = {None: LATE, 0: SURVIVED if all_ran else UNCLEAR, 1: NOTICED}
@@ -165,7 +165,7 @@ def word_for(ran: Ran, *, all_ran: bool) -> str:
 
 
 def page(verdicts: Sequence[Verdict]) -> str:
-    """Write what became of all faults."""
+    """Write the page of all faults."""
     from environment import header, table
 
     words = (NOTICED, SURVIVED, LATE, UNCLEAR)
@@ -174,11 +174,11 @@ def page(verdicts: Sequence[Verdict]) -> str:
     excused = [one for one in of[SURVIVED] if one.fault.excuse]
     text = header("Faults that the tests must notice", ("pytest", "jax", "numba", "numpy"))
     text += (
-        f"\n{len(verdicts)} faults, each put into the sources alone, and the tests that its entry "
-        f"names run. **{len(of[NOTICED])} noticed** ({before} before this list was made), "
-        f"{len(of[SURVIVED])} survived ({len(excused)} explained), {len(of[LATE])} ran out of "
-        f"time, {len(of[UNCLEAR])} unclear (a test of theirs fails without a fault, too). "
-        f"{sum(one.seconds for one in verdicts):.0f} s, added up over processes.\n\n"
+        f"\nEach of {len(verdicts)} faults was put into the sources alone, and the tests that its "
+        f"entry names were run. **{len(of[NOTICED])} noticed** ({before} before this list was "
+        f"made), {len(of[SURVIVED])} survived ({len(excused)} explained), {len(of[LATE])} ran out "
+        f"of time, {len(of[UNCLEAR])} unclear (one of its tests also fails without it). "
+        f"{sum(one.seconds for one in verdicts):.0f} s, summed over processes.\n\n"
     )
     for word in (SURVIVED, LATE, UNCLEAR):
         if of[word]:
@@ -206,7 +206,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
 
 
 def misplaced() -> list[str]:
-    """Say which faults have lost their place in the sources, or their tests."""
+    """List faults whose text no longer occurs in the sources, or whose tests do not exist."""
     found = []
     for fault in FAULTS:
         try:
@@ -218,7 +218,7 @@ def misplaced() -> list[str]:
 
 
 def is_there(test: str) -> bool:
-    """Tell whether there is such a file, and such a class or function in it."""
+    """Return whether the file exists, with the class or function in it."""
     file, _, rest = test.partition("::")
     path = ROOT / "tests" / file
     names = [name.partition("[")[0] for name in rest.split("::")] if rest else []
@@ -227,17 +227,21 @@ def is_there(test: str) -> bool:
 
 
 def main() -> None:
-    """Judge every fault and write the page."""
+    """Run the requested faults and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", action="append", help="faults whose names contain this")
-    parser.add_argument("--limit", type=float, default=180.0, help="seconds for one fault")
-    parser.add_argument("--trust", action="store_true", help="do without the run without faults")
-    parser.add_argument("--check", action="store_true", help="only look for the places of faults")
+    parser.add_argument("--only", action="append", help="only faults whose names contain this text")
+    parser.add_argument(
+        "--limit", type=float, default=180.0, help="time limit of one fault, in seconds"
+    )
+    parser.add_argument("--trust", action="store_true", help="skip the run without faults")
+    parser.add_argument(
+        "--check", action="store_true", help="only check that every fault can be applied"
+    )
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     if options.check:
-        print("\n".join(misplaced()) or f"{len(FAULTS)} faults have their places.")
+        print("\n".join(misplaced()) or f"All {len(FAULTS)} faults can be applied.")
         sys.exit(bool(misplaced()))
     faults = [
         fault
@@ -248,7 +252,7 @@ def main() -> None:
         clean = copied(Path(folder), ROOT / "src")
         check_source(clean)
         broken = set() if options.trust else broken_tests(clean, faults, options)
-        # What Numba compiles anew takes longest and comes first, so that all jobs end together.
+        # Faults that need compilation by Numba take longest and come first, to balance the jobs.
         longest_first = sorted(faults, key=lambda fault: not fault.file.startswith(_COMPILED))
         with ThreadPoolExecutor(options.jobs) as pool:
             judge = partial(judged, clean, broken, options.limit)

@@ -1,11 +1,11 @@
-r"""Read mutated files of every kind that this package reads, each kind in a process of its own.
+r"""Read mutated files of every kind that this package reads, each kind in its own process.
 
     python benchmarks/reliability/mutations.py --count 2000 \
         --output benchmarks/reliability/mutations.md
 
-A crash, a hang or an error of another package ends the kind's process and is counted as a failure.
-Memory is what Python allocated at the peak of one file, and by how much the process grew from its
-50th file to its last.
+A crash, a hang or an error of another package ends the process of the kind and counts as a failure.
+Two figures of memory are recorded: the peak that Python allocated for one file, and the growth of
+the process from its 50th file to its last.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def one_kind(kind: str, count: int) -> dict[str, Any]:
 def main() -> None:
     """Run every kind and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=2000, help="files of each kind")
+    parser.add_argument("--count", type=int, default=2000, help="number of files of each kind")
     parser.add_argument("--kind", default=None, help="only this one, in this process, as JSON")
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
@@ -78,11 +78,12 @@ def main() -> None:
     print(text)
 
 
-EXPLAINED = """A valid file with bytes changed, cut, repeated, deleted or inserted (NUL, half of a
-UTF-16 mark, 500 brackets, 400 digits …) in one to three places. Each is read, or refused by one
-typed error in one sentence; anything else (another exception, another package's warning, a crash of
-the process) is a failure. *peak*: what Python allocated while one file was read. *grown*: by how
-much the process grew from its 50th file to its last, what native code holds included.
+EXPLAINED = """Each is a valid file with bytes changed, cut, repeated, deleted or inserted (NUL,
+half of a UTF-16 mark, 500 brackets, 400 digits …) in one to three places. It must be read, or
+refused by one typed error in one sentence; anything else (another exception, another package's
+warning, a crash of the process) is a failure. *peak*: memory that Python allocated while reading
+one file. *grown*: growth of the process from its 50th file to its last, with the memory of native
+code.
 """
 
 

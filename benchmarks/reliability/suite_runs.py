@@ -1,4 +1,4 @@
-r"""Run the whole suite several times, each run on cores of its own, and write down what it cost.
+r"""Run the whole suite several times, each run on its own cores, and record time and memory.
 
     python benchmarks/reliability/suite_runs.py --runs cold:1 warm:2 load:3 --cores 0,1
 
@@ -8,14 +8,14 @@ r"""Run the whole suite several times, each run on cores of its own, and write d
 A run is a situation and a seed. Every run is in random order (``COSMODAG_RANDOM_ORDER``, see
 ``tests/conftest.py``) and in its own copy of the working tree:
 
-- ``cold``: nothing is compiled, no cache is there;
+- ``cold``: with empty caches, so that everything is compiled;
 - ``warm``: with the caches that a cold run left, in this call or in an earlier one (``--caches``);
-- ``load``: as ``warm``, beside as many busy processes as the run has cores;
-- ``cold-load``: as ``cold``, beside them.
+- ``load``: as ``warm``, with as many busy processes as the run has cores;
+- ``cold-load``: as ``cold``, with the same busy processes.
 
-Runs on different cores are at work at the same time. Each is written to ``suite_runs.csv`` when it
-ends, so that a call that is cut short loses no finished run; the page is made of that file.
-No environment is built: the packages are those of this interpreter.
+Runs on different cores are simultaneous. Each is written to ``suite_runs.csv`` when it ends, so an
+interrupted call loses no finished run; the page is made from that file. No environment is built:
+the packages are those of this interpreter.
 """
 
 import argparse
@@ -59,7 +59,7 @@ FAILURE = re.compile(r"^(?:FAILED|ERROR) (?:tests/)?(.+?)(?: - .*)?$", re.MULTIL
 
 
 class Run(NamedTuple):
-    """What is asked for: a situation and the seed of the order."""
+    """A situation and the seed of the random order."""
 
     situation: str
     seed: int
@@ -74,17 +74,17 @@ class Run(NamedTuple):
 
     @property
     def is_cold(self) -> bool:
-        """Whether nothing is compiled when the run begins."""
+        """Whether the run starts with empty caches."""
         return self.situation.startswith("cold")
 
     @property
     def is_loaded(self) -> bool:
-        """Whether busy processes run beside it."""
+        """Whether busy processes run at the same time."""
         return self.situation.endswith("load")
 
 
 class Caches:
-    """What a cold run compiled, for warm runs to begin with."""
+    """Caches that a cold run filled, from which warm runs start."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -95,26 +95,26 @@ class Caches:
 
     @property
     def are_there(self) -> bool:
-        """Whether a warm run can begin."""
+        """Whether a cold run has filled the caches."""
         return self._there.is_set()
 
     def keep(self, tree: Path) -> None:
-        """Keep those of a tree in which the suite was run, unless some are kept already."""
+        """Store the caches of a tree in which the suite was run, unless some are stored."""
         with self._lock:
             try:
                 if not self.are_there:
                     _copy_caches(tree, self._folder)
             finally:
-                self._there.set()  # whatever happens, no run waits for ever
+                self._there.set()  # also after an error, so that no run waits forever
 
     def give(self, tree: Path) -> None:
-        """Put them into a tree as soon as there are some."""
+        """Copy the caches into a tree as soon as they exist."""
         self._there.wait()
         _copy_caches(self._folder, tree)
 
 
 def _copy_tree(target: Path) -> None:
-    """Copy all that the tests need: the folders of the project, and the files beside them."""
+    """Copy the files and folders of the project that the tests need."""
     left_out = shutil.ignore_patterns("__pycache__", "_build")
     for name in FOLDERS:
         shutil.copytree(ROOT / name, target / name, ignore=left_out)
@@ -133,7 +133,7 @@ def _copy_caches(source: Path, target: Path) -> None:
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Have processes beside a run that compute without pause, on the cores of this thread."""
+    """Run busy processes on the cores of this thread during the context."""
     started = [subprocess.Popen(BUSY) for _ in range(processes)]
     try:
         yield
@@ -147,13 +147,13 @@ def busy(processes: int) -> Iterator[None]:
 class Suite:
     """The suite, to be run on some cores in some situation."""
 
-    caches: Caches  # where warm runs find what a cold run compiled
-    logs: Path  # folder for all that pytest says, one file for each run
-    limit: float  # seconds after which a run is ended
-    pytest_args: list[str]  # further words, such as files that this machine cannot collect
+    caches: Caches  # filled by a cold run, used by warm runs
+    logs: Path  # folder for the output of pytest, one file per run
+    limit: float  # seconds after which a run is stopped
+    pytest_args: list[str]  # such as `--ignore` of files that this machine cannot collect
 
     def row(self, run: Run, cores: list[int]) -> dict[str, object]:
-        """Run the suite in a copy of the working tree, and say what became of it."""
+        """Run the suite in a copy of the working tree, and return its row."""
         os.sched_setaffinity(0, cores)  # of this thread and of all processes that it starts
         with tempfile.TemporaryDirectory(prefix="suite-", ignore_cleanup_errors=True) as folder:
             tree = Path(folder) / "tree"
@@ -162,7 +162,7 @@ class Suite:
                 self.caches.give(tree)
             log = self.logs / f"{run.situation}-{run.seed}.log"
             with busy(len(cores) if run.is_loaded else 0):
-                used = self._pytest(run, cores, tree, log)
+                used = self._pytest(run, tree, log)
             if run.is_cold:
                 self.caches.keep(tree)
         return {
@@ -172,7 +172,7 @@ class Suite:
             "pytest_args": shlex.join(self.pytest_args),
         }
 
-    def _pytest(self, run: Run, cores: list[int], tree: Path, log: Path) -> dict[str, object]:
+    def _pytest(self, run: Run, tree: Path, log: Path) -> dict[str, object]:
         """Time, processor time of all processes, peak memory of the largest of them."""
         options = ["-q", "-n", "auto", "--tb=short", *self.pytest_args]
         begin = time.perf_counter()
@@ -197,7 +197,7 @@ class Suite:
 
 
 def _environment(tree: Path, seed: int) -> dict[str, str]:
-    """Variables with which everything is taken from a tree, and every cache is kept in it."""
+    """Environment in which all imports and caches are those of a tree."""
     kept = {name: value for name, value in os.environ.items() if name not in UNUSUAL}
     others = [
         str(Path(entry).resolve())
@@ -216,7 +216,7 @@ def _environment(tree: Path, seed: int) -> dict[str, str]:
 
 
 def _result(said: str) -> dict[str, object]:
-    """Numbers of tests by outcome, and the names of those that failed."""
+    """Read the numbers of tests by outcome, and the names of failed tests."""
     summaries = SUMMARY.findall(said)
     counts = COUNT.findall(summaries[-1]) if summaries else []
     numbers = {word.rstrip("s"): int(number) for number, word in counts}
@@ -233,12 +233,12 @@ def _result(said: str) -> dict[str, object]:
 
 
 def _cores(text: str) -> list[int]:
-    """Numbers of cores that one run has to itself."""
+    """Read the numbers of the cores of one run."""
     return [int(number) for number in text.split(",")]
 
 
 def _pairs() -> list[list[int]]:
-    """All cores that this process may use, two by two."""
+    """Return all cores that this process may use, in pairs."""
     allowed = sorted(os.sched_getaffinity(0))
     return [allowed[i : i + 2] for i in range(0, len(allowed) - 1, 2)] or [allowed]
 
@@ -250,9 +250,13 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--cores", type=_cores, nargs="+", default=_pairs(), help="0,1 2,3 …; by default all pairs"
     )
-    parser.add_argument("--caches", type=Path, default=None, help="folder kept for warm runs")
+    parser.add_argument(
+        "--caches", type=Path, default=None, help="folder that keeps caches for warm runs"
+    )
     parser.add_argument("--logs", type=Path, default=Path(tempfile.gettempdir()) / "suite-logs")
-    parser.add_argument("--limit", type=float, default=1800.0, help="seconds for one run")
+    parser.add_argument(
+        "--limit", type=float, default=1800.0, help="time limit of one run, in seconds"
+    )
     parser.add_argument("--pytest-args", type=shlex.split, default=[], help="further words")
     parser.add_argument("--records", type=Path, default=HERE / "suite_runs.csv")
     parser.add_argument("--append", action="store_true", help="keep the runs recorded before")
@@ -261,13 +265,13 @@ def options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run everything that is asked for, record each run as it ends, write the page."""
+    """Run the requested situations, record each run as it ends, and write the page."""
     asked = options()
     asked.logs.mkdir(parents=True, exist_ok=True)
     caches = Caches(asked.caches or Path(tempfile.mkdtemp(prefix="suite-caches-")))
     runs = sorted(asked.runs, key=lambda run: not run.is_cold)  # warm runs wait for a cold one
     if not (caches.are_there or runs[0].is_cold):
-        sys.exit("A warm run begins with the caches of a cold one: add one, or name --caches.")
+        sys.exit("A warm run needs the caches of a cold one: add a cold run, or name --caches.")
     suite = Suite(caches, asked.logs, asked.limit, asked.pytest_args)
     records = Kept(asked.records, COLUMNS, 0, resume=asked.append)
     free: queue.Queue[list[int]] = queue.Queue()

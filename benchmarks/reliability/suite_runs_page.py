@@ -1,4 +1,4 @@
-"""The page of runs of the suite: what was asked for, what was found, every run."""
+"""The page of runs of the suite: targets, results, and every run."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,8 +12,8 @@ COLUMNS = (
 MEANING = {
     "cold": "empty caches",
     "warm": "caches of a cold run",
-    "load": "as warm, beside as many busy processes as cores",
-    "cold-load": "as cold, beside as many busy processes as cores",
+    "load": "as warm, with as many busy processes as cores",
+    "cold-load": "as cold, with as many busy processes as cores",
 }
 LIMITS = {"cold": 420, "warm": 240}
 CORES = "2"
@@ -25,35 +25,35 @@ Row = dict[str, str]
 def page(rows: Sequence[Row]) -> str:
     """Write targets and all runs, machine by machine."""
     text = (
-        "# The suite, run whole\n\n"
-        "Made by `python benchmarks/reliability/suite_runs.py` from `suite_runs.csv`. Each run "
-        "has a copy of the working tree, tests in the random order of its seed, and cores of its "
-        "own; the installation that the README's command begins with is not in the times. It "
-        "installs none of the optional packages (PyTorch, Ray, a browser); the gate installs all. "
-        "Processor time is of all processes, peak memory of the largest of them.\n\n"
+        "# Runs of the whole suite\n\n"
+        "Written by `python benchmarks/reliability/suite_runs.py` from `suite_runs.csv`. Each run "
+        "has its own copy of the working tree and its own cores, and runs the tests in the random "
+        "order of its seed. Times exclude the installation with which the README's command "
+        "starts. That command installs none of the optional packages (PyTorch, Ray, a browser); "
+        "the gate installs all. Processor time is summed over processes, peak memory is that of "
+        "the largest process.\n\n"
     )
     text += "".join(f"- {name}: {meaning}\n" for name, meaning in MEANING.items())
     for place in dict.fromkeys(_place(row) for row in rows):
         here = [row for row in rows if _place(row) == place]
         text += f"\n## {place[0]}, {place[1]}\n\n- versions: {place[2]}\n"
         if place[3]:
-            text += f"- further words for pytest: `{place[3]}`\n"
+            text += f"- further arguments of pytest: `{place[3]}`\n"
         text += f"\n{_targets(here)}\n{_runs(here)}"
     return text
 
 
 def _place(row: Row) -> tuple[str, str, str, str]:
-    """Tell what runs in one table share: machine, code, versions, further words.
+    """Key of a table of runs: machine, code, versions, further arguments.
 
-    The code is known by its commit, whatever the day. Runs that were recorded before commits were
-    are told apart by their date.
+    The code is identified by its commit, or by the date for runs recorded without a commit.
     """
     code = f"commit {row['commit']}" if row["commit"] else row["date"]
     return row["machine"], code, row["versions"], row["pytest_args"]
 
 
 def _targets(rows: Sequence[Row]) -> str:
-    """Compare what was asked for with what was found on one machine."""
+    """Compare the runs on one machine with the targets."""
     lines: list[list[object]] = []
     for situation, limit in LIMITS.items():
         found = sorted(
@@ -70,12 +70,12 @@ def _targets(rows: Sequence[Row]) -> str:
     loaded = sum(row["situation"].endswith("load") for row in rows)
     lines.append(
         [
-            "five random orders, quiet and under load: no failure",
+            "five random orders, with and without load: no failure",
             f"{len(rows)} runs, {loaded} of them under load: {failures} failures",
             verdict(failures == 0 and len(rows) >= 5 and 0 < loaded < len(rows)),
         ]
     )
-    return table(["asked for", "found", ""], lines)
+    return table(["target", "found", ""], lines)
 
 
 def _met(values: Sequence[int], limit: int) -> str:
@@ -87,7 +87,7 @@ def _few(values: Sequence[int]) -> str:
 
 
 def _runs(rows: Sequence[Row]) -> str:
-    """One line for each run."""
+    """Tabulate all runs."""
     shown: dict[str, Callable[[Row], str]] = {
         "situation": lambda row: row["situation"],
         "seed": lambda row: row["seed"],

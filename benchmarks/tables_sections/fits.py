@@ -1,6 +1,6 @@
 """Errors and CPU seconds of fits, by kind of table.
 
-Class errors are pairs of variables at which the equivalence classes of the true and the found graph
+Class errors are pairs of variables on which the equivalence classes of the true and the found graph
 differ; NHD is wrong arcs per variable. Seconds are CPU time on one thread, after a fit of a small
 table of the same kind that is not counted.
 """
@@ -27,7 +27,7 @@ LEARNERS = {
 
 
 def cell(name: str, generator: str, d: int, n: int, fits: str, targets: dict, **options) -> Cell:
-    """Describe a row: how tables are drawn, what is fitted, and what it must reach."""
+    """Describe a row: how its tables are drawn, which learners are fitted, and their targets."""
     settings = {"generator": generator, "d": d, "n": n, "options": options}
     settings |= {"fits": fits.split(", "), "targets": targets}
     return Cell("fits", name, settings)
@@ -100,7 +100,7 @@ def _fitted(fit: str, table):
 
 
 def _codes(table):
-    """Give levels as their numbers."""
+    """Replace levels by their numbers."""
     import pandas as pd
 
     is_number = [pd.api.types.is_numeric_dtype(table[name]) for name in table]
@@ -112,7 +112,7 @@ def _codes(table):
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """Give means of figures, beside their targets."""
+    """Make rows of means of the figures, with their targets."""
     lines: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         lines += mean_row(cell, found, "empty", "class errors of the empty graph")

@@ -1,7 +1,7 @@
 """Tables of every kind, drawn from random graphs: categories, counts, curves, lines.
 
-They are not those of `cosmodag.simulate`. Prices, the number of polynomials and the logarithm of
-counts were chosen on tables of other seeds: of these kinds, and with other curves (tanh, hinges,
+They are independent of `cosmodag.simulate`. Penalties, the number of polynomials and the logarithm
+of counts were chosen on tables of other seeds: of these kinds, and with other curves (tanh, hinges,
 squares, exponentials).
 """
 
@@ -16,7 +16,7 @@ Drawn = tuple[np.ndarray, pd.DataFrame]
 
 
 def random_graph(random: np.random.Generator, d: int, degree: float) -> tuple[np.ndarray, list]:
-    """Draw a graph of an average degree, and give an order of it."""
+    """Draw a graph of an average degree, and return it with an order of it."""
     arcs = np.triu(random.random((d, d)) < degree / (d - 1), 1)
     shuffled = random.permutation(d)
     arcs = arcs[np.ix_(shuffled, shuffled)]
@@ -45,8 +45,8 @@ def mixed(
 ) -> Drawn:
     """Draw numbers and categories of 2 to 4 levels, of average degree 4.
 
-    A level is the one of greatest utility; utilities and numbers are sums of effects and noise. The
-    effect of a category is a random number per level, that of a number a line or a sine.
+    The level of a category has the greatest utility; utilities and numbers are sums of effects and
+    noise. The effect of a category is a random number per level, that of a number a line or a sine.
     """
     arcs, order = random_graph(random, d, 4)
     categories = set(random.choice(d, round(d * share), replace=False).tolist())
@@ -82,9 +82,9 @@ def joint(
 ) -> Drawn:
     """Draw numbers and categories of 2 to 4 levels from networks of all parents, of degree 3.
 
-    A number is a network of tanh units of its parents plus noise, in arbitrary units; a level is
-    the one of greatest utility, each utility such a network. A category enters networks as a random
-    number per level.
+    A number is a network of tanh units of its parents plus noise, in arbitrary units; the level of
+    a category has the greatest utility, each utility a network of the same kind. A category enters
+    networks as a random number per level.
     """
     arcs, order = random_graph(random, d, 3)
     categories = set(random.choice(d, round(d * share), replace=False).tolist())

@@ -2,7 +2,7 @@
 
 Half of the variables are categories of 2 to 4 levels. *Joint*: every variable is a network of all
 its parents (`joint`); *lines* and *curves*: effects of parents add up (`mixed`). Networks of mixed
-tables are trained by the reference loop, which is compiled before it is timed.
+tables are trained by the reference loop; its compilation is not timed.
 """
 
 from collections.abc import Sequence
@@ -37,5 +37,5 @@ def measure(cell: Cell, seed: int) -> Found:
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """Give means of figures."""
+    """Make rows of means of the figures."""
     return rows_of_fits(cells, results)

@@ -1,9 +1,10 @@
 """Searches of other packages on the same tables: causal-learn, pgmpy, lingam, gCastle.
 
-Each fit of a peer has a process of its own, which is ended after ten minutes of CPU time. Searches
-with kernels (`--parts "causal-learn GES kernels,causal-learn PC kernels"`) run on one table alone
-and have not been measured to their end. Peers that fail have no row of errors. Class errors as in
-*fits*; of PC, pairs at which its graph differs from the class of the truth.
+Each fit of another package runs in a process of its own, which is stopped after ten minutes of CPU
+time. Searches with kernels (`--parts "causal-learn GES kernels,causal-learn PC kernels"`) run on
+only one table, and no measurement of them has finished. Packages that fail have no row of errors.
+Class errors are defined as in *fits*; for PC they are pairs on which its graph differs from the
+class of the truth.
 """
 
 import multiprocessing
@@ -28,11 +29,11 @@ ABOUT = __doc__.partition("\n\n")[2].strip()
 
 _MODULES = ("pgmpy.estimators", "causallearn.search", "lingam", "castle.algorithms")
 LIMIT = 600
-"""CPU seconds that a peer has for one table."""
+"""Limit on the CPU seconds of a peer for one table."""
 
 
 def cells() -> list[Cell]:
-    """List kinds of tables, and the peers that can take them."""
+    """List kinds of tables, and the peers that accept them."""
     levels = ["pgmpy BDeu", "pgmpy BIC", "causal-learn GES BDeu", "causal-learn PC chi²"]
     numbers = ["causal-learn GES BIC", "causal-learn PC Fisher z", "lingam DirectLiNGAM"]
     numbers += ["gCastle GES BIC", "gCastle PC Fisher z"]
@@ -69,7 +70,7 @@ def measure(cell: Cell, seed: int, part: str) -> Found:
 
 @lru_cache(maxsize=1)
 def _drawn(kind: str, seed: int) -> tuple[np.ndarray, Any]:
-    """Draw a table once for all of its parts; processes take longer to draw than to search."""
+    """Draw a table once for all of its parts; some tables take longer to draw than to search."""
     (given,) = [cell.settings for cell in cells() if cell.table == kind]
     draw = GENERATORS[given["generator"]]
     return draw(np.random.default_rng(seed), 20, given["n"], **given["options"])
@@ -81,7 +82,7 @@ def _figures(name: str, truth: np.ndarray, graph: np.ndarray, seconds: float) ->
 
 def _limited(peer: str, table) -> tuple[np.ndarray, float] | None:
     """Run a peer in a process of its own; None if it fails or takes longer than the limit."""
-    # Packages are imported once, by the server; some take longer to import than to search.
+    # The fork server imports the packages once; some take longer to import than to search.
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload(list(_MODULES))
     here, there = server.Pipe(duplex=False)
@@ -98,7 +99,7 @@ def _limited(peer: str, table) -> tuple[np.ndarray, float] | None:
 
 
 def _run(peer: str, table, answer: Connection) -> None:
-    """Send the graph that a peer finds, and its CPU seconds."""
+    """Send the graph that a peer finds, and its CPU seconds, through the connection."""
     resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
     try:
         with warnings.catch_warnings():
@@ -113,7 +114,7 @@ def _run(peer: str, table, answer: Connection) -> None:
 
 
 def _errors(truth: np.ndarray, graph: np.ndarray) -> float:
-    """Compare with a DAG, or with a class whose open edges stand in both directions."""
+    """Count class errors of a DAG, or of a class with undirected edges in both directions."""
     from scipy import sparse
 
     from cosmodag.graph.dags import is_dag
@@ -199,7 +200,7 @@ _PEERS: dict[str, Callable[[], Callable]] = {
     "gCastle GES BIC": lambda: _castle("GES", criterion="bic"),
     "gCastle PC Fisher z": lambda: _castle("PC", ci_test="fisherz"),
 }
-"""By name: what imports a peer, and gives the function that turns a table into a graph."""
+"""By name: a function that imports a peer and returns its function from tables to graphs."""
 
 
 OWN = "BlockSearch()"
@@ -207,7 +208,7 @@ PARTS = (OWN, *_PEERS)
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """Give means of figures; ours must not be worse than the best peer's."""
+    """Make rows of means of the figures; the target is the best peer's."""
     lines: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         errors = [values(found, f"{peer}: class errors") for peer in cell.settings["peers"]]

@@ -8,8 +8,6 @@ import numpy as np
 from tables_sections.generators import GENERATORS
 from trust_sections.base import Cell, Found, Row, mean_row
 
-ABOUT = __doc__
-
 _KINDS = {
     "mixed, lines": ("mixed", {"curved": False}),
     "mixed, curves": ("mixed", {"curved": True}),
@@ -48,7 +46,7 @@ def measure(cell: Cell, seed: int) -> Found:
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """Give the number of arcs that changed."""
+    """Make rows of the number of arcs that changed."""
     lines = []
     for cell, found in zip(cells, results, strict=True):
         none = ("arcs that change", "0", lambda mean: mean == 0)

@@ -1,7 +1,7 @@
 """Tables like the paper's, on which nothing may get worse: wrong arcs per variable, and time.
 
-The same tables before and after, so that the column *before* is the other half of a paired
-comparison. These are the only rows that use `cosmodag.simulate`.
+Both versions use the same tables, so the column *before* is the other half of a paired
+comparison. Only these rows use `cosmodag.simulate`.
 """
 
 import time
@@ -24,14 +24,14 @@ FAMILIES = (
 )
 UNITS = ("own", "standardised", "random")
 ABOUT = (
-    "CPU seconds of one fit, on one thread, after one of the same size that is not counted; "
-    "all workers of the machine were busy, before and now."
+    "CPU seconds of one fit, on one thread, after a fit of the same size that is not counted; "
+    "all cores of the machine were busy, before and now."
 )
 _WARM: set[tuple[str, str]] = set()
 
 
 def cells() -> list[Cell]:
-    """Every family in its own units; two of them also standardised and in random units."""
+    """Every family in its own units, and two of them also standardised and in random units."""
     made = [(family, "own") for family in FAMILIES]
     made += [(FAMILIES[place], units) for place in (0, 5) for units in UNITS[1:]]
     return [
@@ -41,7 +41,7 @@ def cells() -> list[Cell]:
 
 
 def measure(cell: Cell, seed: int) -> Found:
-    """Fit `Cosmo()`, timed; once before where this process has not fitted such a table yet."""
+    """Time `Cosmo()`, after a first fit if this process has not fitted a table of this kind."""
     from cosmodag import Cosmo, metrics, simulate
 
     data = simulate.load(cell.settings["family"], seed=seed)
@@ -60,7 +60,7 @@ def measure(cell: Cell, seed: int) -> Found:
 
 
 def in_units(X: np.ndarray, units: str, seed: int) -> np.ndarray:
-    """Columns as they are, divided by their deviations, or in units drawn at random."""
+    """Keep the columns, divide them by their deviations, or draw random units."""
     if units == "standardised":
         return X / X.std(axis=0)
     if units == "random":
@@ -69,7 +69,7 @@ def in_units(X: np.ndarray, units: str, seed: int) -> np.ndarray:
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """NHD and CPU seconds, to be read beside the column *before*."""
+    """Rows of NHD and CPU seconds, for comparison with the column *before*."""
     lines: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         if found:

@@ -1,4 +1,4 @@
-"""What pages of sections share: cells to measure, rows of the page and of its CSV file."""
+"""Helpers of pages with sections: cells to measure, rows of the page and of its CSV file."""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# Targets that compare a figure with the same one of the code before.
+# Targets that compare a figure with that of the code before the checks.
 TWICE_BEFORE, AS_BEFORE = "≤ 2 × before", "≤ before + 2 errors"
 
 Found = dict[str, float]
@@ -26,7 +26,7 @@ class Cell:
     table
         Name of the kind, unique within the section.
     settings
-        What `measure` needs to draw one; must be picklable.
+        Arguments with which `measure` draws a table; must be picklable.
     """
 
     section: str
@@ -41,7 +41,7 @@ class Row:
     Attributes
     ----------
     section, table, figure
-        What was measured; together they identify the row, in `trust_before.csv` too.
+        The measured quantity; together they identify the row, also in `trust_before.csv`.
     target
         In words, such as ``"≤ .02"``; empty where there is none.
     now
@@ -49,9 +49,9 @@ class Row:
     met
         Whether the target was reached; None where there is none.
     tables
-        Number of tables that the figure rests on.
+        Number of tables from which the figure is computed.
     note
-        Anything that a reader needs to judge the figure.
+        Further information about the figure.
     """
 
     section: str
@@ -65,7 +65,7 @@ class Row:
 
 
 def values(found: Iterable[Found], name: str) -> np.ndarray:
-    """One figure of many tables; tables that do not have it are left out."""
+    """Collect one figure of many tables; tables without it are left out."""
     numbers = np.array([one[name] for one in found if name in one], np.float64)
     return numbers[np.isfinite(numbers)]
 
@@ -79,7 +79,7 @@ def mean_row(
     is_met: Callable[[float], bool] | None = None,
     note: str = "",
 ) -> list[Row]:
-    """Row with the mean of one figure, or no row where no table has it.
+    """Make a row of the mean of one figure; no row if no table has it.
 
     The standard error is given in the note.
     """
@@ -95,7 +95,7 @@ def mean_row(
 
 
 def as_text(row: Row) -> dict[str, str]:
-    """Give the fields of a row as they stand in the CSV file."""
+    """Convert the fields of a row to text, as in the CSV file."""
     entries = asdict(row)
     if isinstance(row.now, float):
         entries["now"] = f"{row.now:.3g}"
@@ -111,7 +111,7 @@ def read_lines(path: Path) -> list[dict[str, str]]:
 
 
 def write_lines(path: Path, lines: list[dict[str, str]]) -> None:
-    """Write rows as a CSV file, with the date and machine of each."""
+    """Write rows to a CSV file, each with its date and machine."""
     names = [*(field.name for field in fields(Row)), "measured"]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")

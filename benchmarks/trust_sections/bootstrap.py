@@ -1,8 +1,8 @@
-"""How far the bootstrap's probabilities can be believed, also where the model does not hold.
+"""Reliability of the bootstrap's probabilities, also where the model does not hold.
 
-An edge, or an arrow, counts as certified where its probability is .95 or more. Shares are pooled
-over all tables of a row. Where the model is refuted and probabilities are withheld, a table
-certifies nothing, and the note says how many tables that were.
+An edge or a direction counts as certified if its probability is .95 or more. Fractions are pooled
+over all tables of a row. If the model is refuted and probabilities are withheld, a table certifies
+nothing, and the note states the number of these tables.
 """
 
 import warnings
@@ -30,16 +30,16 @@ KINDS = {
 }
 REVERSIBLE = ("chain", "tree")
 ABOUT = (
-    "`latent d=8`: three hidden causes with three effects each. Two effects of a hidden cause "
-    "depend on each other whatever else is known, so that every method which assumes that "
-    "nothing is hidden joins them, in every resample: no probability can show it. Three "
-    "effects can be explained by three arcs as well as by a hidden cause, so that the finding "
-    "`hidden_causes`, which needs four or more, seldom warns here."
+    "`latent d=8`: three hidden causes with three effects each. Two effects of a hidden cause are "
+    "dependent given all other variables, so a method that assumes no hidden causes joins them in "
+    "every resample, and probabilities cannot reveal it. Three arcs explain three effects as well "
+    "as a hidden cause does, so the finding `hidden_causes`, which needs four or more effects, "
+    "seldom warns here."
 )
 
 
 def cells() -> list[Cell]:
-    """Every kind of table with the order search, and chains and linear tables with COSMO."""
+    """Every kind of table for the order search; chains and linear tables also for COSMO."""
     made = [_cell(table, "OrderSearch") for table in KINDS]
     made += [_cell(table, "Cosmo") for table in list(KINDS)[:1] + list(KINDS)[3:4]]
     return made
@@ -52,7 +52,7 @@ def _cell(table: str, learner: str) -> Cell:
 
 
 def measure(cell: Cell, seed: int) -> Found:
-    """Count what is certified on one table, and how much of that is true."""
+    """Count the edges and directions certified on one table, and those that are true."""
     import cosmodag
     from cosmodag.graph.equivalence import compelled
     from cosmodag.stability import bootstrap
@@ -64,7 +64,7 @@ def measure(cell: Cell, seed: int) -> Found:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = bootstrap(learner, X, RESAMPLES, random_state=seed, verbose=False)
-    # The code before classes were counted has other names.
+    # The code before the checks has other names.
     is_old = not hasattr(result, "direction_probabilities")
     arrows = result.arc_probabilities if is_old else result.direction_probabilities
     edges = result.skeleton_probabilities if is_old else result.edge_probabilities
@@ -104,7 +104,7 @@ def rows(cells: list[Cell], results: list[list[Found]]) -> list[Row]:
 def _share(
     cell: Cell, found: list[Found], total: dict[str, float], part: str, whole: str, limit: float
 ) -> Row:
-    """Share of what is certified that is true, or of reversible arrows that are certified."""
+    """Fraction of certified edges that are true, or of reversible arrows that are certified."""
     is_most = part == "reversible certified"
     share = total[part] / total[whole] if total[whole] else float("nan")
     met = not total[whole] or (share <= limit if is_most else share >= limit)

@@ -1,7 +1,7 @@
-"""Findings: named where their cause is in the table, and silent where it is not.
+"""Findings: whether they appear if their cause is in the table, and only then.
 
-Figures of each table: for every name, 1 where `Cosmo()` kept a warning of that name in
-`findings_`, else 0; and the `gain` of hidden causes, where they are found.
+Figures of each table: for every name, 1 if `Cosmo()` has a warning of that name in `findings_`,
+else 0; and the `gain` of hidden causes, if they are found.
 """
 
 import warnings
@@ -16,7 +16,7 @@ SECTION = "findings"
 ABOUT = (
     "The settings of the search for hidden causes were chosen on tables of the same two kinds and "
     "other sizes (12 to 32 variables, 3 to 7 of them hidden, 800 to 1,500 rows); clean tables were "
-    "looked at with earlier settings only. The code before has no findings."
+    "examined only with earlier settings. The code before the checks has no findings."
 )
 
 FAMILY = (
@@ -34,15 +34,15 @@ FAMILY = (
     "uneven_noise",
     "hidden_causes",
 )
-"""Findings that clean tables must not have. `equal_scale` is left out: it is true of those that
-were standardised."""
+"""Findings that clean tables must not have. `equal_scale` is left out: it is correct for
+standardised tables."""
 
 BEYOND = ("two clusters, one of 15 %",)
 """Tables harder than those that a target was set for."""
 
 
 def cells() -> list[Cell]:
-    """Tables with a cause of each finding, and clean ones of many kinds."""
+    """Tables with a cause of each finding, and clean tables of many kinds."""
     odd = {
         "6 hidden causes of 4–6 effects, 20 columns": ("hidden", "hidden_causes", {}),
         "6 hidden causes of 5–9 effects, 20 columns": (
@@ -75,7 +75,7 @@ def cells() -> list[Cell]:
 
 
 def measure(cell: Cell, seed: int) -> Found:
-    """Draw a table, fit it, and say which findings there were."""
+    """Draw a table, fit it, and record its findings."""
     from cosmodag import Cosmo
 
     random = np.random.default_rng([seed, 20, *cell.table.encode()])
@@ -101,7 +101,7 @@ def _warned(model: Any) -> set[str]:
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """One row for each odd table; for clean ones each finding and the whole family."""
+    """Make a row for each table with a cause; for clean tables, each finding and all together."""
     lines: list[Row] = []
     clean: list[Found] = []
     for cell, found in zip(cells, results, strict=True):
@@ -125,7 +125,7 @@ def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]
 
 
 def _how_sure(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """How often each word about hidden causes was right, equal numbers of both kinds assumed."""
+    """How often each word about hidden causes was right, for equal numbers of both kinds."""
     reported = [
         (cell.settings.get("expected") == "hidden_causes", values(found, "gain"), len(found))
         for cell, found in zip(cells, results, strict=True)
@@ -202,7 +202,7 @@ def hidden(
     d: int = 20,
     h: int = 6,
 ) -> np.ndarray:
-    """Six independent hidden variables, each the cause of some columns; few arcs beside them."""
+    """Six independent hidden variables, each the cause of some columns, and few other arcs."""
     weights = np.zeros((d + h, d + h))
     weights[h:, h:] = _weights(random, _dag(random, d, degree), 0.5, 1.5)
     for cause in range(h):
@@ -213,14 +213,14 @@ def hidden(
 
 
 def hubs_hidden(random: np.random.Generator, n: int = 1000, d: int = 26, h: int = 6) -> np.ndarray:
-    """Draw an ER2 graph and leave out the variables with most effects."""
+    """Draw an ER2 graph and hide the variables with the most effects."""
     arcs = _dag(random, d, 2.0)
     X = _linear(_weights(random, arcs), random.normal(size=(n, d)))
     return X[:, np.sort(np.argsort(-arcs.sum(axis=1), kind="stable")[h:])]
 
 
 def series(random: np.random.Generator, share: float, n: int = 500, d: int = 20) -> np.ndarray:
-    """Independent columns, each row a share of the row before and new noise."""
+    """Independent columns, each row a multiple of the previous row plus noise."""
     X = random.normal(size=(n, d))
     for row in range(1, n):
         X[row] += share * X[row - 1]
@@ -256,7 +256,7 @@ def counts(random: np.random.Generator, n: int = 1000, d: int = 20) -> np.ndarra
 
 
 def copied(random: np.random.Generator, noise: float, n: int = 1000, d: int = 15) -> np.ndarray:
-    """Draw an ER2 table and repeat a column, with noise of a share of its deviation."""
+    """Draw an ER2 table and repeat a column, with noise of a fraction of its deviation."""
     X = _linear(_weights(random, _dag(random, d, 2.0), 0.5, 1.5), random.normal(size=(n, d)))
     column = X[:, int(random.integers(d))]
     return np.column_stack([X, column + noise * column.std() * random.normal(size=n)])

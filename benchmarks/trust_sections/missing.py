@@ -1,4 +1,4 @@
-"""Missing values: false arcs beside those of the whole table, and whether seeds agree."""
+"""Missing values: false arcs compared with the complete table, and agreement between seeds."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ LEARNERS = {
 
 
 def cells() -> list[Cell]:
-    """20 % of the entries missing completely at random, or depending on whole columns."""
+    """20 % of the entries missing completely at random, or depending on complete columns."""
     return [
         Cell(
             SECTION,
@@ -35,7 +35,7 @@ def cells() -> list[Cell]:
 
 
 def measure(cell: Cell, seed: int) -> dict[str, float]:
-    """Fit the whole table, and the table with gaps from two seeds."""
+    """Fit the complete table, and the table with gaps from two seeds."""
     n, d = cell.settings["n"], cell.settings["d"]
     X, truth = linear_table(n, d, seed)
     holed = with_gaps(X, cell.settings["kind"], seed)
@@ -102,7 +102,7 @@ def linear_table(n: int, d: int, seed: int) -> tuple[NDArray[np.float64], NDArra
 
 
 def with_gaps(X: NDArray[np.float64], kind: str, seed: int) -> NDArray[np.float64]:
-    """Remove 20 % of the entries; at random (MAR), a third of the columns decide about the rest."""
+    """Remove 20 % of the entries; under MAR, a third of the columns determine the gaps."""
     random = np.random.default_rng([seed, 7])
     n, d = X.shape
     if kind == "MCAR":
@@ -117,6 +117,6 @@ def with_gaps(X: NDArray[np.float64], kind: str, seed: int) -> NDArray[np.float6
 
 
 def joined(model: Any) -> NDArray[np.bool_]:
-    """Which variables are adjacent."""
+    """Skeleton of a graph, as a Boolean matrix."""
     arcs = model.adjacency_ != 0
     return np.asarray(arcs | arcs.T)

@@ -1,8 +1,8 @@
-"""What `Cosmo()` assumes of the noise, and what that does to the graph.
+"""The noise that `Cosmo()` assumes, and the effect of this assumption on the graph.
 
-Figures of each table: which noise was chosen, the distance of the class from the true one (and from
-`OrderSearch(noise="gaussian")`'s), the share of wrong arrows among those that the shape of the
-graph fixes, NHD and AUC.
+Figures of each table: the chosen noise; the distance of the class from the true one, also for
+`OrderSearch(noise="gaussian")`; the fraction of wrong arrows among those that the shape of the
+graph fixes; NHD and AUC.
 """
 
 import warnings
@@ -16,13 +16,13 @@ from trust_sections.base import Cell, Found, Row, mean_row, values
 
 SECTION = "noise"
 ABOUT = (
-    "Arrows *fixed by the graph* are those whose basis is `shape of the graph`; `weak "
-    "evidence` is not among them. In the code before, they were called *compelled*."
+    "Arrows *fixed by the graph* are those whose basis is `shape of the graph`, without those "
+    "whose basis is `weak evidence`. The code before the checks called them *compelled*."
 )
 
 
 def cells() -> list[Cell]:
-    """Kinds of tables, with the generator, its settings and the target they are held to."""
+    """Kinds of tables, with their generator, its settings and their target."""
     found = []
     for d in (10, 20, 50):
         for n in (200, 500, 1000):
@@ -75,7 +75,7 @@ def measure(cell: Cell, seed: int) -> Found:
         warnings.simplefilter("ignore")
         plain = OrderSearch(noise="gaussian", random_state=seed, verbose=False).fit(X)
     arcs = np.asarray(model.adjacency_) != 0
-    # "compelled" is what the code before these guards called them.
+    # The code before the checks called them "compelled".
     named = np.isin(model.arrow_basis_, ("shape of the graph", "compelled"))
     fixed = np.zeros_like(arcs)
     fixed[model.edges_.row[named], model.edges_.col[named]] = True
@@ -94,7 +94,7 @@ def measure(cell: Cell, seed: int) -> Found:
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """Lines of the page, by what the kind of table is held to."""
+    """Rows of the page, by the target of each kind of table."""
     lines: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         if found:
@@ -141,7 +141,7 @@ _LINES = {"weak": _weak, "equal": _equal, "misfit": _misfit, "lingam": _lingam}
 
 
 def _as_gaussian(cell: Cell, found: Sequence[Found]) -> list[Row]:
-    """Distance of the class, beside that of the Gaussian score on the same tables."""
+    """Row of the distance of the class, compared with the Gaussian score on the same tables."""
     beside = float(values(found, "class, gaussian").mean())
     return mean_row(
         cell,
@@ -155,7 +155,7 @@ def _as_gaussian(cell: Cell, found: Sequence[Found]) -> list[Row]:
 
 
 def _fixed_wrong(cell: Cell, found: Sequence[Found], target: bool = True) -> list[Row]:
-    """Share of wrong arrows among all that the shape of the graphs fixes."""
+    """Fraction of wrong arrows among all that the shape of the graphs fixes."""
     fixed, wrong = values(found, "fixed").sum(), values(found, "fixed, wrong").sum()
     if not fixed:
         return []

@@ -1,4 +1,4 @@
-"""Tables for trust.md, apart from `cosmodag.simulate`: graphs, noises, mechanisms, units."""
+"""Tables for trust.md, independent of `cosmodag.simulate`: graphs, noises, mechanisms, units."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -64,7 +64,7 @@ def linear(
     deviations: tuple[float, float] = (1.0, 1.0),
     units: str = "own",
 ) -> Drawn:
-    """Linear equations; noise of a deviation of its own for each variable.
+    """Draw linear equations; each variable has its own noise deviation.
 
     ``units`` is ``"own"``, ``"random"`` (each column times a factor between 1/30 and 30) or
     ``"standardised"``.
@@ -80,7 +80,7 @@ def linear(
 
 
 def in_units(random: np.random.Generator, X: np.ndarray, units: str) -> np.ndarray:
-    """Give the columns of a table units of their own, random ones, or none."""
+    """Keep the units of the columns, draw random ones, or standardise."""
     if units == "standardised":
         return (X - X.mean(axis=0)) / X.std(axis=0)
     if units == "random":

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import cosmodag
-from cosmodag import CosmoMLP, Knowledge, OrderSearch, VarianceSort
+from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import Effects, refit_resamples
 from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.assess.effects.slopes import Covariance
@@ -122,6 +122,9 @@ def test_nothing_is_said_plainly(model):
     assert (found.estimate, found.low, found.high, found.possible) == (0.0, 0.0, 0.0, (0.0,))
     assert found.paths == ()
     assert "no effect" in str(found)
+    assert str(found).count("no directed path leads from ") == 1
+    reversed_arc = model.effect("price", "growth", direct=True)
+    assert "no arc leads from price to growth." in str(reversed_arc)
     with pytest.raises(DataError, match="No directed path"):
         model.adjustment_set("price", "rain")
 
@@ -307,6 +310,26 @@ def test_equations_that_are_not_linear_are_simulated():
 
 
 @pytest.mark.nightly
+def test_an_open_effect_of_simulated_equations_is_not_called_zero():
+    random = np.random.default_rng(0)
+    a, free = random.normal(size=(2, 400))
+    group = np.where(a + 0.5 * free > 0, "x", np.where(random.random(400) < 0.5, "y", "z"))
+    frame = pd.DataFrame({"a": a, "b": 0.8 * a + random.normal(size=400), "group": group})
+    model = BlockSearch(curves=False, random_state=0, verbose=False).fit(frame)
+    (cause, effect) = ("a", "b") if ("a", "b") in model.graph_.edges else ("b", "a")
+    assert ("a", "b") in model.cpdag_.undirected
+    for direct in (False, True):
+        found = model.effect(effect, cause, direct=direct)
+        assert (found.estimate, found.identified, found.is_nothing) == (0.0, False, False)
+        assert np.isnan(found.low)
+        assert "open: 0 in this graph, for raising" in str(found)
+        assert "and possibly another in graphs that fit equally well." in str(found)
+    assert np.isnan(model.effects_.loc[["a", "b"], ["b", "a"]].to_numpy()).tolist() == [
+        [True, False],
+        [False, True],
+    ]
+
+
 def test_networks_have_effects_and_intervals():
     random = np.random.default_rng(0)
     dose = random.normal(size=400)

@@ -111,3 +111,42 @@ def test_a_damaged_record_of_the_run_only_costs_the_interval(folder, capsys, tmp
     )
     assert found["low"] is None
     assert found["estimate"] == pytest.approx(2, abs=0.2)
+
+
+def test_an_unknown_level_is_answered_by_the_levels(capsys, tmp_path):
+    frame = draw(4)
+    frame["ward"] = np.where(frame["rain"] > 0, "b", "a")
+    frame.drop(columns="rain").to_csv(tmp_path / "data.csv", index=False)
+    arguments = ["fit", tmp_path / "data.csv", "-o", tmp_path / "out", "--quiet"]
+    assert main([*map(str, arguments), "--method", "order-search"]) == 0
+    asked = ["effect", tmp_path / "out", "--of", "ward", "--on", "growth", "--from", "a"]
+    assert main([*map(str, asked), "--to", "zz"]) == 2
+    error = capsys.readouterr().err
+    assert "'ward' has no level 'zz', only 'a', 'b': correct this value" in error
+    assert "rows" not in error
+
+
+@pytest.mark.parametrize("command", ["effect", "validate"])
+def test_tables_are_read_as_fit_reads_them(folder, capsys, tmp_path, command):
+    gaps = draw(3)
+    gaps.loc[[4, 7], "sun"] = np.nan
+    gaps.T.to_csv(tmp_path / "gaps.csv", sep=";", decimal=",")
+    layout = ["--transpose", "--decimal", ",", "--json"]
+    table = tmp_path / "gaps.csv"
+    asked = ["--of", "rain", "--on", "growth", "--data", table] if command == "effect" else [table]
+    arguments = [command, folder / "out", *asked, *layout]
+    assert main([*map(str, arguments)]) == 2
+    assert "--missing drop" in capsys.readouterr().err
+    dropped, imputed = (
+        json.loads(answer(capsys, *arguments, "--missing", how)) for how in ("drop", "impute")
+    )
+    key = "estimate" if command == "effect" else "tested"
+    assert dropped[key] == pytest.approx(imputed[key], rel=0.05)
+    assert dropped != imputed
+
+
+def test_reading_options_need_a_table(folder, capsys):
+    asked = ["effect", str(folder / "out"), "--of", "rain", "--on", "growth"]
+    for option in (["--missing", "drop"], ["--no-header"], ["--interventions", "sun"]):
+        assert main([*asked, *option]) == 2
+        assert "--data" in capsys.readouterr().err

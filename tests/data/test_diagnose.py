@@ -338,7 +338,7 @@ def test_a_fit_keeps_its_findings_and_warns_of_them():
 def test_a_fit_warns_of_a_curved_relation_that_its_graph_has():
     x, noise = np.random.default_rng(0).normal(size=(2, 400))
     X = np.column_stack([x, x + 0.5 * x**2 + 0.5 * noise])
-    with pytest.warns(DataWarning, match="Relations are curved in 1 of 1 arcs"):
+    with pytest.warns(DataWarning, match="Relations are curved in 1 of 1 arc"):
         model = OrderSearch(noise="gaussian", random_state=0).fit(X)
     assert [finding.name for finding in model.findings_] == ["curved"]
 

@@ -121,6 +121,13 @@ def test_ctrl_c_before_any_resample_keeps_the_fit(fit, tmp_path, monkeypatch, ca
     assert "None of 40 resamples" in capsys.readouterr().err
 
 
+def test_ctrl_c_in_the_bootstraps_own_fit_keeps_the_fit(fit, tmp_path, monkeypatch, capsys):
+    raises_signal(monkeypatch, stability, "_fitted", signal.SIGINT)
+    assert fit("--bootstrap", "40") == 130
+    assert outcome(tmp_path / "out")["bootstrap"] is None
+    assert "None of 40 resamples" in capsys.readouterr().err
+
+
 def test_sigterm_is_heard_where_ctrl_c_is_ignored(fit, tmp_path, monkeypatch):
     """For example, in the background of a shell script."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

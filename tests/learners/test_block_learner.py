@@ -254,3 +254,18 @@ def test_levels_that_act_jointly(tmp_path):
     changes = {(row[0], row[1]): row[3] for row in section["rows"]}
     odds = np.log(shares / (1 - shares))
     assert changes["drug", "none"] == pytest.approx(odds.mean(axis=0) @ [1, -1], abs=0.5)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+@pytest.mark.parametrize("learner", [OrderSearch, BlockSearch])
+def test_a_few_rows_with_a_category_show_nothing(learner):
+    kinds = {"group": "categorical"}
+    pair = pd.DataFrame({"group": ["a", "b"], "x": [0.0, 1.0]})
+    assert learner(random_state=0, kinds=kinds).fit(pair).edges_.nnz == 0
+    for n in range(3, 9):
+        random = np.random.default_rng(n)
+        table = pd.DataFrame(random.normal(size=(n, 2)), columns=["x", "y"])
+        table["group"] = [*"abc", *random.choice([*"abc"], n - 3)]
+        assert learner(random_state=0, kinds=kinds).fit(table).edges_.nnz == 0
+        known = {"required_edges": [["x", "group"]]}
+        assert learner(random_state=0, kinds=kinds, knowledge=known).fit(table).edges_.nnz == 1

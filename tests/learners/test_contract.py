@@ -47,7 +47,7 @@ def test_the_cost_of_training_is_estimated_before_it(make, table):
     model = make()
     cost = model.estimate(table)
     assert cost.plan.memory > 0
-    assert (cost.seconds is None) == ("by convergence" in str(cost))
+    assert (cost.seconds is None) == ("depends on convergence" in str(cost))
     assert (cost.seconds is None) == (not model.solver_for(*table.shape).has_fixed_length)
 
 
@@ -233,7 +233,7 @@ def test_standardising_warns(make, table):
         warnings.simplefilter("always")
         learner.fit(table)
     told = [
-        issubclass(one.category, ScaleWarning) and "standardised, and learners" in str(one.message)
+        issubclass(one.category, ScaleWarning) and "standardised, and squared-error learners" in str(one.message)
         for one in said
     ]
     assert any(told) == learner.order_follows_units(None)

@@ -86,9 +86,9 @@ def test_all_ways_to_say_it_are_the_same(table):
 @pytest.mark.parametrize(
     ("interventions", "words"),
     [
-        (["a"], "1 entries.*120 rows"),
-        (["z"] * 120, "'z' in row 0.*'a', 'b'"),
-        ([9] * 120, "9 in row 0"),
+        (["a"], "1 entry, but the table has 120 rows"),
+        (["z"] * 120, "'z' in row 1, but the table has no such column.*'a', 'b'"),
+        ([9] * 120, "9 in row 1"),
         ("target", "'target'.*does not have"),
         (np.zeros((120, 4), bool), r"\(120, 4\)"),
         (np.full((120, 5), 0.5), "true where"),

@@ -8,6 +8,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from cosmodag import (
+    BlockSearch,
     Cosmo,
     CosmoMLP,
     EmptyGraph,
@@ -73,6 +74,38 @@ def test_extended_bic_is_the_formula():
     expected = -2 * n * d * model.score(DATA.X) + k * np.log(n) + 2 * k * np.log(d)
     assert selection.extended_bic(model, DATA.X) == pytest.approx(expected)
     assert selection.extended_bic(model, DATA.X, gamma=0) < expected
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_extended_bic_counts_the_parameters_of_curves_and_categories():
+    random = np.random.default_rng(0)
+    x = random.normal(size=400)
+    curve = np.sin(2 * x) + 0.3 * random.normal(size=400)
+    table = np.column_stack([x, curve, np.digitize(x, [-0.6, 0.6])])
+    kinds = ["auto", "auto", "categorical"]
+    known = {"required_edges": [[0, 1], [0, 2]], "forbidden_edges": [[1, 2]]}
+    model = BlockSearch(random_state=0, kinds=kinds, knowledge=known).fit(table)
+    assert model.edges_.nnz == 2
+    equations = model.fitted_.equations
+    k = equations.widths[0, 1] + 2 * equations.widths[0, 2]
+    assert k > 3
+    constants = [coefficients.shape[1] for coefficients in equations.coefficients]
+    assert k == sum(coefficients.size for coefficients in equations.coefficients) - sum(constants)
+    price = selection.extended_bic(model, table, gamma=0) + 2 * model.log_likelihoods(table).sum()
+    assert price == pytest.approx(k * np.log(400))
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_extended_bic_counts_the_combinations_of_levels():
+    random = np.random.default_rng(1)
+    a, b = random.integers(0, [[2], [3]], size=(2, 900))
+    child = np.where(random.random(900) < 0.9, (a + b) % 3, random.integers(0, 3, 900))
+    known = {"required_edges": [[0, 2], [1, 2]], "forbidden_edges": [[0, 1], [1, 0]]}
+    model = BlockSearch(random_state=0, kinds=["categorical"] * 3, knowledge=known).fit(
+        np.column_stack([a, b, child]).astype(float)
+    )
+    assert model.fitted_.equations.joint.tolist() == [False, False, True]
+    assert model.fitted_.equations.arc_parameters(model.edges_).tolist() == [0, 0, (2 * 3 - 1) * 2]
 
 
 def test_a_path_over_thresholds_never_fits(monkeypatch):

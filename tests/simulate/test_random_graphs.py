@@ -178,3 +178,10 @@ def test_the_same_generator_gives_the_same_graph_and_leaves_the_global_one_alone
 def test_a_graph_without_room_is_refused(draw: object, size: int) -> None:
     with pytest.raises(DataError, match="5 nodes"):
         draw(5, size, generator(0))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("draw", [erdos_renyi, bipartite, scale_free])
+@pytest.mark.parametrize("edges", [0, 1])
+def test_a_negative_number_of_nodes_is_refused(draw: object, edges: int) -> None:
+    with pytest.raises(DataError, match="nodes"):
+        draw(-3, edges, generator(0))  # type: ignore[operator]

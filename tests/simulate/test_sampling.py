@@ -207,3 +207,12 @@ def test_unknown_families_and_cycles_are_refused() -> None:
     for sample in (sample_linear, sample_nonlinear):
         with pytest.raises(DataError, match="cycle"):
             sample(np.ones((2, 2)), 3, generator(0))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (3,)])
+def test_weights_that_are_not_square_are_refused(shape: tuple[int, ...]) -> None:
+    for sample in (sample_linear, sample_nonlinear):
+        with pytest.raises(DataError, match="square matrix"):
+            sample(np.zeros(shape), 3, generator(0))
+    with pytest.raises(DataError, match="square matrix"):
+        population_covariance(np.zeros(shape))

@@ -16,6 +16,7 @@ from cosmodag.fit import pipeline
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import BootstrapResult, bootstrap, rows_of
+from cosmodag.stability.bootstrap import BootstrapInterrupt
 from learner_catalogue import CATALOGUE, QUICK, chain_table, marks_of
 
 DATA = simulate.load("n300_d6_ER2_gauss", seed=1)
@@ -227,6 +228,19 @@ def test_ctrl_c_is_raised_with_what_is_done(monkeypatch):
     assert 3 <= len(result.done) < 500
     assert result.stopped == "interrupt"
     assert result.done == sorted(result.done)
+
+
+def test_ctrl_c_in_the_fit_to_the_whole_table_is_one_of_the_bootstrap(monkeypatch):
+    def refine_and_interrupt(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return refine(*arguments)
+
+    refine = OrderSearch._refine
+    monkeypatch.setattr(OrderSearch, "_refine", refine_and_interrupt)
+    with pytest.raises(BootstrapInterrupt) as caught:
+        bootstrap(OrderSearch(), DATA.X, n=5, random_state=0)
+    assert caught.value.result.done == []
+    assert caught.value.result.stopped == "interrupt"
 
 
 def test_no_time_at_all_is_refused():

@@ -1,4 +1,4 @@
-"""Faults in what is made of fits: stability, selection, metrics."""
+"""Faults in uses of fits: stability, selection, metrics."""
 
 from named_faults.fault import Fault
 
@@ -59,7 +59,7 @@ FAULTS = (
         (f"{BOOTSTRAP}::test_the_noise_is_decided_once_on_the_table",),
     ),
     Fault(
-        "doubts withhold nothing",
+        "doubts withhold no probabilities",
         "stability/result.py",
         "return np.full(shares.shape, np.nan) if self.doubts else shares",
         "return shares",
@@ -89,7 +89,7 @@ FAULTS = (
         (RESULT,),
     ),
     Fault(
-        "shares are of the resamples asked for",
+        "fractions refer to the requested number of resamples",
         "stability/result.py",
         "return np.asarray(counts / max(1, len(self.done)))",
         "return np.asarray(counts / max(1, len(self.seeds)))",
@@ -116,7 +116,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "auto judges curves by rows that were set",
+        "auto judges curves by rows under intervention",
         "selection/choosing.py",
         "free = ~whole.targets.any(axis=1)",
         "free = whole.targets.any(axis=1)",

@@ -1,4 +1,4 @@
-"""A fault: one place in the sources, what would stand there, and the tests that should fail."""
+"""A fault: text in the sources, its replacement, and the tests that should fail."""
 
 from dataclasses import dataclass
 
@@ -12,17 +12,17 @@ class Fault:
     Attributes
     ----------
     name
-        What is wrong, in a few words.
+        Description of the error in a few words.
     file
-        Where, below ``src/cosmodag``.
+        Source file, below ``src/cosmodag``.
     old, new
-        Text that occurs there exactly once, and what takes its place.
+        Text that occurs in the file exactly once, and its replacement.
     tests
-        Files of tests or single tests, below ``tests``, which should notice.
+        Files of tests or single tests, below ``tests``, that should fail.
     was_missed
         Whether no test noticed it before this list was made.
     excuse
-        Why no test can be expected to notice it, where that is so.
+        Reason why no test can be expected to notice it, if there is one.
     """
 
     name: str

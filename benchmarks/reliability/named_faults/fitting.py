@@ -1,4 +1,4 @@
-"""Faults before and after learning: units, what is known, gaps, weights, bases, saved models."""
+"""Faults before and after learning: units, knowledge, gaps, weights, bases, saved models."""
 
 from named_faults.fault import Fault
 
@@ -43,7 +43,7 @@ FAULTS = (
         ),
     ),
     Fault(
-        "means are moved in the units of training",
+        "means are shifted in the units of training",
         "fit/dag/preparation.py",
         "return replace(self, means=self.means + by * self.scales)",
         "return replace(self, means=self.means + by)",
@@ -54,7 +54,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "columns are centred on rows that were set",
+        "columns are centred on rows under intervention",
         "fit/dag/known.py",
         "return ~self.targets if self.untouched is None else self.untouched",
         "return np.ones_like(self.targets)",
@@ -86,7 +86,7 @@ FAULTS = (
         ),
     ),
     Fault(
-        "filled-in entries are evidence as measured ones are",
+        "imputed entries count as measured ones",
         "fit/dag/known.py",
         "return replace(found, rows=np.maximum(found.rows * (1 - self.absent.mean()), 2.0))",
         "return found",
@@ -97,7 +97,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "EM adds no covariance for what is missing",
+        "EM omits the covariance of missing values",
         "fit/gaussian.py",
         "covariance = (filled - means).T @ (filled - means) / n + missing_covariance / n",
         "covariance = (filled - means).T @ (filled - means) / n",
@@ -127,7 +127,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "what was set is taken to follow its equation when gaps are filled",
+        "imputation treats set values as following their equation",
         "fit/gaussian.py",
         "        terms[:, was_set] = 0.0\n",
         "",
@@ -196,14 +196,14 @@ FAULTS = (
         (ARCS,),
     ),
     Fault(
-        "what follows from interventions is put over what follows from knowledge",
+        "consequences of interventions override those of knowledge",
         "fit/dag/basis.py",
         "    bases[stated] = INTERVENTIONS\n    bases[known] = KNOWLEDGE\n",
         "    bases[known] = KNOWLEDGE\n    bases[stated] = INTERVENTIONS\n",
         (ARCS,),
     ),
     Fault(
-        "standardised weights are turned upside down",
+        "standardised weights are divided the wrong way",
         "fit/view/arcs.py",
         "found = edges.data * (sizes[edges.row] / divisors)",
         "found = edges.data * (divisors / sizes[edges.row])",
@@ -264,7 +264,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "weights that evidence chose are cut at .3",
+        "weights of refined graphs are cut at .3",
         "learners/parameters.py",
         'return 0.0 if self.threshold == "auto" else float(self.threshold)',
         'return _RAW_CUT if self.threshold == "auto" else float(self.threshold)',
@@ -288,7 +288,7 @@ FAULTS = (
         ),
     ),
     Fault(
-        "a saved model whose arcs contradict its order is believed",
+        "a saved model whose arcs contradict its order is accepted",
         "fit/files/trusted.py",
         "_require(bool((places[edges.row] < places[edges.col]).all()), "
         '"its arcs contradict its order")',
@@ -296,7 +296,7 @@ FAULTS = (
         ("faults/test_crafted_models.py",),
     ),
     Fault(
-        "what is missing is expected about zero",
+        "missing values have expectation zero",
         "fit/gaussian.py",
         'filled[rows[:, None], places] = means[places] - np.einsum("ijk,ik->ij", spread, pulls)',
         'filled[rows[:, None], places] = -np.einsum("ijk,ik->ij", spread, pulls)',

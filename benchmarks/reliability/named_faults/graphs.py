@@ -6,14 +6,14 @@ DAGS, CLASSES = "graph/test_dags.py", "graph/test_equivalence.py"
 
 FAULTS = (
     Fault(
-        "a loop is no cycle",
+        "a self-loop is not a cycle",
         "graph/dags.py",
         "if np.any(arcs.tails == arcs.heads):",
         "if False:",
         (f"{DAGS}::test_a_loop_is_a_cycle",),
     ),
     Fault(
-        "order of priorities has effects first",
+        "the order of priorities puts effects first",
         "graph/dags.py",
         'return np.argsort(np.asarray(priorities), kind="stable")',
         'return np.argsort(-np.asarray(priorities), kind="stable")',
@@ -62,7 +62,7 @@ FAULTS = (
         (f"{DAGS}::test_a_topological_order_points_every_arc_forward", f"{CLASSES}"),
     ),
     Fault(
-        "Meek's first rule asks for joined variables",
+        "Meek's first rule requires adjacent variables",
         "graph/equivalence.py",
         "if not into[u] <= joined[v]:",
         "if into[u] & joined[v]:",
@@ -93,7 +93,7 @@ FAULTS = (
         ),
     ),
     Fault(
-        "colliders compel nothing",
+        "colliders orient no edge",
         "graph/equivalence.py",
         "            is_compelled[into_head] = True\n",
         "            is_compelled[into_head] = False\n",
@@ -107,7 +107,7 @@ FAULTS = (
         (f"{CLASSES}::test_known_arrows_direct_whatever_all_that_agree_share",),
     ),
     Fault(
-        "target sets that hold both ends direct",
+        "target sets with both ends of an edge orient it",
         "graph/equivalence.py",
         "target_sets[:, tails] != target_sets[:, heads]",
         "target_sets[:, tails] | target_sets[:, heads]",
@@ -135,14 +135,14 @@ FAULTS = (
         ("graph/test_acyclicity.py::test_truncated_powers_is_its_definition",),
     ),
     Fault(
-        "NOTEARS' polynomial divides by nothing",
+        "NOTEARS' polynomial is not divided by d",
         "graph/constraint.py",
         "base = np.eye(d) + weights * weights / d",
         "base = np.eye(d) + weights * weights",
         ("solve/test_constraint.py::test_both_forms_agree",),
     ),
     Fault(
-        "arrows that a rule of Meek's found direct nothing else",
+        "edges oriented by Meek's rules orient no others",
         "graph/equivalence.py",
         "                into[head].add(tail)\n        waiting",
         "                pass\n        waiting",

@@ -30,14 +30,14 @@ FAULTS = (
         (f"{ORIENTATION}::test_the_host_orients_as_jax_does",),
     ),
     Fault(
-        "a key of the host is split into others than those of JAX",
+        "keys on the host are split differently from JAX",
         "model/draws.py",
         "b = b + keys[(group + 2) % 3] + np.uint32(group + 1)",
         "b = b + keys[(group + 2) % 3] + np.uint32(group)",
         ("model/test_draws.py::test_keys_split_as_those_of_jax",),
     ),
     Fault(
-        "hard orientation leaves out a difference of the shift",
+        "hard orientation omits differences equal to the shift",
         "model/orientation.py",
         "return differences >= jnp.asarray(shift, priorities.dtype)",
         "return differences > jnp.asarray(shift, priorities.dtype)",
@@ -54,14 +54,14 @@ FAULTS = (
         ),
     ),
     Fault(
-        "rows that were drawn twice count once in the loss",
+        "rows drawn twice count once in the loss",
         "model/objective.py",
         "squares = jnp.sum(rows.counted * (rows.predicted - rows.x) ** 2)\n    # All",
         "squares = jnp.sum((rows.counted > 0) * (rows.predicted - rows.x) ** 2)\n    # All",
         ("model/test_objective.py",),
     ),
     Fault(
-        "the likelihood is of one variance for all",
+        "the likelihood has a common variance",
         "model/objective.py",
         "return jnp.mean(jnp.log(mean_squared_residuals(rows)))",
         "return jnp.log(jnp.mean(mean_squared_residuals(rows)))",
@@ -69,7 +69,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "the one-norm has no price",
+        "the one-norm has no penalty",
         "model/objective.py",
         '+ settings["lambda1"] * one_norm(_priced(arcs, rows.prices))',
         '+ 0 * settings["lambda1"] * one_norm(_priced(arcs, rows.prices))',
@@ -83,7 +83,7 @@ FAULTS = (
         ("solve/training/test_loop.py::test_required_arcs_are_not_shrunk",),
     ),
     Fault(
-        "priorities have the price of arcs",
+        "priorities have the penalty of arcs",
         "model/objective.py",
         '+ settings["lambda_p"] * euclidean_norm(parameters["order"])',
         '+ settings["lambda2"] * euclidean_norm(parameters["order"])',

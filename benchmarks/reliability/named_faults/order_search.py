@@ -30,7 +30,7 @@ FAULTS = (
         (f"{SEARCH}::test_no_single_move_along_an_arc_improves_what_was_found",),
     ),
     Fault(
-        "order search ignores what must come before what",
+        "order search ignores the required order",
         "order/kernel/moves.py",
         "    if len(state.before):\n",
         "    if False:\n",
@@ -58,14 +58,14 @@ FAULTS = (
         ),
     ),
     Fault(
-        "perturbed orders ignore what must come before what",
+        "perturbed orders ignore the required order",
         "order/restarts.py",
         "return respecting(changed, before.astype(np.bool_) if len(before) else None)",
         "return respecting(changed, None)",
         (f"{SEARCH}::test_knowledge_is_obeyed",),
     ),
     Fault(
-        "a restart counts as better whatever it found",
+        "every restart counts as better",
         "order/restarts.py",
         "if reached.total > self.total + LEAST_IMPROVEMENT:",
         "if True:",
@@ -79,7 +79,7 @@ FAULTS = (
         (f"{SEARCH}::test_restarts_find_what_one_search_does_not",),
     ),
     Fault(
-        "records of parents hold whatever comes before",
+        "records of parents are valid for any predecessors",
         "order/kernel/grow_and_shrink.py",
         "marks[t] |= (along[t] * along[t] > gain * left[t]) & (left[t] > NEGLIGIBLE)",
         "marks[t] |= 0",

@@ -1,4 +1,4 @@
-"""Faults in answers about a graph: effects, and tests of what it implies."""
+"""Faults in answers about a graph: effects, and tests of its independences."""
 
 from named_faults.fault import Fault
 
@@ -85,7 +85,7 @@ FAULTS = (
         (f"{LAGS}::test_every_window_is_k_steps_of_one_series",),
     ),
     Fault(
-        "the past counts among noises of equal variance",
+        "lagged variables count among equal noise variances",
         "order/moments.py",
         "return varies if self.given is None else varies & ~self.given",
         "return varies",

@@ -1,4 +1,4 @@
-"""Faults in refinement: moments, scores, pruning, polishing, what is assumed of the noise."""
+"""Faults in refinement: moments, scores, pruning, polishing, the choice of the noise."""
 
 from named_faults.fault import Fault
 
@@ -37,7 +37,7 @@ FAULTS = (
         ("learners/test_baselines.py::test_an_unscaled_fit_has_no_intercept",),
     ),
     Fault(
-        "an arc has half of the price of BIC",
+        "an arc has half the penalty of BIC",
         "order/scores.py",
         "return max(rows, 0.5 * rows + (0.75 + 0.25 * wide) * columns)",
         "return 0.5 * rows",
@@ -67,7 +67,7 @@ FAULTS = (
         (DEFINITION,),
     ),
     Fault(
-        "polishing ignores what arcs may exist",
+        "polishing ignores the allowed arcs",
         "order/polish.py",
         "        allowed &= support\n",
         "        pass\n",
@@ -89,7 +89,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "equal variances must win by all of the price",
+        "equal variances must win by the whole penalty",
         "refinement/variances.py",
         "_SHARE = 0.4",
         "_SHARE = 1.0",
@@ -113,14 +113,14 @@ FAULTS = (
         (f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",),
     ),
     Fault(
-        "noise that depends on a parent refutes nothing",
+        "noise that depends on a parent refutes no model",
         "refinement/decision.py",
         "    if dependence.refutes:\n",
         "    if False:\n",
         (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",),
     ),
     Fault(
-        "curves that explain arcs far better refute nothing",
+        "curves that explain arcs far better refute no model",
         "refinement/decision.py",
         "    if curves.refutes:\n",
         "    if False:\n",
@@ -134,16 +134,17 @@ FAULTS = (
         ("refinement/test_noise_curves.py::test_turning_an_arc_beside_another_path_gains_nothing",),
     ),
     Fault(
-        "joint parents are scored without the price of their combinations",
+        "joint parents are scored without the penalty of their combinations",
         "order/mixed/joint.py",
         "return likelihood - of.log(used, q * r) + of.log(used, q)",
         "return likelihood",
         (
+            ""
             "order/mixed/test_joint.py::test_joint_parents_are_found_and_effects_that_add_up_are_not_enough",
         ),
     ),
     Fault(
-        "residuals of rows that were set decide about the noise",
+        "residuals of rows under intervention decide on the noise",
         "refinement/decision.py",
         "rows = slice(None) if given.counted is None else given.untouched",
         "rows = slice(None)",
@@ -161,14 +162,14 @@ FAULTS = (
         (f"{DEPENDENCE}::test_one_refuted_arc_of_many_may_be_chance",),
     ),
     Fault(
-        "dependence of noise is judged by rows that were set",
+        "dependence of noise is judged by rows under intervention",
         "data/dependence.py",
         "rows = slice(None) if counted is None else counted[:, head] > 0",
         "rows = slice(None)",
         (f"{DEPENDENCE}::test_rows_in_which_the_head_was_set_do_not_count",),
     ),
     Fault(
-        "columns with fifty values have few",
+        "columns with fifty values are few-valued",
         "refinement/variances.py",
         "_FEW = 20.0",
         "_FEW = 60.0",
@@ -182,7 +183,7 @@ FAULTS = (
         (COLUMNS,),
     ),
     Fault(
-        "orders are brought into line from the end",
+        "orders are aligned with knowledge from the end",
         "graph/dags.py",
         "topological_order(before[np.ix_(given, given)])",
         "topological_order(before.T[np.ix_(given, given)])",
@@ -204,14 +205,14 @@ FAULTS = (
         (DEPENDENCE, f"{DECISION}::{TOLD_ONCE}"),
     ),
     Fault(
-        "unequal variances have no price",
+        "unequal variances have no penalty",
         "refinement/variances.py",
         "each += own_units - 0.5 * len(rows) * log_rows",
         "each += own_units",
         (f"{DECISION}::test_true_equal_variances_are_chosen_by_the_best_graphs",),
     ),
     Fault(
-        "columns scaled by their quartiles are on no common scale",
+        "columns scaled by their quartiles are not on a common scale",
         "refinement/variances.py",
         "np.quantile(table, [0.25, 0.75], axis=0)",
         "np.quantile(table, [0.2, 0.75], axis=0)",
@@ -226,7 +227,7 @@ FAULTS = (
         ("order/test_turning.py",),
     ),
     Fault(
-        "an arrow turns alone, without ancestors and descendants",
+        "an arrow is turned without ancestors and descendants",
         "order/turning.py",
         "        (*between[with_v], v, u, *between[~with_v]),\n"
         "        (*between[~with_u], v, u, *between[with_u]),\n",

@@ -1,4 +1,4 @@
-"""Faults that show where two features meet: knowledge and weights, gaps and their remedies."""
+"""Faults in combinations of features: knowledge and weights, gaps and their remedies."""
 
 from named_faults.fault import Fault
 

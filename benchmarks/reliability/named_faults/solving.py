@@ -17,21 +17,21 @@ FAULTS = (
         (STEPS,),
     ),
     Fault(
-        "priorities move at the rate of arcs",
+        "priorities have the learning rate of arcs",
         "solve/training/adam.py",
         'rates = {"order": settings["priority_learning_rate"]}',
         'rates = {"order": settings["learning_rate"]}',
         (STEPS,),
     ),
     Fault(
-        "the temperature ends half a wave later",
+        "the temperature schedule is half a period late",
         "solve/recipe.py",
         'progress = jnp.asarray(round, jnp.result_type(float)) / settings["rounds"]',
         'progress = jnp.asarray(round, jnp.result_type(float)) / (2 * settings["rounds"])',
         (STEPS,),
     ),
     Fault(
-        "rows that fill up the last batch are trained on",
+        "padding rows of the last batch are trained on",
         "solve/training/loop.py",
         "real = begin + places[k] < n",
         "real = begin + places[k] < n + passes.size",
@@ -66,7 +66,7 @@ FAULTS = (
         (f"{KERNEL}[('counted',)-10-numba-linear]",),
     ),
     Fault(
-        "kernel: arcs that may not exist have a gradient",
+        "kernel: forbidden arcs have a gradient",
         "solve/kernels/cpu/linear.py",
         "            orientation[u, v] *= support[u, v]",
         "            orientation[u, v] *= ONE",
@@ -129,7 +129,7 @@ FAULTS = (
         (f"{WATCH}::test_a_handler_of_the_caller_is_called_afterwards",),
     ),
     Fault(
-        "a second Ctrl-C waits, too",
+        "a second Ctrl-C also waits",
         "solve/watch.py",
         "        if self._interrupted:\n            raise KeyboardInterrupt\n",
         "",
@@ -137,7 +137,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "the Lagrangian's penalty grows where h fell enough",
+        "the Lagrangian's penalty grows when h fell enough",
         "solve/methods/lagrangian.py",
         "too_high = progress.active & ~(h <= _REQUIRED_DECREASE * accepted_h)",
         "too_high = progress.active & (h <= _REQUIRED_DECREASE * accepted_h)",

@@ -1,4 +1,4 @@
-"""Faults in what is said of tables: findings, knowledge, interventions."""
+"""Faults in statements about tables: findings, knowledge, interventions."""
 
 from named_faults.fault import Fault
 
@@ -10,7 +10,7 @@ COMBINED = "learners/test_combinations.py"
 
 FAULTS = (
     Fault(
-        "tiers bind neighbours alone",
+        "tiers order only adjacent tiers",
         "data/knowledge/statement.py",
         "            earlier += tier\n",
         "            earlier = list(tier)\n",
@@ -32,7 +32,7 @@ FAULTS = (
         (f"{KNOWN}::test_every_part_bounds_the_support",),
     ),
     Fault(
-        "a search space of variables allows nothing",
+        "a search space of variables allows no arcs",
         "data/knowledge/statement.py",
         "support[np.ix_(among, among)] = True",
         "support[np.ix_(among, among)] = False",
@@ -46,7 +46,7 @@ FAULTS = (
         (f"{KNOWN}::test_a_required_chain_excludes_the_way_back",),
     ),
     Fault(
-        "an arc is known where it is allowed",
+        "allowed arcs count as known",
         "data/knowledge/bounds.py",
         "self.required[tails, heads] | ~self.support[heads, tails]",
         "self.required[tails, heads] | self.support[tails, heads]",
@@ -60,7 +60,7 @@ FAULTS = (
         (f"{TOLD}::test_a_variable_set_in_every_row_has_no_causes",),
     ),
     Fault(
-        "the way through a third variable is not closed",
+        "the path through a third variable is not closed",
         "data/knowledge/bounds.py",
         "        closed |= np.outer(closed[:, v], closed[v])\n",
         "        pass\n",
@@ -81,7 +81,7 @@ FAULTS = (
         (f"{TOLD}::test_all_ways_to_say_it_are_the_same",),
     ),
     Fault(
-        "a table of targets is taken by position",
+        "a table of targets is matched by position",
         "data/interventions.py",
         "given = frame.to_numpy()[:, [found.index(name) for name in names]]",
         "given = frame.to_numpy()",
@@ -91,7 +91,7 @@ FAULTS = (
         ),
     ),
     Fault(
-        "rows that were set decide whether rows follow one another",
+        "rows under intervention decide whether rows are dependent",
         "data/diagnose/checks.py",
         "rows = X if untouched is None else X[untouched]",
         "rows = X",
@@ -112,14 +112,14 @@ FAULTS = (
         (f"{FAMILIES}::test_copies_with_noise_are_found_and_strong_causes_are_not",),
     ),
     Fault(
-        "populations must lie far apart",
+        "populations must be far apart",
         "data/diagnose/rows.py",
         "_DEEP = 1.15",
         "_DEEP = 4.0",
         (f"{FAMILIES}::test_several_populations",),
     ),
     Fault(
-        "units may differ ten thousand times more",
+        "scales may differ ten thousand times more",
         "data/diagnose/scale.py",
         "SCALE_RATIO = 1e4",
         "SCALE_RATIO = 1e8",
@@ -133,7 +133,7 @@ FAULTS = (
         (f"{FINDINGS}::test_few_rows",),
     ),
     Fault(
-        "hidden causes are looked for in curved tables",
+        "hidden causes are searched for in curved tables",
         "data/diagnose/checks.py",
         'if reported & {"several_populations", "curved"}:',
         'if reported & {"several_populations"}:',
@@ -144,7 +144,7 @@ FAULTS = (
         was_missed=True,
     ),
     Fault(
-        "columns that name the population of a row explain nothing",
+        "columns that name the population of a row explain no clusters",
         "data/diagnose/rows.py",
         "    if few_valued.shape[1]:\n",
         "    if False:\n",

@@ -189,7 +189,7 @@ class Validation:
 
     @property
     def shuffled_p(self) -> float:
-        """P-value: the fraction of shuffled graphs that fail no more tests than this graph."""
+        """Fraction of the shuffled graphs and this one that fail no more tests: a p-value."""
         if not len(self.shuffled) or np.isnan(self.failing_share):
             return float("nan")
         as_good = np.count_nonzero(self.shuffled <= self.failing_share)

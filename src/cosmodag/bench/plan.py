@@ -23,8 +23,8 @@ _PROTOCOL = 1
 # Batch size of cells that are fitted one by one: they gain nothing from a larger batch.
 _FEW = 2
 
-# First seed of the graphs of searches, validations and timings, and the offset of a further seed of
-# the experiment: none of them share a graph.
+# First seeds of the graphs of searches, validations and timings, and offset per seed of the
+# experiment: no two of these share a graph.
 _SEARCHED, _VALIDATED, _TIMED = 1_000_000, 2_000_000, 3_000_000
 _PER_SEED = 10_000_000
 

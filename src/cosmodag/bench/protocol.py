@@ -196,7 +196,10 @@ def _problems(group: Group) -> Iterator[str]:
         yield f"has more than {_MOST_NAMES:,} data sets: split it into several groups."
     for data in group.data:
         if parse_name(data).samples is None:
-            yield f"has the data set {data!r} without a number of rows: begin its name with n1000_."
+            yield (
+                f"has the data set {data!r} without a number of rows: begin its name with "
+                "n and the number, for instance n1000_."
+            )
     scored = (*group.methods, *group.fixed)
     of_each = len(group.methods) * group.configurations * group.graphs
     of_each += 2 * len(scored) * group.validation + len(group.methods) * group.timing

@@ -14,6 +14,7 @@ from cosmodag.bench.protocol import METHODS, read_experiment
 from cosmodag.bench.store import Row, Store
 from cosmodag.bench.tables import PAPER, Entry, all_tables, entries_of, pass_times
 from cosmodag.errors import StoreError
+from cosmodag.graph.texts import counted
 from cosmodag.io.files import write_bytes, write_text
 
 _TEXTS = {"data", "kind", "method", "status", "message", "backend", "machine"}
@@ -46,7 +47,7 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
     (target / "tables").mkdir(parents=True, exist_ok=True)
     page = ["# The evaluation of COSMO, repeated", ""]
     page += [f"- `{one.name}`: {one.title}" for one in experiments]
-    page += [f"- {len(rows):,} cells, cosmodag {__version__}", ""]
+    page += [f"- {counted(len(rows), 'cell')}, cosmodag {__version__}", ""]
     for name, (caption, image) in figures.items():
         write_bytes(target / f"{name}.png", image)
         page += [f"![{caption}]({name}.png)", "", caption, ""]

@@ -99,7 +99,7 @@ def simulated(name: str, seed: int, standardised: bool = False) -> Simulated:
 
 
 def scores(graph: Any, weights: Any, threshold: float, order: Any = None) -> Result:
-    """Compute the paper's metrics over all d² entries, and the share of arcs against the order."""
+    """Compute the paper's metrics over all d² entries, and the share of true arcs out of order."""
     found = evaluate(graph, weights, threshold, order=order)
     figures = {name: found[name] for name in ("nhd", "tpr", "fpr", "shd", "auc", "edges")}
     return {**figures, "violated": found["order_divergence"] / max(1, found["true_edges"])}
@@ -173,7 +173,7 @@ def _time_fit(cell: Cell, model: Any) -> Result:
 
 
 def _time_passes(cell: Cell, model: Any) -> Result:
-    """Time passes over the data, after compilation, in the first problem that a method solves."""
+    """Time passes over the data, after compilation, in the first problem that a method trains."""
     data = np.asarray(load(cell.data, seed=cell.graph).X, np.float32)
     problems = model.problems_for(data - data.mean(axis=0))
     solver = model.solver_for(*data.shape)

@@ -68,6 +68,8 @@ def fit(
     from cosmodag.data.knowledge import as_knowledge
     from cosmodag.data.time.window import lagged_names
 
+    if regimes is None and not find_targets:
+        raise DataError("--stated-targets has an effect only with --regimes: give both or neither.")
     known = as_knowledge(knowledge)
     noted: list[str] = []
     # The learner imputes missing values, and drops windows that have one.
@@ -135,7 +137,7 @@ def fit(
         fit_steps.print_arcs(arcs, top, resampled.doubts if resampled else ())
         _print_reasons(facts, choice)
         print_result(
-            f"{counted(facts['arcs'], 'arc')} among {facts['variables']} variables in "
+            f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "
             f"{total:.1f} s; results in {output}/, report in {output / 'report.html'}"
         )
     if is_interrupted:

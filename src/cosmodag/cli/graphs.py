@@ -8,6 +8,7 @@ import typer
 from cosmodag.cli.options.common import Format, JsonOption, QuietOption
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     from cosmodag.graph.texts import GraphFormat
@@ -60,7 +61,10 @@ def convert(
     write_graph(found, target, format)
     if not quiet:
         graph = as_graph(found)
-        say(f"wrote '{target}': {len(graph.names)} nodes, {graph.number_of_arcs} arcs.")
+        say(
+            f"wrote '{target}': {counted(len(graph.names), 'node')}, "
+            f"{counted(graph.number_of_arcs, 'arc')}."
+        )
 
 
 def _name(format: Format | None) -> "GraphFormat | None":

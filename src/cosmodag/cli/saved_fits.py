@@ -2,14 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cosmodag.cli.options.common import InterventionsOption, JsonOption, TableArgument
-from cosmodag.cli.options.inputs import read_data
+from cosmodag.cli.options.inputs import LayoutOptions, read_data
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
@@ -20,6 +21,14 @@ _HORIZON = 10
 
 _MAX_PATHS = 10
 
+_MissingOption = Annotated[
+    Literal["error", "drop", "impute"] | None,
+    typer.Option(
+        help="Refuse missing values in the table, drop rows that have one, or impute them from "
+        "the learnt graph. Default: impute if the fit did, else error."
+    ),
+]
+
 
 def is_fit(path: Path) -> bool:
     """Whether a path is the folder of a fit, or a saved model."""
@@ -29,13 +38,24 @@ def is_fit(path: Path) -> bool:
 
 
 def read_for(
-    model: "StructureLearner", path: Path, interventions: str | None
+    model: "StructureLearner",
+    path: Path,
+    interventions: str | None,
+    missing: str | None,
+    layout: LayoutOptions,
 ) -> "tuple[Table, list[Any] | None]":
-    """Read the columns of a model from a table, in the order of the model."""
+    """Read the columns of a model from a table, in the order of the model.
+
+    Missing values are kept for the model, whose treatment of them is set to `missing` if given.
+    """
+    if missing is not None:
+        model.set_params(missing=missing)
     names = model.fitted_.texts
     kinds = zip(names, model.fitted_.kinds, strict=False)
     declared = [name for name, kind in kinds if kind.is_levels]
-    table, labels = read_data(path, interventions, missing="keep", columns=names, declared=declared)
+    table, labels = read_data(
+        path, interventions, missing="keep", columns=names, declared=declared, **vars(layout)
+    )
     places = [table.names.index(name) for name in names]
     return table.of_columns(places), labels
 
@@ -94,6 +114,7 @@ def report(
 
 def effect(
     folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
+    *,
     of: Annotated[str, typer.Option(metavar="NAME", help="The cause.")],
     on: Annotated[str, typer.Option(metavar="NAME", help="The variable it acts on.")],
     direct: Annotated[
@@ -123,6 +144,8 @@ def effect(
             "uncertainty of the graph.",
         ),
     ] = None,
+    layout: LayoutOptions,
+    missing: _MissingOption = None,
     interventions: InterventionsOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -136,6 +159,8 @@ def effect(
         raise DataError("Give both --from and --to, or neither.")
     if data is None and bootstrap is not None:
         raise DataError("--bootstrap fits resamples of the table: give the table by --data.")
+    if data is None and not (missing is interventions is None and layout == LayoutOptions()):
+        raise DataError("Options for reading a table have an effect only with --data: give both.")
     from cosmodag.assess import Effects, refit_resamples
     from cosmodag.learners import load
 
@@ -151,7 +176,7 @@ def effect(
     if data is None:
         effects = Effects.of(model, rows=rows_of_fit(folder))
     else:
-        table, targets = read_for(model, data, interventions)
+        table, targets = read_for(model, data, interventions, missing, layout)
         fits = None
         if bootstrap is not None:
             fits = refit_resamples(model, bootstrap, X=table, interventions=targets)
@@ -169,7 +194,9 @@ def effect(
     for path in found.paths[:_MAX_PATHS]:
         print_result(" → ".join(map(str, path)))
     if len(found.paths) > _MAX_PATHS:
-        print_result(f"… and {len(found.paths) - _MAX_PATHS} more paths (--json lists all)")
+        print_result(
+            f"… and {counted(len(found.paths) - _MAX_PATHS, 'more path')} (--json lists all)"
+        )
 
 
 def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, json: bool) -> None:
@@ -225,6 +252,9 @@ def _number_or_label(text: str) -> float | str:
 def validate(
     folder: Annotated[Path, typer.Argument(help="The folder that 'cosmodag fit' wrote to.")],
     table: TableArgument,
+    *,
+    layout: LayoutOptions,
+    missing: _MissingOption = None,
     level: Annotated[
         float, typer.Option(help="Probability with which a correct graph is rejected.")
     ] = 0.01,
@@ -250,7 +280,7 @@ def validate(
 
     model = load(folder)
     refuse_lags(model, "validate", "fit to early rows, and score later ones")
-    rows, targets = read_for(model, table, interventions)
+    rows, targets = read_for(model, table, interventions, missing, layout)
     found = model.validate(
         rows, interventions=targets, level=level, subsets=subsets, max_time=max_time
     )

@@ -14,6 +14,7 @@ from cosmodag.cli.fit_steps import make_folder, output_folder, write_results
 from cosmodag.cli.options.common import JsonOption, OutputOption, QuietOption
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,10 @@ def demo(
 
     data = simulate.load(name, seed=seed)
     table = Table(data.X, list(data.names))
-    say(f"simulated {name}: {data.X.shape[0]} rows, {int(data.graph.sum())} arcs; learning ...")
+    say(
+        f"simulated {name}: {counted(data.X.shape[0], 'row')}, "
+        f"{counted(int(data.graph.sum()), 'arc')}; learning ..."
+    )
     with output_folder(output):
         begin = time.monotonic()
         is_linear = data.weights is not None
@@ -168,7 +172,7 @@ def _draw_comparison(
         image = axes.imshow(
             weights[np.ix_(order, order)], cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="equal"
         )
-        axes.set_title(f"{label}: {np.count_nonzero(weights)} arcs", color=_INK)
+        axes.set_title(f"{label}: {counted(np.count_nonzero(weights), 'arc')}", color=_INK)
         axes.set_xlabel("effect")
         axes.set_xticks([])
         axes.set_yticks([])

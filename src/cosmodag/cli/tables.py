@@ -65,13 +65,13 @@ def diagnose(
         print_table(
             ["column", "kind", "reason"],
             [(name, kind.kind, kind.reason) for name, kind in shown.items()],
-            title=f"{len(shown)} of {variables} columns are not continuous",
+            title=f"{len(shown)} of {counted(variables, 'column')} are not continuous",
         )
     source = "standard input" if str(table) == "-" else table.name
     print_table(
         ["finding", "severity", "value", "what it means"],
         [(item.name, item.severity, f"{item.value:.3g}", item.sentence) for item in findings],
-        title=f"{source}: {rows} rows, {variables} columns",
+        title=f"{source}: {counted(rows, 'row')}, {counted(variables, 'column')}",
     )
     numbers = Counter(finding.severity for finding in findings)
     shown_numbers = [counted(numbers[kind], kind) for kind in ("error", "warning", "notice")]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, name_list
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.refused import is_absent
 
 ASSUMPTION = (
@@ -104,8 +105,8 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
         return None
     if given.shape != (rows, len(names)):
         raise DataError(
-            f"interventions has shape {given.shape}, but the table has {rows} rows and "
-            f"{len(names)} columns."
+            f"interventions has shape {given.shape}, but the table has {counted(rows, 'row')} and "
+            f"{counted(len(names), 'column')}."
         )
     if not np.isin(given, (0, 1)).all():
         raise DataError(
@@ -132,8 +133,8 @@ def row_entries(given: Any, rows: int, what: str, other: str = "") -> list[Any]:
     entries = list(given)
     if len(entries) != rows:
         raise DataError(
-            f"{what} has {len(entries)} entries, but the table has {rows} rows: give one entry for "
-            "each row."
+            f"{what} has {counted(len(entries), 'entry', 'entries')}, but the table has "
+            f"{counted(rows, 'row')}: give one entry for each row."
         )
     return entries
 
@@ -171,6 +172,6 @@ def _place(target: Any, places: dict[str, int], row: int) -> int:
     if whole and 0 <= target < len(places):
         return int(target)
     raise DataError(
-        f"interventions names {target!r} in row {row}, which is not a column of the table: its "
+        f"interventions names {target!r} in row {row + 1}, but the table has no such column: its "
         f"columns are {name_list(list(places), most=10)}."
     )

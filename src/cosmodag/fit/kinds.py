@@ -4,15 +4,23 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cosmodag.data.diagnose.columns import inferred_kinds, levels_as_numbers
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.kinds import declared_names
+from cosmodag.data.kinds.decision import FEWEST_ROWS
 from cosmodag.errors import DataError
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import Table
 
 if TYPE_CHECKING:
     from cosmodag.learners.base import StructureLearner
+
+
+# Maximum number of levels of a category. With 100 levels, a fit of 8 columns took 7 s (1,000 rows)
+# and 20 s (20,000 rows); with 300 levels in 300 rows, a fit of 4 columns took more than a minute.
+_MOST_LEVELS = 1_000
 
 
 def is_block(kind: ColumnKind) -> bool:
@@ -29,12 +37,18 @@ def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
 
 
 def check_levels(learner: "StructureLearner", table: Table) -> None:
-    """Refuse unordered categories of three levels or more if the learner takes numbers only."""
+    """Refuse unordered categories that the learner cannot use.
+
+    A learner of numbers can use none of three levels or more; any other learner none with too many
+    levels.
+    """
     kinds = table.kinds or ()
     unordered = {
         table.names[v]: len(kind.levels) for v, kind in enumerate(kinds) if not kind.is_number
     }
     how = learner.why_no_levels(len(table.names))
+    if how is None:
+        _check_frequent(table, list(unordered))
     if not unordered or how is None:
         return
     listed = ", ".join(f"{name!r} ({levels} levels)" for name, levels in unordered.items())
@@ -44,6 +58,23 @@ def check_levels(learner: "StructureLearner", table: Table) -> None:
         f"{'is a category' if one else 'are categories'}: use OrderSearch (--method order-search), "
         f"or leave {'it' if one else 'them'} out (--drop {shlex.quote(','.join(unordered))})."
     )
+
+
+def _check_frequent(table: Table, unordered: list[str]) -> None:
+    """Refuse categories with more levels than half of the rows, as text that is not declared is.
+
+    Their levels are too rare to be learnt from, and a fit with hundreds of them takes hours.
+    """
+    for name in unordered:
+        column = table.X[:, table.names.index(name)]
+        present = column[~np.isnan(column)]
+        levels = len(np.unique(present))
+        if len(present) >= FEWEST_ROWS and levels > min(len(present) / 2, _MOST_LEVELS):
+            raise DataError(
+                f"The category {name!r} has {levels:,} levels in {len(present):,} rows, too many "
+                "to learn from: merge its levels, declare another kind (kinds=), or leave it out "
+                f"(--drop {shlex.quote(name)})."
+            )
 
 
 def models_kinds(learner: "StructureLearner", table: Table) -> bool:

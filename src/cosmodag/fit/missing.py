@@ -14,6 +14,7 @@ from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
+from cosmodag.graph.texts import counted
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.warning_filters import ignoring
@@ -55,8 +56,8 @@ class LevelColumns:
     """Indicator columns of a table: k − 1 columns of zeros and ones for a category of k levels.
 
     Ordered levels stay one column. Imputed values are turned back into levels: a category has the
-    level of its largest indicator, where that of the first level is one less the sum of the others;
-    an ordered column has the nearest level.
+    level of its largest indicator, where the first level has one minus the sum of the others; an
+    ordered column has the nearest level.
 
     Examples
     --------
@@ -120,7 +121,8 @@ def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None)
     empty = absent.all(axis=0)
     if empty.any():
         listed = name_list([table.names[place] for place in np.flatnonzero(empty)])
-        raise DataError(f"{listed} have no value at all: leave these columns out.")
+        verb = "has" if empty.sum() == 1 else "have"
+        raise DataError(f"{listed} {verb} no value at all: leave such columns out.")
     columns = absent.sum(axis=0)
     report = {
         "rows": len(absent),
@@ -139,9 +141,9 @@ def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]
     listed = name_list(list(report["columns"]))
     if kept < 2:
         raise DataError(
-            f"The table has only {kept} row(s) without missing values (in {listed}), so that "
-            "dropping the others leaves nothing to learn from: use missing='impute', or leave "
-            "those columns out."
+            f"The table has only {counted(kept, 'row')} without missing values (in {listed}), so "
+            "that dropping the others leaves nothing to learn from: use missing='impute', or "
+            "leave those columns out."
         )
     if dropped:
         warnings.warn(

@@ -236,7 +236,7 @@ def _positions(order: ArrayLike, d: int) -> NDArray[np.intp]:
 def respecting(order: ArrayLike, before: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Rearrange an order so that u comes before v wherever ``before[u, v]``.
 
-    The next variable is always the first in the given order of those that may come next.
+    The next variable is the earliest, in the given order, of those that may come next.
 
     >>> before = np.zeros((3, 3), bool)
     >>> before[2, 0] = True

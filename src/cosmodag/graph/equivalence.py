@@ -88,8 +88,8 @@ class EquivalenceClass:
     def __repr__(self) -> str:
         arrows, lines = len(self.directed), len(self.undirected)
         return (
-            f"<EquivalenceClass of {len(self.names)} variables: {counted(arrows, 'arrow')}, "
-            f"{counted(lines, 'line')}>"
+            f"<EquivalenceClass of {counted(len(self.names), 'variable')}: "
+            f"{counted(arrows, 'arrow')}, {counted(lines, 'line')}>"
         )
 
 
@@ -192,7 +192,7 @@ def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]
 
 
 def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
-    """Mark the compelled arcs without fixed ones, in time linear in vertices and arcs.
+    """Mark the arcs that are compelled without any fixed arc, in linear time.
 
     Chickering (1995) labels arcs head by head in topological order, and for one head from the
     latest tail to the earliest. The latest parent x of v decides about all arcs into v: they are

@@ -59,10 +59,10 @@ def _quoted(name: Any) -> str:
     return f'"{escaped}"'
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str | None = None) -> str:
     """Write a number with its noun, in the plural except for 1.
 
-    >>> counted(1, "arc"), counted(1200, "arc")
-    ('1 arc', '1,200 arcs')
+    >>> counted(1, "arc"), counted(1200, "arc"), counted(0, "entry", "entries")
+    ('1 arc', '1,200 arcs', '0 entries')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -14,9 +14,9 @@ class ColumnKind:
     Attributes
     ----------
     kind
-        Columns of text are encoded: they hold the numbers 0, 1, … of their levels, and are binary,
-        categorical or ordinal. So do columns of numbers that are declared to be categories; other
-        columns of numbers keep their values.
+        Columns of text, and columns of numbers that are declared to be categories, hold the numbers
+        0, 1, … of their levels; those of text are binary, categorical or ordinal. Other columns of
+        numbers keep their values.
     levels
         Labels of the levels, in the order of their numbers; empty if the column keeps its values.
     reason

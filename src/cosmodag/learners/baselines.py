@@ -43,9 +43,8 @@ class SortLearner(RefinedLearner):
     ----------
     criterion : {"bic", "aic", "none"}
         Information criterion by which the adaptive lasso chooses among the predecessors of a
-        variable, without refinement; ``"none"`` is least squares on all predecessors. It also works
-        with fewer rows than columns
-        (:func:`cosmodag.learners.regression.regress_on_predecessors`).
+        variable, without refinement; ``"none"`` is least squares on all predecessors. Rows may be
+        fewer than columns (:func:`cosmodag.learners.regression.regress_on_predecessors`).
     refine : {"auto", "prune", "order", None}
         Use of the order: regression on the predecessors (None), or refinement to a graph, as in
         :class:`cosmodag.Cosmo`.

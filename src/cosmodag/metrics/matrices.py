@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.read import as_graph, is_model
 
@@ -28,7 +29,7 @@ def labelled(matrix: Matrix, label: str) -> Labelled:
     """Check a matrix, and read the names of its variables from the labels of a data frame.
 
     Columns are reordered to match the rows. If only the rows are numbered 0, 1, …, the names are
-    those of the columns; if both are numbered, there are no names.
+    those of the columns; if the columns are numbered, there are no names.
     """
     names: list[Hashable] | None = None
     if hasattr(matrix, "columns"):
@@ -151,8 +152,9 @@ def _common_names(
     stray = [name for name in narrower[0].names if name not in known]
     if stray and (_is_nameless(narrower[0]) or _is_nameless(wider[0])):
         raise DataError(
-            f"{labels[0]} has {len(true_graph.names)} nodes and {labels[1]} {len(graph.names)}, "
-            "and one of them has no names: use the same nodes in both, or name the nodes of both."
+            f"{labels[0]} has {counted(len(true_graph.names), 'node')} and {labels[1]} "
+            f"{len(graph.names)}, and one of them has no names: use the same nodes in both, or "
+            "name the nodes of both."
         )
     if stray:
         raise DataError(

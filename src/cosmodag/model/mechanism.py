@@ -136,8 +136,8 @@ class MixedMLP(Mechanism):
 
     W_uv· = H_uv· S_uv holds the weights from all inputs of u to the hidden units of f_v, so an arc
     has one orientation, however many levels its ends have. Every network has as many outputs as the
-    variable with most levels needs; the loss uses the first output of a numeric variable, and one
-    utility (log-odds) for each level but the first of a category.
+    variable with the most levels needs. The loss uses the first output of a numeric variable, and
+    one utility (log-odds) for each level but the first of a category.
     """
 
     hidden: tuple[int, ...]

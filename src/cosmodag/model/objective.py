@@ -77,7 +77,7 @@ def half_squared_error(rows: Predicted) -> jax.Array:
 
 
 def log_squared_error(rows: Predicted) -> jax.Array:
-    """½ d log(Σ (x̂ − x)² / B): minus the log-likelihood, with one unknown noise variance."""
+    """½ d log(Σ (x̂ − x)² / B): minus the Gaussian log-likelihood, with one unknown variance."""
     d = rows.x.shape[1]
     return 0.5 * d * jnp.log(d * mean_squared_error(rows))
 

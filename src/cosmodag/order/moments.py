@@ -27,7 +27,7 @@ class Moments:
     """Second moments of a table, with one set for all variables that use the same rows.
 
     The local score of a variable v uses the rows in which v follows its own equation. These rows
-    differ between variables if v was set by an intervention in some of them; variables with the
+    differ between variables if interventions set some variables in some rows. Variables with the
     same rows form a group and share one matrix of correlations. Columns are centred on the rows
     they use, which replaces an intercept.
 

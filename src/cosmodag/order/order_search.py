@@ -160,8 +160,8 @@ def search(
         stop = should_stop or (lambda: False)
         climb = Climb(run, count, random, stop, on_progress, criterion.slack(penalty))
         with_ends &= not criterion.has_common_variance
-        # An exact search adds nothing if trials never end early, as with entropies, or if rounds
-        # follow, as with a common variance.
+        # Except for moves to the ends, an exact search is not needed with entropies, since no trial
+        # ends early anyway, nor with a common variance, since the rounds below follow.
         is_exact = with_ends or not (criterion.needs_table or criterion.has_common_variance)
         local = climb.search(problem_with(), first, memory, is_exact, with_ends)
         for _ in range(ROUNDS if criterion.has_common_variance else 0):

@@ -37,9 +37,10 @@ At d = 150 it takes .08 s and lowered BIC by 0 to 161 in 10 searches (degree 6 a
 _COLLINEAR = 1e-9
 # Smallest improvement of a score that counts, in units of log-likelihood.
 _LEAST = 1e-6
-# Residual shares up to this multiple of the present one are expected where all predecessors are
-# shrunk under a common noise variance. Without it (a share of 1), polishing took twice the CPU time
-# (18 tables of 30 to 100 variables) and gave the same graphs.
+# With a common noise variance, shrinking from all predecessors assumes that the residual share of a
+# variable stays below this multiple of its present one. With the bound 1 instead, which always
+# holds, polishing took twice the CPU time (18 tables of 30 to 100 variables) and gave the same
+# graphs.
 _CEILING = 1.25
 # Minimum number of rows per predecessor for a start from all predecessors.
 _ROWS_PER_CANDIDATE = 4

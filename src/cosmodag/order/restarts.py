@@ -1,4 +1,4 @@
-"""Restarts: local searches from perturbed copies of the best order, of which the best is kept."""
+"""Restarts: local searches from perturbed copies of the best order so far."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -48,19 +48,19 @@ def default_penalty(n: float, d: int) -> float:
 def most_parents(rows: ArrayLike) -> NDArray[np.float64]:
     """Compute the maximum number of parents of a variable: (rows − 5) // 4, at least one.
 
-    With more parents, a variable can be fitted by chance, whatever the penalty: in 10 rows of 30
-    independent columns 136 to 152 arcs were found, and 1 to 6 with this limit. Differences per
-    variable between equivalence classes (standardised, degree 4, five tables each) with a limit of
-    n − 2 parents, and of a fourth, a fifth and an eighth of that, were 3.28, .95, 1.16, 1.80
-    (d = 100, n = 60), .39, .10, .11, .50 (d = 300, n = 120) and .03, .03, .04, .09 (d = 300,
-    n = 200).
+    In two rows, any variable is a linear function of any other: the maximum is then zero. With more
+    parents, a variable can be fitted by chance, whatever the penalty: in 10 rows of 30 independent
+    columns 136 to 152 arcs were found, and 1 to 6 with this limit. Differences per variable between
+    equivalence classes (standardised, degree 4, five tables each) with a limit of n − 2 parents,
+    and of a fourth, a fifth and an eighth of that, were 3.28, .95, 1.16, 1.80 (d = 100, n = 60),
+    .39, .10, .11, .50 (d = 300, n = 120) and .03, .03, .04, .09 (d = 300, n = 200).
 
     Examples
     --------
-    >>> most_parents([4.0, 13.0, 1000.0]).tolist()
-    [1.0, 2.0, 248.0]
+    >>> most_parents([2.0, 4.0, 13.0, 1000.0]).tolist()
+    [0.0, 1.0, 2.0, 248.0]
     """
-    return np.maximum((np.asarray(rows) - 5) // 4, 1.0)
+    return np.maximum((np.asarray(rows) - 5) // 4, np.asarray(rows) > 2)
 
 
 def growing_penalty(penalty: float, d: int) -> float:

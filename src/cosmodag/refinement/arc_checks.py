@@ -22,6 +22,7 @@ from scipy import sparse
 from cosmodag.data.dependence import arc_tests
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
+from cosmodag.graph.texts import counted
 from cosmodag.order.entropy.spacings import log_densities
 
 Floats = NDArray[np.float64]
@@ -85,7 +86,7 @@ class Dependence:
         """The contradictions in words."""
         kinds = {"curved relations": self.curved, "noise that depends on a parent": self.uneven}
         named = [f"{kind} in {count}" for kind, count in kinds.items() if count]
-        return " and ".join(named) + f" of {self.arcs} arcs"
+        return " and ".join(named) + f" of {counted(self.arcs, 'arc')}"
 
 
 def noise_dependence(
@@ -160,7 +161,7 @@ class ArcCurves(NamedTuple):
     @property
     def description(self) -> str:
         """The contradictions in words."""
-        return f"curved relations in {self.bent} of {self.arcs} arcs"
+        return f"curved relations in {self.bent} of {counted(self.arcs, 'arc')}"
 
 
 def arc_curves(

@@ -30,9 +30,9 @@ def best_of(
 ) -> tuple[Result, list[dict[str, Any]]]:
     """Search from every start, or prune it, and return the best result with a report of all.
 
-    The start of best score is searched first. Other starts are only pruned once two searches have
-    ended at the same score or, with many variables, after two searches (with thousands, after one).
-    Restarts begin from the best result.
+    The start of best score is searched first. Once two searches have ended at the same score, the
+    remaining starts are only pruned. With more than `ALL_UP_TO` variables at most two starts are
+    searched, and with thousands only one, unless rows are few. Restarts begin from the best result.
     """
     names = list(orders)
     if method == "order":

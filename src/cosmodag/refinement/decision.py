@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import name_list
+from cosmodag.graph.texts import counted
 from cosmodag.order.entropy.measure import NonGaussianity, non_gaussianity
 from cosmodag.order.moments import Moments
 from cosmodag.refinement.arc_checks import Dependence, arc_curves, noise_dependence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 
-# Maximum number of variables for the search with entropies: O(n d²) per sweep, which takes seconds.
+# Maximum number of variables for the search with entropies, O(n d²) per sweep: it takes seconds.
 ENTROPY_LIMIT = 300
 _INSTEAD = {"curved": " BlockSearch() (--method block-search) fits curves."}
 _CLASS_ONLY = "so that the Gaussian score was used, which determines only the equivalence class"
@@ -77,8 +78,8 @@ def decide_noise(
     the equivalence class.
 
     `orders` are starts by name. `noise` is ``"auto"``, or a noise model that was decided before,
-    for example on the table of which this one is a resample. `method` is ``"order"``, to search for
-    better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
+    for example on the table from which this one was resampled. `method` is ``"order"``, to search
+    for better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
     only. The other options are those of `refine_linear`.
 
     Examples
@@ -90,7 +91,7 @@ def decide_noise(
     'non-gaussian'
     """
     stop = should_stop or (lambda: False)
-    scale_free = {name: order for name, order in orders.items() if name not in by_units}
+    unit_free = {name: order for name, order in orders.items() if name not in by_units}
 
     def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
         return search_non_gaussian(
@@ -107,7 +108,7 @@ def decide_noise(
         )
 
     if noise == "non-gaussian" and method == "order":
-        return by_entropy(scale_free)
+        return by_entropy(unit_free)
 
     def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Decided:
         return refine_linear(
@@ -131,7 +132,7 @@ def decide_noise(
         # Interventions determine directions whatever the noise. The order that they lead to is
         # therefore a start of every search.
         by_experiments = {"experiments": search(orders, "gaussian", None).order}
-        orders, scale_free = {**orders, **by_experiments}, {**scale_free, **by_experiments}
+        orders, unit_free = {**orders, **by_experiments}, {**unit_free, **by_experiments}
     score = "gaussian" if noise == "non-gaussian" else noise
     reason = None
     if noise == "auto":
@@ -145,7 +146,7 @@ def decide_noise(
     if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
         return found
     return _beyond_gaussian(
-        given, found, lambda: by_entropy({**scale_free, "gaussian search": found.order})
+        given, found, lambda: by_entropy({**unit_free, "gaussian search": found.order})
     )
 
 
@@ -154,8 +155,8 @@ def _beyond_gaussian(
 ) -> Decided:
     """Replace a Gaussian result by a non-Gaussian one if the data support that model.
 
-    Returns the Gaussian result, with a doubt if the residuals are not Gaussian but the model of
-    independent non-Gaussian noise is refuted.
+    Otherwise the Gaussian result is returned; with a doubt if the residuals are not Gaussian, but a
+    linear model with independent noise is refuted.
     """
     # In rows in which a variable was set, its residual is not noise.
     rows = slice(None) if given.counted is None else given.untouched
@@ -173,7 +174,9 @@ def _beyond_gaussian(
     coarse = joined[few_valued(given.X[:, joined])]
     if len(coarse):
         listed = name_list([given.names[v] for v in coarse])
-        finding = f"few distinct values in {len(coarse)} of {len(joined)} columns ({listed})"
+        finding = (
+            f"few distinct values in {len(coarse)} of {counted(len(joined), 'column')} ({listed})"
+        )
         columns = tuple(coarse.tolist())
         share = len(coarse) / len(joined)
         return _doubted(found, scores, "few_valued_noise", columns, share, finding)
@@ -222,5 +225,5 @@ def _confirmed(verdict: NonGaussianity, dependence: Dependence) -> str:
     return (
         f"The residuals are not Gaussian (gain in log-likelihood: {verdict.gain:.0f}; by chance: "
         f"at most {verdict.threshold:.0f}), and they depend on a parent in {dependence.refuted} "
-        f"of {dependence.arcs} arcs."
+        f"of {counted(dependence.arcs, 'arc')}."
     )

@@ -1,4 +1,4 @@
-"""Job of a refinement: prune a start or search from it; results of starts and of the decision."""
+"""One job of a refinement, which prunes a start or searches from it, and the results."""
 
 from __future__ import annotations
 

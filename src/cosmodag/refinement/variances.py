@@ -160,7 +160,7 @@ class Variances:
     # Log-likelihoods minus the penalties of arcs and variances, up to a constant.
     equal: float
     unequal: float
-    # The first minus the second, and the smallest margin with which equal variances are assumed.
+    # The first minus the second, and the margin above which equal variances are assumed.
     margin: float
     needed: float
 
@@ -226,7 +226,7 @@ def are_plausible(moments: Moments, graph: RegressionGraph) -> bool:
 
 
 class Spread(NamedTuple):
-    """Spread of the logarithms of noise variances, and its limit if the variances are equal."""
+    """Spread of the logarithms of noise variances, and the limit below which it is small."""
 
     found: float
     limit: float
@@ -240,7 +240,7 @@ class Spread(NamedTuple):
 def spread_of(variances: Floats, rows: float) -> Spread:
     """Measure the spread of noise variances, robust against a few outliers.
 
-    Each variance was estimated from a number of `rows`.
+    Each variance was estimated from this number of `rows`.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def thumbnail(model: "FittedGraph") -> str:
     True
     """
     d, edges = model.n_features_in_, model.edges_
-    text = f"{type(model).__name__}: {counted(edges.nnz, 'arc')} among {d} variables"
+    text = f"{type(model).__name__}: {counted(edges.nnz, 'arc')} among {counted(d, 'variable')}"
     if d > _MOST:
         text += "; <code>model.report('report.html')</code> draws them"
     picture = "" if d > _MOST else _drawing(model)

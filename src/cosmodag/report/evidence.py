@@ -11,6 +11,7 @@ from cosmodag.data.diagnose import Finding, before_fit, diagnose
 from cosmodag.data.diagnose.full import by_severity, on_request
 from cosmodag.errors import DataError
 from cosmodag.fit.view.arcs import arc_table, standard_errors
+from cosmodag.graph.texts import counted
 from cosmodag.io.tables.frames import Table
 from cosmodag.report.answers import Answers
 
@@ -119,8 +120,8 @@ def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
     found = np.asarray(shares, np.float64)
     if found.shape != (d, d):
         raise DataError(
-            f"The bootstrap has {found.shape[0]} variables but the model has {d}: give a bootstrap "
-            "of this model."
+            f"The bootstrap has {counted(found.shape[0], 'variable')} but the model has {d}: give "
+            "a bootstrap of this model."
         )
     return found
 

@@ -15,6 +15,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.dag.basis import CURVES, FOUND, FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised
 from cosmodag.graph.dags import is_dag
+from cosmodag.graph.texts import counted
 from cosmodag.io.files import write_bytes
 from cosmodag.io.graphs.read import GraphLike, as_graph, is_model
 from cosmodag.report.drawings import COLOURS
@@ -238,7 +239,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     """
     order = model.order_
     shares = checked_shares(bootstrap.edge_shares, len(order))
-    label = f"share of {resamples_of(bootstrap)} resamples"
+    label = f"share of {counted(resamples_of(bootstrap), 'resample')}"
     ax = _heat_map(ax, shares, model, "Blues", (0, 1), label)
     place, edges = np.argsort(order), model.edges_
     size = max(1.0, min(24.0, 600.0 / len(order)))

@@ -64,14 +64,14 @@ def story_of(
 
 def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
     arcs, d = model.edges_.nnz, model.n_features_in_
-    source = "" if rows is None else f" from {rows:,} rows"
+    source = "" if rows is None else f" from {counted(rows, 'row')}"
     if not arcs:
         return (
-            f"No arc was found among {d:,} variables{source}: the data give no evidence that any "
-            "of them depends on another."
+            f"No arc was found among {counted(d, 'variable')}{source}: the data give no evidence "
+            "that any of them depends on another."
         )
     verb = "was" if arcs == 1 else "were"
-    return f"{counted(arcs, 'arc')} among {d:,} variables {verb} learnt{source}."
+    return f"{counted(arcs, 'arc')} among {counted(d, 'variable')} {verb} learnt{source}."
 
 
 def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
@@ -237,7 +237,7 @@ def _missing(model: "StructureLearner") -> str | None:
         return None
     treatment = {"drop": "their rows were dropped", "impute": "they were imputed from the others"}
     treated = treatment.get(str(getattr(model, "missing", "")), "")
-    return f"{report['entries']:,} entries ({report['share']:.1%}); {treated}."
+    return f"{counted(report['entries'], 'entry', 'entries')} ({report['share']:.1%}); {treated}."
 
 
 def _noise_scores(model: "StructureLearner") -> str | None:

@@ -18,6 +18,7 @@ from cosmodag.fit.missing import complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.settle import chosen_arcs, count_arcs
+from cosmodag.graph.texts import counted
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.regression import regress_on_predecessors
 from cosmodag.warning_filters import ignoring
@@ -70,7 +71,9 @@ def held_out(
     table, targets, *_ = complete(model, X, entries)
     n = len(table.X)
     if n < 2 * folds:
-        raise DataError(f"{n} rows are too few for {folds} folds: give fewer folds, or more rows.")
+        raise DataError(
+            f"The table has too few rows ({n:,}) for {folds} folds: give fewer folds, or more rows."
+        )
     (seed,) = seeds_from(random_state, 1)
     fold_of = np.random.default_rng(seed).permutation(n) % folds
     tasks = []
@@ -96,8 +99,10 @@ def extended_bic(
     .. math:: -2 \ell + k \log n + 4 \gamma\, k \log d
 
     with the Gaussian log-likelihood :math:`\ell` of the table and k parameters of arcs (Foygel and
-    Drton 2010); :math:`\gamma = 0` is the BIC, and larger values prefer sparser graphs. The number
-    of parameters of an arc of a network is the number of units in the first hidden layer.
+    Drton 2010); :math:`\gamma = 0` is the BIC, and larger values prefer sparser graphs. A line has
+    one parameter, a curve one for each of its polynomials, and an effect on or of a category one
+    for each level but the first. The number of parameters of an arc of a network is the number of
+    units in the first hidden layer.
 
     Parameters
     ----------
@@ -126,7 +131,7 @@ def extended_bic(
     counted = np.ones((len(likelihoods), model.n_features_in_))
     counted = counted if known.counted is None else known.counted
     units = getattr(model, "hidden", (1,))[0]
-    parameters = units * np.bincount(model.edges_.col, minlength=model.n_features_in_)
+    parameters = units * model.fitted_.equations.arc_parameters(model.edges_)
     prices = np.log(counted.sum(axis=0)) + 4 * gamma * math.log(model.n_features_in_)
     varying = ~model.preparation_.constant
     return float(-2 * np.sum(likelihoods * counted[:, varying]) + prices @ parameters)
@@ -193,9 +198,9 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     masks = [mask for mask in (known.targets, known.absent) if mask is not None]
     if any(len(mask) != rows for mask in masks):
         raise DataError(
-            f"The table has {rows} rows, but the model was fitted on {len(masks[0])} rows, some "
-            "with interventions or missing values: give the table that it was fitted on, or "
-            "interventions."
+            f"The table has {counted(rows, 'row')}, but the model was fitted on "
+            f"{counted(len(masks[0]), 'row')}, some with interventions or missing values: give the "
+            "table that it was fitted on, or interventions."
         )
     return known
 

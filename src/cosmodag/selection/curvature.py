@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 _WAVES = 100
 # Penalties on the squared coefficients of waves; the best on held-out rows is used.
 _RIDGES = (1.0, 10.0)
-# Standard deviation of the frequencies, for standardised parents.
+# Root mean square of the length of the frequency vectors, for standardised parents.
 _FREQUENCY = 1.5
 # Penalty on the squared coefficients of lines, against singular matrices.
 _TINY = 1e-6

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 
 SparseMatrix = Any  # scipy ships no types; always a csr_array here
 
@@ -73,8 +74,8 @@ def scale_free(nodes: int, attachments: int, rng: np.random.Generator) -> Sparse
     """
     if not 1 <= attachments < nodes:
         raise DataError(
-            f"A scale-free graph of {nodes} nodes needs at least 1 and fewer than {nodes} arcs per "
-            f"new node, not {attachments}: change k or d."
+            f"A scale-free graph of {counted(nodes, 'node')} needs at least 1 and fewer than "
+            f"{nodes} arcs per new node, not {attachments}: change k or d."
         )
     # The urn contains every node once, and once more for each arc it receives, so that a uniform
     # draw is proportional to in-degree plus one. Repeats are drawn again to keep targets distinct.
@@ -174,8 +175,13 @@ def generations(graph: SparseMatrix) -> list[NDArray[np.intp]]:
     [[0, 1], [2]]
     """
     children = sparse.csr_array(graph != 0)
-    children.eliminate_zeros()
     nodes = children.shape[0]
+    if children.shape != (nodes, nodes):
+        raise DataError(
+            f"A graph is a square matrix, with the arc u → v at [u, v], not one of shape "
+            f"{children.shape}."
+        )
+    children.eliminate_zeros()
     missing_parents = np.bincount(children.indices, minlength=nodes)
     layers: list[NDArray[np.intp]] = []
     layer = np.flatnonzero(missing_parents == 0)
@@ -210,8 +216,10 @@ def _relabelled(
 
 
 def _check_room(edges: int, room: int, nodes: int, kind: str) -> None:
+    if nodes < 0:
+        raise DataError(f"{kind.capitalize()} needs a number of nodes of at least 0, not {nodes}.")
     if not 0 <= edges <= room:
         raise DataError(
-            f"{kind.capitalize()} of {nodes} nodes has room for {room} arcs, not {edges}: "
-            "use more nodes or fewer arcs."
+            f"{kind.capitalize()} of {counted(nodes, 'node')} has room for {counted(room, 'arc')}, "
+            f"not {edges}: use more nodes or fewer arcs."
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import random_weights
 from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate, sample_nonlinear
@@ -62,8 +63,8 @@ def interventional(
     kind : {"perfect", "imperfect"}
         *Perfect*: the variable no longer depends on its parents, and is drawn from a normal
         distribution with the mean and (times `strength`) the standard deviation of its
-        observations. *Imperfect*: it keeps its parents, but has newly drawn weights, and noise of
-        twice the scale; only for linear mechanisms.
+        observations. *Imperfect*: it keeps its parents, but has new weights, drawn like the old
+        ones, and noise of twice the scale; only for linear mechanisms.
     strength : float
         Factor of the standard deviation of perfect interventions; larger values have clearer
         effects.
@@ -131,7 +132,7 @@ def _target_sets(
         return [(v,) for v in range(d)]
     if isinstance(targets, int | np.integer):
         if not 0 <= targets <= d:
-            raise DataError(f"targets is {targets}, but there are {d} variables.")
+            raise DataError(f"targets is {targets}, but the graph has {counted(d, 'variable')}.")
         return [(int(v),) for v in np.sort(rng.choice(d, targets, replace=False))]
     known: dict[Any, int] = dict(zip((*names, *range(d)), (*range(d), *range(d)), strict=True))
     found = []
@@ -151,7 +152,7 @@ def _linear(
     held: Matrix | None,
     rng: np.random.Generator,
 ) -> Matrix:
-    """Draw rows of a linear model in which the variables of `mask` are held or have new weights."""
+    """Draw rows of a linear model; variables in `mask` are held, or have changed equations."""
     d = len(data.names)
     found = np.empty(mask.shape)
     for chosen in np.unique(mask, axis=0):

@@ -173,8 +173,8 @@ def sample_nonlinear(
 
     Notes
     -----
-    Gaussian processes need the factorisation of an n × n matrix per node: 10,000 samples take about
-    a gigabyte and a minute per node.
+    Gaussian processes need the factorisation of an n × n matrix per node: with 10,000 samples, this
+    takes a minute per node, and about a gigabyte of memory in all.
 
     Examples
     --------
@@ -189,9 +189,10 @@ def sample_nonlinear(
     # With a separate stream, the functions do not depend on the number of samples.
     function_rng = np.random.default_rng(rng.integers(2**63))
     values = draw_noise("gauss", samples, scales, graph.shape[0], rng)
+    order = np.concatenate(generations(graph))
     parents = sparse.csc_array(graph != 0)  # a stored zero is not an arc
     parents.eliminate_zeros()
-    for node in np.concatenate(generations(graph)):
+    for node in order:
         inputs = parents.indices[parents.indptr[node] : parents.indptr[node + 1]]
         if inputs.size:
             values[:, node] += NONLINEAR[mechanism](values[:, inputs], function_rng)

@@ -78,7 +78,7 @@ class CosineAnnealing:
 
 
 SMALL_RADIUS = 0.95
-"""Bound that implements the published condition s ≤ 0.9, midway between tenths against rounding."""
+"""Bound for the published condition s ≤ 0.9: between two tenths, where rounding does not matter."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.graph.dags import DENSE_LIMIT
+from cosmodag.graph.texts import counted
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import SAMPLES, Fit, fit_resamples
@@ -93,8 +94,8 @@ def bootstrap(
         The regime of each row, as for ``fit``. Rows are drawn within regimes. Targets are found
         once, on the whole table: probabilities do not include the uncertainty of targets.
     sample : {"bootstrap", "half"}
-        All rows, drawn with replacement; or half of the rows, without replacement, which is more
-        cautious.
+        As many rows as the table has, drawn with replacement; or half of the rows, without
+        replacement, which is more cautious.
     engine : {"local", "ray"}
         Fit on this machine, or distribute resamples over a Ray cluster.
     address : str, optional
@@ -146,10 +147,10 @@ def bootstrap(
     names: list[Any] = given.names if given.is_named else list(range(d))
     result = BootstrapResult(names, seeds, sample, given.known.required)
     begin = monotonic()
-    result.doubts = _decide(result, learner, of_table, given, max_time)
-    remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
     label = f"bootstrap of {type(model).__name__}"
     try:
+        result.doubts = _decide(result, learner, of_table, given, max_time)
+        remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
         # Warnings of single resamples repeat those of the fit to the whole table.
         with Watch(n, label, remaining, verbose) as watch, ignoring(CosmodagWarning):
             if engine == "local":
@@ -208,7 +209,7 @@ def _decide(
 def _fitted(
     learner: StructureLearner, given: Prepared, max_time: float | None, seed: int
 ) -> StructureLearner:
-    """Fit a copy of the learner to the whole table, with `seed` if its random state has none."""
+    """Fit a copy of the learner to the whole table, with `seed` unless it has one."""
     whole: StructureLearner = clone(learner)
     parameters = whole.get_params(deep=False)
     if not isinstance(parameters.get("random_state", 0), int | np.integer):
@@ -258,10 +259,10 @@ def _warn_if_short(result: BootstrapResult) -> None:
     is_late = result.stopped == "time"
     cause = "max_time was reached" if is_late else "the others diverged or were lost"
     if not done:
-        raise NoResampleError(f"None of {asked} resamples was fitted, because {cause}.")
+        raise NoResampleError(f"None of {counted(asked, 'resample')} was fitted, because {cause}.")
     warnings.warn(
-        f"{done} of {asked} resamples were fitted, because {cause}: the probabilities are "
-        "fractions of these.",
+        f"{done} of {counted(asked, 'resample')} were fitted, because {cause}: the probabilities "
+        "are fractions of these.",
         InterruptedWarning,
         stacklevel=3,
     )

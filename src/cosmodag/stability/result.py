@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.dags import drop_cycles
 from cosmodag.graph.equivalence import essential_graph
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,9 +78,11 @@ class BootstrapResult:
         edges = np.count_nonzero(np.triu(self.edge_probabilities) >= _SURE)
         arrows = np.count_nonzero(self.direction_probabilities >= _SURE)
         cause = {None: "", "time": ", stopped by max_time", "interrupt": ", interrupted"}
-        found = f"{edges} edges with probability {_SURE} or more, {arrows} of them directed"
+        found = (
+            f"{counted(edges, 'edge')} with probability {_SURE} or more, {arrows} of them directed"
+        )
         return (
-            f"<BootstrapResult: {len(self.done)} of {len(self.seeds)} resamples"
+            f"<BootstrapResult: {len(self.done)} of {counted(len(self.seeds), 'resample')}"
             f"{cause[self.stopped]}; {'probabilities withheld' if self.doubts else found}>"
         )
 

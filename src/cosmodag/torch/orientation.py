@@ -43,8 +43,8 @@ class SmoothOrientation(nn.Module):
     """Learnable priorities of variables, and the matrix S by which they orient arcs.
 
     The elementwise product of any (d, d) matrix of strengths and the output of this module is
-    acyclic in the limit of a low temperature (Theorem 1), so that a model needs no acyclicity
-    penalty. Forbidden arcs are zeros of `support`; the diagonal is always zero.
+    acyclic in the limit of a low temperature, whatever the priorities (Theorem 1), so that a model
+    needs no acyclicity penalty. Forbidden arcs are zeros of `support`; the diagonal is always zero.
 
     Parameters
     ----------

@@ -34,9 +34,9 @@ def test_numbers_stay_what_they_are(values):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([1, None, 2], "row 1 is missing"),
+        ([1, None, 2], "row 2 is missing"),
         (["2024-01-01", "yesterday"], "'yesterday' is not a time"),
-        (pd.to_datetime(["2024-01-01", None]), "row 1 is missing"),
+        (pd.to_datetime(["2024-01-01", None]), "row 2 is missing"),
     ],
 )
 def test_what_is_no_time_is_refused_by_name(values, message):

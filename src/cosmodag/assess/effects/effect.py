@@ -19,13 +19,14 @@ class Effect:
         The two values, or labels, of the cause that are compared.
     estimate : float
         Change of the mean of the effect in the fitted graph. If `identified` is False, other graphs
-        fit equally well, and `possible` has the change in each.
+        fit equally well, and for linear equations `possible` has the change in each.
     low, high : float
         Ends of the interval, over all graphs of the class; NaN if there is no interval.
     level : float
         Nominal probability that the interval contains the true effect.
     possible : tuple of float
-        Effects in the graphs of the class, ascending.
+        Effects in the graphs of the class, ascending; for equations that are not linear, only the
+        effect in the fitted graph.
     identified : bool
         Whether all graphs of the class agree on the effect.
     adjustment : tuple
@@ -66,7 +67,7 @@ class Effect:
     @property
     def is_nothing(self) -> bool:
         """Whether the effect is zero in all graphs of the class."""
-        return not any(self.possible)
+        return self.identified and not any(self.possible)
 
     def facts(self) -> dict[str, Any]:
         """Return plain values, for files: the fields, and the answer in words."""
@@ -75,10 +76,16 @@ class Effect:
     def _answer(self) -> str:
         kind = "direct effect" if self.direct else "effect"
         if self.is_nothing:
-            why = "no arc joins them" if self.direct else "no directed path joins them"
+            link = "arc" if self.direct else "directed path"
             return (
                 f"{self.cause} has no {kind} on {self.effect} in any graph that fits equally well: "
-                f"{why}.{self._interval()}"
+                f"no {link} leads from {self.cause} to {self.effect}.{self._interval()}"
+            )
+        if not self.identified and len(self.possible) == 1:
+            return (
+                f"The data leave the {kind} of {self.cause} on {self.effect} open: "
+                f"{_number(self.estimate)} in this graph, for {self._step()}, and possibly another "
+                f"in graphs that fit equally well.{self._interval()}"
             )
         if not self.identified:
             return (

@@ -167,7 +167,7 @@ class MixedGraph:
         return found
 
     def possible_descendants(self, start: int, avoiding: int) -> set[int]:
-        """Return `start` and all that arrows and lines may reach from it without `avoiding`."""
+        """Return `start` and all that arrows and lines reach from it without passing `avoiding`."""
         return _reached({start}, self.children, self.siblings, avoiding={avoiding})
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, repeat
+from itertools import pairwise, permutations, repeat
 from typing import Any
 
 import numpy as np
@@ -153,7 +153,7 @@ class Effects:
             low = min(float(np.quantile(lows, outside)), least)
             high = max(float(np.quantile(highs, 1 - outside)), most)
             return low, high, fits.source
-        if self.covariance is None and not found.is_zero:
+        if self.covariance is None and not (found.is_zero and found.identified):
             return np.nan, np.nan, "set bootstrap= to a number of resamples"
         centres = np.array([slope.value for slope in found.slopes])
         errors = np.array([slope.error for slope in found.slopes])
@@ -204,6 +204,9 @@ def _simulated_effects(dag: FittedDAG, view: ClassView) -> NDArray[np.float64]:
     is_category = np.array([not kind_of(dag, v).is_number for v in range(dag.d)])
     found[~causes & ~np.eye(dag.d, dtype=bool)] = 0.0
     found[causes & (is_category[:, None] | is_category)] = np.nan
+    for x, y in permutations(range(dag.d), 2):
+        if view.is_open(x, y):
+            found[x, y] = np.nan
     return found
 
 

@@ -160,11 +160,11 @@ def possible_effects(
         slopes = (Slope(one.value * step, one.error * abs(step)) for one in found.slopes)
         return found._replace(slopes=tuple(slopes))
     if direct:
-        parents, identified = view.dag.parents[y], not view.mixed.siblings[y]
+        parents, siblings = view.dag.parents[y], view.mixed.siblings[y]
         if x not in parents:
-            return Possible((_ZERO,), identified, frozenset())
+            return Possible((_ZERO,), x not in siblings, frozenset())
         slope = direct_contrast(dag, x, y, values)
-        return Possible((slope,), identified, frozenset(parents - {x}))
+        return Possible((slope,), not siblings, frozenset(parents - {x}))
     if y not in view.dag.descendants(x):
         return Possible((_ZERO,), not view.is_open(x, y), frozenset())
     means, errors = contrasts(dag, x, values)

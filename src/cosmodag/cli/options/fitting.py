@@ -108,9 +108,9 @@ class LearnerOptions:
     seed: SeedOption = None
 
     def parameters(self) -> dict[str, Any]:
-        """Return the options by names of parameters; ``"auto"`` and ``"none"`` of refine as None.
+        """Return the options by the names of the parameters of learners.
 
-        None leaves a parameter at the learner's default, so the caller sets ``--refine none``.
+        None leaves a parameter at its default, so that the caller has to set ``--refine none``.
         """
         given = {**vars(self), "random_state": self.seed}
         del given["seed"]

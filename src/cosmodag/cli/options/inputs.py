@@ -16,7 +16,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
+class LayoutOptions:
+    """Options for the layout of a table in a file, by the names of parameters of `read_table`."""
+
+    header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True
+    decimal: Annotated[
+        Literal["auto", ".", ","],
+        typer.Option(help="Decimal mark of a text file; by default detected."),
+    ] = "auto"
+    transpose: Annotated[
+        bool,
+        typer.Option(
+            "--transpose", help="The file has one variable per row, named in its first column."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
+class ReadingOptions(LayoutOptions):
     """Options for reading a table, by the names of the parameters of `read_table`."""
 
     columns: Annotated[
@@ -33,17 +50,6 @@ class ReadingOptions:
             help="Leave out these columns, for example --drop id,date. May be repeated.",
         ),
     ] = None
-    header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True
-    decimal: Annotated[
-        Literal["auto", ".", ","],
-        typer.Option(help="Decimal mark of a text file; by default detected."),
-    ] = "auto"
-    transpose: Annotated[
-        bool,
-        typer.Option(
-            "--transpose", help="The file has one variable per row, named in its first column."
-        ),
-    ] = False
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,8 @@ def make_learner(
             )
     types = {parameter.name: parameter.type for parameter in parameters_of(ENTRIES[method])}
     for name, value in settings.items():
+        if types[name] == "bool" and not isinstance(value, bool):
+            raise DataError(f"--set {name} takes true or false, but got '{value}'.")
         if types[name].startswith("tuple") and isinstance(value, int):
             given[name] = (value,)
         else:

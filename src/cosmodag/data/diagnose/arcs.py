@@ -12,6 +12,7 @@ from cosmodag.data.diagnose.hidden_groups import Equations
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import name_list
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
+from cosmodag.graph.texts import counted
 
 # Number of standard errors beyond which an arc counts as refuted, the fraction of refuted arcs that
 # is reported, and the false-alarm probability for the strongest arc.
@@ -126,7 +127,7 @@ def _finding_about_arcs(
     listed = name_list(
         [f"{names[u]} → {names[v]}" for u, v in zip(tails, heads, strict=True)], most=3
     )
-    text = sentence.replace("{arcs}", f"{len(tails)} of {len(found)} arcs ({listed})")
+    text = sentence.replace("{arcs}", f"{len(tails)} of {counted(len(found), 'arc')} ({listed})")
     columns = [names[column] for column in sorted({*tails, *heads})]
     return about(kind, columns, text, found.mean())
 

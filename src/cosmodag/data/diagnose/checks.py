@@ -33,6 +33,7 @@ from cosmodag.data.diagnose.scale import (
 from cosmodag.data.diagnose.series import changing_series
 from cosmodag.data.kinds.decision import FEW_VALUES, value_counts
 from cosmodag.errors import name_list
+from cosmodag.graph.texts import counted
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
 
 MOST_CORRELATED = 500
@@ -272,8 +273,8 @@ def _hidden_causes(
     )
     sentence = (
         f"{explanation} the columns better than arcs among them (penalised log-likelihood higher "
-        f"by {found.gain:.0f}, with {found.arcs_after} arcs instead of {found.arcs_before}), so "
-        f"arcs among {name_list(named)} may reflect causes that are not in the table: measure "
-        "these, or read the arcs as associations."
+        f"by {found.gain:.0f}, with {counted(found.arcs_after, 'arc')} instead of "
+        f"{found.arcs_before}), so arcs among {name_list(named)} may reflect causes that are not "
+        "in the table: measure these, or read the arcs as associations."
     )
     return [Finding("hidden_causes", named, found.gain, "warning", sentence)]

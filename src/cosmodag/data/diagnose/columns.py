@@ -59,7 +59,7 @@ def duplicates(groups: list[list[int]], names: Sequence[str]) -> list[Finding]:
     """Report columns that are equal in every row."""
     named = [[names[column] for column in group] for group in groups]
     columns = tuple(name for group in named for name in group)
-    listed = first_of([name_list(group) for group in named], 3, "more groups", "; one of ")
+    listed = first_of([name_list(group) for group in named], 3, "group", "; one of ")
     sentence = (
         "Columns that are equal in every row are interchangeable, so their arcs are arbitrary: "
         f"keep only one of {listed}."
@@ -105,7 +105,7 @@ def near_duplicates(standard: NDArray[np.float64], names: Sequence[str]) -> list
     most = max(abs(float(correlations[a, b])) for a, b in pairs)
     listed = [f"{names[a]!r} and {names[b]!r}" for a, b in pairs]
     sentence = (
-        f"Some columns measure nearly the same quantity ({first_of(listed, 3, 'more pairs', '; ')};"
+        f"Some columns measure nearly the same quantity ({first_of(listed, 3, 'pair', '; ')};"
         f" correlation up to {most:.5f}), so one can replace the other in any arc: keep one of "
         "each pair."
     )
@@ -207,7 +207,7 @@ def rare_levels(
     shown = [f"{name!r}: {levels}" for name, levels in listed.items()]
     sentence = (
         "Some levels occur in a single row "
-        f"({first_of(shown, _MOST_SHOWN, 'more columns', '; ')}): they are kept, but nothing can "
+        f"({first_of(shown, _MOST_SHOWN, 'column', '; ')}): they are kept, but nothing can "
         "be learnt about them; merge rare levels into one."
     )
     return about("rare_levels", list(listed), sentence)

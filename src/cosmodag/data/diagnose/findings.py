@@ -17,6 +17,7 @@ from cosmodag.errors import (
     ScaleWarning,
     name_list,
 )
+from cosmodag.graph.texts import counted
 
 Severity = Literal["error", "warning", "notice"]
 SEVERITIES = get_args(Severity)
@@ -85,14 +86,16 @@ def about(
     return [Finding(name, tuple(columns), number, severity, text)]
 
 
-def first_of(parts: Sequence[str], most: int, others: str = "more", between: str = ", ") -> str:
-    """Join the first parts of a list, and count the others.
+def first_of(parts: Sequence[str], most: int, noun: str = "", between: str = ", ") -> str:
+    """Join the first parts of a list, and count the others, with a noun if one is given.
 
-    >>> first_of(["a", "b", "c"], 2, "more columns")
-    'a, b and 1 more columns'
+    >>> first_of(["a", "b", "c"], 2, "column")
+    'a, b and 1 more column'
     """
-    rest = len(parts) - most
-    return between.join(parts[:most]) + (f" and {rest} {others}" if rest > 0 else "")
+    text, rest = between.join(parts[:most]), len(parts) - most
+    if rest <= 0:
+        return text
+    return f"{text} and {counted(rest, f'more {noun}')}" if noun else f"{text} and {rest} more"
 
 
 def not_examined(columns: int, what: str) -> Finding:

@@ -21,6 +21,7 @@ from cosmodag.data.diagnose.scale import (
 from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
+from cosmodag.graph.texts import counted
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
@@ -199,8 +200,9 @@ def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
     mask: NDArray[np.bool_] = np.asarray(graph) != 0
     if mask.shape != (len(columns), len(columns)):
         raise DataError(
-            f"the graph has shape {mask.shape} but the table has {len(columns)} columns: give a "
-            "square matrix with one row and column per variable."
+            f"the graph has shape {mask.shape} but the table has "
+            f"{counted(len(columns), 'column')}: give a square matrix with one row and column per "
+            "variable."
         )
     return mask
 

@@ -57,7 +57,7 @@ class HiddenCauses:
 
 
 class _State(NamedTuple):
-    """A graph of observed and hidden variables, the moments that it implies, and its gain."""
+    """A graph of observed and hidden variables, their expected moments, and its gain."""
 
     moments: Floats
     parents: Parents

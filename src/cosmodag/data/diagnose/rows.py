@@ -9,6 +9,7 @@ from scipy import linalg, optimize
 from scipy.special import ndtri
 
 from cosmodag.data.diagnose.findings import Finding, about, chosen, first_of
+from cosmodag.graph.texts import counted
 
 _FEWEST = 10
 _FEWEST_PAIRS = 30
@@ -40,7 +41,7 @@ def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
     total = int(numbers.sum())
     sentence = (
         f"{total:,} {'value is' if total == 1 else 'values are'} missing "
-        f"({first_of(listed, 8, 'more columns')}), "
+        f"({first_of(listed, 8, 'column')}), "
         f"{complete:,} of {len(X):,} rows are complete: use only these rows (--missing drop) if "
         "the gaps do not depend on the values, or impute the gaps from the learnt graph (--missing "
         "impute)."
@@ -70,11 +71,14 @@ def few_rows(rows: int, columns: int) -> list[Finding]:
     """Report fewer rows than columns, or fewer than ten."""
     if rows < columns:
         sentence = (
-            f"With {rows} rows for {columns} columns, many graphs fit equally well: collect more "
-            "rows, keep fewer columns, or trust only arcs that survive resampling."
+            f"With {counted(rows, 'row')} for {counted(columns, 'column')}, many graphs fit "
+            "equally well: collect more rows, keep fewer columns, or trust only arcs that survive "
+            "resampling."
         )
     elif rows < _FEWEST:
-        sentence = f"With {rows} rows, few arcs can be told from chance: collect more rows."
+        sentence = (
+            f"With {counted(rows, 'row')}, few arcs can be told from chance: collect more rows."
+        )
     else:
         return []
     return [Finding("few_rows", (), rows / columns, "warning", sentence)]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import nearest, numbered_names
 from cosmodag.io.columns.values import encode_as
 from cosmodag.io.kinds import KINDS, NOT_EXAMINED, ColumnKind, Kind, label_of
@@ -101,7 +102,10 @@ def _by_place(given: Any, names: Sequence[str]) -> dict[int, Any]:
     check_kinds(given)
     entries = _by_name(given, names)
     if not (given is None or isinstance(given, str | Mapping) or len(given) == len(names)):
-        raise DataError(f"kinds has {len(given)} entries, but the table has {len(names)} columns.")
+        raise DataError(
+            f"kinds has {counted(len(given), 'entry', 'entries')}, but the table has "
+            f"{counted(len(names), 'column')}."
+        )
     places = {name: place for place, name in enumerate(names)}
     for name in entries:
         if name not in places:
@@ -121,7 +125,7 @@ def _as_declared(
     if not isinstance(declared, str):
         given = declared if isinstance(declared, ColumnKind) else ColumnKind("ordinal", declared)
         levels = tuple(label_of(level) for level in given.levels)
-        kind = ColumnKind(given.kind, levels, f"{len(levels)} levels as given")
+        kind = ColumnKind(given.kind, levels, f"{counted(len(levels), 'level')} as given")
         return renumbered(name, column, before, kind), kind
     known: Kind = next(kind for kind in KINDS if kind == declared)
     if not before.is_levels:
@@ -130,7 +134,7 @@ def _as_declared(
     if known in _OF_NUMBERS:
         fault = "but its values are labels."
     elif known == "binary" and count > 2:
-        fault = f"but it has {count} levels."
+        fault = f"but it has {counted(count, 'level')}."
     elif known == "ordinal" and count > 2 and before.kind != "ordinal":
         fault = (
             "but not the order of its levels: give them from low to high, as in "
@@ -138,7 +142,7 @@ def _as_declared(
         )
     if fault:
         raise DataError(f"kinds declares {name!r} as {known}, {fault}")
-    return None, replace(before, kind=known, reason=f"as given, {count} levels")
+    return None, replace(before, kind=known, reason=f"as given, {counted(count, 'level')}")
 
 
 def _numbers_as_declared(
@@ -147,7 +151,7 @@ def _numbers_as_declared(
     present = column[~np.isnan(column)]
     if declared == "categorical":
         levels = tuple(label_of(value) for value in np.unique(present).astype(np.float64))
-        kind = ColumnKind("categorical", levels, f"as given, {len(levels)} levels")
+        kind = ColumnKind("categorical", levels, f"as given, {counted(len(levels), 'level')}")
         return renumbered(name, column, NOT_EXAMINED, kind), kind
     if declared == "binary" and len(np.unique(present)) > 2:
         raise DataError(f"kinds declares {name!r} as binary, but it has more than two values.")

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import numbered_names
 
 # A step in time longer than this many times the median step is a gap; months differ by less.
@@ -101,8 +102,8 @@ def lagged(
     columns = tuple(numbered_names(table.shape[1]) if names is None else names)
     if len(columns) != table.shape[1]:
         raise DataError(
-            f"There are {len(columns)} names for {table.shape[1]} columns: give one name for each "
-            "column."
+            f"The table has {counted(table.shape[1], 'column')}, but "
+            f"{counted(len(columns), 'name')}: give one name for each column."
         )
     window = Window(columns, lags)
     whole, times = _sorted_series(len(table), series, time)
@@ -118,9 +119,12 @@ def _sorted_series(
     """Return the rows of each series in time order, and the times of all rows."""
     labels = [0] * n if series is None else list(series)
     times = np.arange(n, dtype=np.float64) if time is None else as_times(time)
-    for what, number in (("labels of series", len(labels)), ("times", len(times))):
+    for what, number in (("label", len(labels)), ("time", len(times))):
         if number != n:
-            raise DataError(f"There are {number} {what} for {n} rows: give one for each row.")
+            raise DataError(
+                f"The table has {counted(n, 'row')}, but {counted(number, what)}: give one for "
+                "each row."
+            )
     members: dict[Hashable, list[int]] = {}
     for row, label in enumerate(labels):
         members.setdefault(label, []).append(row)
@@ -157,8 +161,8 @@ def _windows(series: list[NDArray[np.intp]], lags: int) -> NDArray[np.intp]:
     if not long_enough:
         longest = max((len(rows) for rows in series), default=0)
         raise DataError(
-            f"The longest series without a gap has {longest} rows, but lags={lags} needs "
-            f"{lags + 1}: take fewer lags."
+            f"The longest series without a gap has {counted(longest, 'row')}, but lags={lags} "
+            f"needs {lags + 1}: take fewer lags."
         )
     windows = [
         np.lib.stride_tricks.sliding_window_view(rows, lags + 1)[:, ::-1] for rows in long_enough
@@ -190,7 +194,7 @@ def as_times(values: Any) -> NDArray[np.float64]:
     given = pd.Series(np.asarray(values) if hasattr(values, "dtype") else list(values))
     if given.isna().any():
         row = int(np.flatnonzero(given.isna().to_numpy())[0])
-        raise DataError(f"The time of row {row} is missing: fill it in, or leave the row out.")
+        raise DataError(f"The time of row {row + 1} is missing: fill it in, or leave the row out.")
     if not pd.api.types.is_datetime64_any_dtype(given):
         numbers = pd.to_numeric(given, errors="coerce")
         if not numbers.isna().any():

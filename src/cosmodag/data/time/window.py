@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.knowledge.statement import Edge, Name
 from cosmodag.errors import DataError, KnowledgeError, name_list
+from cosmodag.graph.texts import counted
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class Window:
             return (present,)
         raise KnowledgeError(
             f"The knowledge names {name!r}, which is not a column of the table or of its "
-            f"{self.lags} lags: these are {name_list(self.columns, 10)}."
+            f"{counted(self.lags, 'lag')}: these are {name_list(self.columns, 10)}."
         )
 
     def _effect(self, name: Name) -> str:
@@ -220,6 +221,7 @@ def window_graph(adjacency: ArrayLike, variables: int) -> NDArray[np.float64]:
     weights = np.asarray(adjacency, np.float64)
     if weights.ndim != 2 or not variables or weights.shape[0] % variables:
         raise DataError(
-            f"A graph of shape {weights.shape} is not one of lagged copies of {variables} columns."
+            f"A graph of shape {weights.shape} is not one of lagged copies of "
+            f"{counted(variables, 'column')}."
         )
     return weights[:, :variables].reshape(-1, variables, variables)

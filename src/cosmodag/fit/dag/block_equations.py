@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.dag.by_kind import EquationsByKind
@@ -98,6 +99,13 @@ class BlockEquations(EquationsByKind):
                 block = self.embedding.block(self.in_table(data, u), u, width)
                 total += block @ weights[place : place + width]
         return total
+
+    def arc_parameters(self, edges: sparse.coo_array) -> NDArray[np.int64]:
+        """(d,): number of parameters of the arcs into each variable, besides its constants."""
+        used = np.where(edges.toarray() != 0, self.widths, 0)
+        combinations = np.prod(used + 1, axis=0)
+        rows = np.where(self.joint, combinations - 1, used.sum(axis=0))
+        return np.asarray(rows * self.embedding.targets)
 
     def _places(self, v: int) -> list[tuple[int, int]]:
         """Pairs of a parent of v and its first row in the coefficients."""

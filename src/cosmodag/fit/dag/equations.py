@@ -41,6 +41,10 @@ class FittedEquations(ABC):
         column: NDArray[Any] = self.predict(data, adjacency)[:, v]
         return column
 
+    def arc_parameters(self, edges: sparse.coo_array) -> NDArray[np.int64]:
+        """(d,): number of parameters of the arcs into each variable; by default one per arc."""
+        return np.bincount(edges.col, minlength=edges.shape[1])
+
     def settled(self, unexplained: NDArray[np.float64]) -> "FittedEquations":
         """Return equations whose constants absorb the mean residuals, `unexplained` (d,)."""
         return self

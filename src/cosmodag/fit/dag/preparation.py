@@ -21,8 +21,8 @@ class Preparation:
     """An affine map of each column, and one unit for the whole table.
 
     Penalties and thresholds of a learner are relative to the size of the noise. Division by a
-    common unit makes the fit of a table in metres that of the same table in millimetres, and hardly
-    changes a table whose noise has size one. It does not change the weights of arcs.
+    common unit makes the fit of a table the same in metres and in millimetres, and hardly changes a
+    table whose noise has size one. It does not change the weights of arcs.
 
     Columns of unordered levels are not centred.
     """

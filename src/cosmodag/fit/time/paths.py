@@ -225,10 +225,10 @@ def response_errors(
 ) -> Floats:
     """Compute standard errors of linear responses, (horizon + 1, d, d), as if the graph were known.
 
-    The coefficients of each equation are drawn from their normal distribution by least squares; the
-    errors are the standard deviations, over these draws, of the responses or, if `cumulative`, of
-    their cumulative sums. `data` is the prepared training data, (n, (k + 1) d). Errors are NaN if
-    parents in an equation are redundant, or its rows are too few.
+    The coefficients of each equation are drawn from the normal distribution of the least-squares
+    estimates. The errors are the standard deviations, over these draws, of the responses or, if
+    `cumulative`, of their cumulative sums. `data` is the prepared training data, (n, (k + 1) d).
+    Errors are NaN if parents in an equation are redundant, or its rows are too few.
     """
     d = _window_of(dag).d
     total, squares = np.zeros((2, horizon + 1, d, d))

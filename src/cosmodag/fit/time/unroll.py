@@ -12,6 +12,7 @@ from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.data.time.lags import LaggedTable, lagged
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, name_list
+from cosmodag.graph.texts import counted
 from cosmodag.io.tables.frames import Table, as_table
 
 
@@ -97,7 +98,7 @@ def unroll(
         targets[:, : len(base.names)] = by_entry[found.rows]
         targets = targets if targets.any() else None
     if not len(found.X):
-        raise DataError(f"No row has {lags} rows before it: take fewer lags.")
+        raise DataError(f"No row has {counted(lags, 'row')} before it: take fewer lags.")
     copies = None if base.kinds is None else base.kinds * (lags + 1)
     series = in_time.series if isinstance(in_time.series, str) else None
     time = in_time.time if isinstance(in_time.time, str) else None
@@ -140,9 +141,9 @@ def _about_gaps(found: LaggedTable, rows: int) -> list[Finding]:
             (),
             float(gaps),
             "warning" if used < 0.75 * rows else "notice",
-            f"Times are missing at {gaps} places, and {used} of {rows} rows have the "
-            f"{found.window.lags} rows before them: if rows are successive whatever their times "
-            "(such as working days), leave the times out.",
+            f"Times are missing at {counted(gaps, 'place')}, and {used} of {rows} rows have the "
+            f"{counted(found.window.lags, 'row')} before them: if rows are successive whatever "
+            "their times (such as working days), leave the times out.",
         )
     ]
 

@@ -20,6 +20,7 @@ from cosmodag.fit.time.paths import (
 )
 from cosmodag.fit.time.unroll import InTime, checked_variables, unroll
 from cosmodag.fit.view.questions import Questions
+from cosmodag.graph.texts import counted
 from cosmodag.io.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -219,8 +220,8 @@ class TimeSeriesView(Questions):
         table = checked_variables(given, window, is_array)
         if len(table.X) < window.lags:
             raise DataError(
-                f"A forecast needs the last {window.lags} rows, but X has {len(table.X)}: give at "
-                "least as many rows as lags."
+                f"A forecast needs the last {counted(window.lags, 'row')}, but X has "
+                f"{len(table.X)}: give at least as many rows as lags."
             )
         if by_row.series is not None and len(set(by_row.series)) > 1:
             raise DataError("A forecast continues one series: give the rows of one series only.")

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.errors import name_list
 from cosmodag.fit.dag.basis import BASES
 from cosmodag.fit.view.arcs import arc_table, with_shares
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     import os
@@ -41,8 +42,8 @@ class Summary(str):
 def summary_of(model: "FittedGraph", arcs: int) -> Summary:
     """Describe a fitted model; see `FittedGraph.summary`."""
     table = model.arcs_
-    count = f"{len(table):,} arc{'' if len(table) == 1 else 's'}"
-    title = f"{type(model).__name__}: {count} among {model.n_features_in_:,} variables"
+    count = counted(len(table), "arc")
+    title = f"{type(model).__name__}: {count} among {counted(model.n_features_in_, 'variable')}"
     lines = [title, "=" * len(title)]
     for label, text in _facts(model):
         lines += _labelled(label, text)
@@ -62,9 +63,9 @@ def _labelled(label: str, text: str) -> list[str]:
 
 
 def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
-    rows = f"{len(model.residuals_):,} rows, " if hasattr(model, "residuals_") else ""
+    rows = f"{counted(len(model.residuals_), 'row')}, " if hasattr(model, "residuals_") else ""
     missing = "; missing values were imputed" if hasattr(model, "missing_report_") else ""
-    yield "data", f"{rows}{model.n_features_in_:,} columns{missing}"
+    yield "data", f"{rows}{counted(model.n_features_in_, 'column')}{missing}"
     yield "learner", " ".join(repr(model).split())
     stopped = model.stopped_
     if stopped is not None:
@@ -90,7 +91,7 @@ def _arc_lines(table: "pd.DataFrame", arcs: int) -> list[str]:
     if not len(table):
         return ["no arc found"]
     shown = table.head(arcs).drop(columns="class").dropna(axis=1, how="all")
-    count = f"{len(table):,} arcs" if len(table) > 1 else "1 arc"
+    count = counted(len(table), "arc")
     part = f", {len(shown):,} shown" if len(shown) < len(table) else ""
     forms = {"weight": "{:.4g}", "standardised": "{:+.3f}", "se": "{:.2g}", "t": "{:.1f}"}
     forms |= {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}

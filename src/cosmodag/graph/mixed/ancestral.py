@@ -172,7 +172,7 @@ class _Skeleton:
         return [set(np.flatnonzero(row).tolist()) for row in self.joined]
 
     def in_triangles(self) -> list[tuple[int, int]]:
-        """List the edges whose ends have a common neighbour; hidden causes can add no others."""
+        """List edges whose ends have a common neighbour; only these can be due to hidden causes."""
         steps = self.joined.astype(np.float32)
         inside = self.joined & (steps @ steps > 0)
         return [(int(u), int(v)) for u, v in np.argwhere(np.triu(inside))]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks, check_marks
-from cosmodag.graph.texts import dot_text, tetrad_text
+from cosmodag.graph.texts import counted, dot_text, tetrad_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -123,7 +123,8 @@ class PartialAncestralGraph:
         counts = [(self.number_of(symbol), symbol) for symbol, _ in _SYMBOLS.values()]
         most_first = sorted(counts, key=lambda pair: -pair[0])
         listed = ", ".join(f"{count} {symbol}" for count, symbol in most_first if count)
-        return f"<PartialAncestralGraph of {len(self.names)} variables: {listed or 'no edges'}>"
+        variables = counted(len(self.names), "variable")
+        return f"<PartialAncestralGraph of {variables}: {listed or 'no edges'}>"
 
     def _written(self, spelling: int) -> list[tuple[Any, str, Any]]:
         symbols = ((u, _SYMBOLS[self._ends(u, v)][spelling], v) for u, v in self._pairs())

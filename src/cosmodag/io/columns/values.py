@@ -79,9 +79,8 @@ def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:
         place = places.get(label, texts.get(str(label)))
         if place is None:
             raise DataError(
-                f"column {name!r} has the level {label!r}, which is not among its known levels "
-                f"({name_list(kind.levels)}): leave out the rows that hold it, or learn from a "
-                "table that has it."
+                f"column {name!r} has no level {label!r}, only {name_list(kind.levels)}: correct "
+                "this value, or learn from a table that has it."
             )
         return float(place)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError, name_list
+from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -53,7 +54,7 @@ class Graph:
         _check_names(names)
         if self.weights.shape != (len(names), len(names)):
             raise DataError(
-                f"a graph of {len(names)} nodes needs weights of shape ({len(names)}, "
+                f"a graph of {counted(len(names), 'node')} needs weights of shape ({len(names)}, "
                 f"{len(names)}), not {self.weights.shape}."
             )
         if self.weights.dtype.kind not in "fiub":

@@ -125,8 +125,8 @@ def as_table(
         found_names = [str(name) for name in names]
         if len(found_names) != columns:
             raise DataError(
-                f"{source} has {columns} columns but {len(found_names)} names were given: "
-                "give one name per column."
+                f"{source} has {counted(columns, 'column')} but was given "
+                f"{counted(len(found_names), 'name')}: give one name per column."
             )
     if found_names is None:
         found_names = numbered_names(columns)

@@ -79,7 +79,7 @@ def find_separator(records: Sequence[str], spaces: bool = False) -> str:
 
 
 def _is_spaced(records: Sequence[str]) -> bool:
-    """Whether spaces split all records into equal numbers of fields, numbers in the last."""
+    """Whether spaces split the records into equally many fields, and the last into numbers."""
     split = [fields(record, WHITESPACE) for record in records]
     return (
         len({len(each) for each in split}) == 1
@@ -197,8 +197,8 @@ def _parse(
 
 def _unreadable(source: str, width: int) -> DataError:
     return DataError(
-        f"{source} cannot be read as a table of {width} columns: check its quotes, separators and "
-        "line ends."
+        f"{source} cannot be read as a table of {counted(width, 'column')}: check its quotes, "
+        "separators and line ends."
     )
 
 

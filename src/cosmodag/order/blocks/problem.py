@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import counted
 from cosmodag.order.moments import Moments
 
 Bools = NDArray[np.bool_]
@@ -60,7 +61,8 @@ class BlockProblem:
             raise DataError("shortest must lie between 1 and the width of each variable.")
         if widths.sum() != self.moments.variables:
             raise DataError(
-                f"widths add up to {widths.sum()}, but there are {self.moments.variables} columns."
+                f"widths add up to {widths.sum()}, but the moments are of "
+                f"{counted(self.moments.variables, 'column')}."
             )
         object.__setattr__(self, "widths", widths)
         object.__setattr__(self, "targets", targets)

@@ -1,4 +1,4 @@
-"""Entropy of residuals from two moments, and a test whether residuals are Gaussian.
+"""Entropy of residuals from two moments, and a test of whether residuals are Gaussian.
 
 A variable u of mean 0 and variance 1 has an entropy below the Gaussian one by about
 

@@ -137,8 +137,8 @@ def shrink(
     """Drop the least useful columns of a path of k; return the number kept, and the variance.
 
     ``ints[3]`` marks the columns that are kept: the first ``forced``, and every column whose
-    removal would raise the variance by at least the share ``share``. Their weights are written to
-    the last row of ``work``.
+    removal would raise the variance by at least ``share`` times the variance. Their weights are
+    written to the last row of ``work``.
     """
     room = work.shape[0] - 4
     keep, loading, weights = ints[3], work[room + 2], work[room + 3]

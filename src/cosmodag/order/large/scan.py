@@ -24,11 +24,11 @@ def scan(
     """List, for each variable in ``some``, the columns that its path takes or might take.
 
     The path of v is grown among the columns before it (`kernel.grow_and_shrink.grow`). At each step
-    the columns with the largest gains are listed, equally many before and after v, if their gain
-    exceeds the penalty of growing: the chosen column, columns that replace it in orders in which it
-    comes after v, and columns that join the path once they come before v. ``lists[1]`` marks the
-    best column of each step and side. Returns the place in ``some`` that was reached, which is not
-    the end if a path is too long for ``work``.
+    the columns with the largest gains are listed, up to a limit before v and as many after v, if
+    their gain exceeds the penalty of growing: the chosen column, columns that replace it in orders
+    in which it comes after v, and columns that join the path once they come before v. ``lists[1]``
+    marks the best column of each step and side. Returns the place in ``some`` that was reached,
+    which is not the end if a path is too long for ``work``.
     """
     d, top = len(key), best_gains.shape[1]
     room = work.shape[0] - 3

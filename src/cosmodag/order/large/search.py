@@ -151,8 +151,8 @@ class _Rounds:
 
         After the first round, only the variables are tried whose path or blockers change with the
         new lists; once no move helps, all variables are tried. If ``equal`` is given, only the
-        variables are tried that have a larger residual variance than most (`_suspects`), and those
-        whose parents change with a move.
+        variables are tried whose residual variance is clearly above the median (`_suspects`), and
+        those whose parents change with a move.
         """
         hashes: list[int] = []
         are_all_tried = equal is not None

@@ -77,7 +77,7 @@ def turn_and_drop(
 
 
 def _changes(parents: list[frozenset[int]], problem: BlockProblem) -> Iterator[NewParents]:
-    """Drop each arc, and turn each arc: the new parents of the one or two variables concerned."""
+    """Yield each drop and each turn of one arc, as the new parents of the variables concerned."""
     support, fixed = problem.support, problem.required
     for v, own in enumerate(parents):
         for u in own:

@@ -21,6 +21,10 @@ found 53, 55 and 71 arcs where there are 36, 44 and 44 (d = 20, three tables). C
 those of all rows. Multinomial likelihoods take more time, and are computed from at most this number
 of evenly spaced rows."""
 
+# With fewer rows, chance explains any variable: `most_parents` would be zero but for its minimum of
+# one. In 2 to 8 rows of three independent columns, one of them a category, 0 to 2 arcs were found.
+_FEWEST_ROWS = 9
+
 Bools = NDArray[np.bool_]
 
 
@@ -107,6 +111,11 @@ class BlockTable:
         if any(embedding.is_levels(v) for v in range(len(embedding.widths))):
             share = min(1.0, ROWS_OF_LEVELS / float(moments.rows.max()))
             moments = replace(moments, rows=np.maximum(moments.rows * share, 2.0))
+        rows = moments.rows[moments.group[embedding.starts[:-1]]]
+        if (rows < _FEWEST_ROWS).any():
+            may_exist = True if support is None else support
+            must_exist = False if required is None else required
+            support = (may_exist & (rows >= _FEWEST_ROWS)) | must_exist
         n, d = float(moments.rows.max()), len(embedding.widths)
         half = 0.5 * math.log(max(n, 2.0))
         return BlockProblem(

@@ -98,7 +98,7 @@ class Families:
         return self._with_order_cost(v, changing.family)
 
     def losses(self, v: int, family: Family) -> list[float]:
-        """`loss_without` each single input."""
+        """Evidence in nats lost without each single input, less its price (`loss_without`)."""
         single = np.eye(len(family.inputs), dtype=bool)
         return [self.loss_without(v, family, one) for one in single]
 

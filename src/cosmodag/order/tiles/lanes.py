@@ -156,7 +156,7 @@ def _update(queue: Queue, lanes: Lanes, tile: int, tiles: jax.Array) -> Lanes:
 def _best(
     lanes: Lanes, places: jax.Array, tile: int, tiles: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Find the predecessor with the largest gain for each lane (of equals, the first)."""
+    """Find each lane's predecessor of largest gain (of equals, the first), and that gain."""
     kind = lanes.along.dtype
 
     def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:

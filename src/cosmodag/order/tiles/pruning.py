@@ -193,7 +193,7 @@ class _Growth:
         )
 
     def _lanes(self, queue: Queue, capacity: int) -> int:
-        """Choose the number of lanes: as many as requested, as fit into memory and as children."""
+        """Limit the children at a time by the number requested, the memory and the queue."""
         candidates, n = queue.columns.shape
         size = queue.columns.dtype.itemsize
         per_lane = size * (2 * candidates + 4 * self.tile + (capacity + 8) * n)

@@ -1,4 +1,4 @@
-r"""The score of one equation over regimes: shared by most, replaced in the regimes of a target.
+r"""The score of one equation over regimes: shared, except in the regimes in which it changed.
 
 A variable v with parents P has the same equation in all regimes except those in which it is a
 target. The score is

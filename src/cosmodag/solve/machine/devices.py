@@ -61,7 +61,8 @@ def _may_have_accelerators() -> bool:
     """Whether JAX might find a device other than the CPU; answered without importing JAX.
 
     JAX finds accelerators through plug-ins, which are packages below ``jax_plugins`` or entry
-    points of that name, and through ``libtpu``. If JAX is already imported, it can be asked itself.
+    points of that name, and through ``libtpu``. If JAX is already imported, the result is true,
+    because asking JAX itself then costs nothing more.
     """
     if "jax" in sys.modules:
         return True

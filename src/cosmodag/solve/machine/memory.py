@@ -21,8 +21,8 @@ _USABLE = 0.85
 _MOUNT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 
-# Files of the limit and of the usage, and name of the reclaimable part of the usage, by the name of
-# the controller: empty in version 2.
+# Files of the limit and of the usage, and name of the reclaimable part of the usage, by controller:
+# "" stands for version 2, whose hierarchy names none.
 _FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -55,7 +55,7 @@ def check_fits(
     what: str,
     remedy: str = "use fewer columns, or a device with more memory",
 ) -> None:
-    """Raise a `ResourceError` if more memory is needed than available."""
+    """Raise a `ResourceError` if more memory is needed than can be used."""
     if available is not None and needed > _USABLE * available:
         raise ResourceError(
             f"{what} needs about {needed / 2**30:,.1f} GiB, but only "

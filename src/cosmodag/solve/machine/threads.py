@@ -26,7 +26,7 @@ _WORTH_THREADS = 1e8
 
 @cache
 def cores() -> int:
-    """Count the cores that this process may use: affinity, container, ``LOKY_MAX_CPU_COUNT``."""
+    """Count the cores that affinity, container and ``LOKY_MAX_CPU_COUNT`` leave this process."""
     from joblib import cpu_count
 
     return int(cpu_count())

@@ -57,7 +57,7 @@ class Solver(ABC):
 
     @property
     def working_copies(self) -> int:
-        """Largest number of parameter-sized arrays that a minimiser needs without training."""
+        """Largest number of parameter-sized arrays of a minimiser that does not train."""
         return max(self.minimiser_of(recipe).working_copies for recipe in self.all_recipes)
 
     @property

@@ -42,7 +42,7 @@ class Minimiser(Protocol):
     """
 
     trains: ClassVar[bool]  # whether it runs the reference loop or a kernel, chosen by the plan
-    working_copies: ClassVar[int]  # parameter-sized arrays beside the parameters, without training
+    working_copies: ClassVar[int]  # parameter-sized arrays that it allocates itself; 0 if it trains
     needs: ClassVar[frozenset[str]]  # settings that it reads in addition to those of the recipe
 
     def implements(self, recipe: Recipe) -> bool:

@@ -21,7 +21,7 @@ from cosmodag.solve.watch import Watch
 Float64 = NDArray[np.float64]
 Smooth = Callable[[Float64], tuple[float, Float64]]
 
-# Of the line search: fraction of the predicted decrease that a step must reach, smallest step.
+# Line search: fraction of the predicted decrease that a step must achieve, and smallest step.
 _SUFFICIENT_DECREASE = 1e-4
 _SMALLEST_STEP = 1e-20
 

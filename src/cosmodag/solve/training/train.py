@@ -136,7 +136,8 @@ def _digest(batch: Batch, rounds: int) -> str:
     return digest.hexdigest()
 
 
-# Number of records in the history of a run, at equal distances, however it is divided into pieces.
+# Minimum number of records in the history of a run that has as many rounds; they are equally
+# spaced, however the run is divided into pieces.
 _RECORDS = 100
 
 # Size in bytes above which the parameters of a problem stay on the device.

@@ -141,8 +141,9 @@ def parse_adjacency(text: str, source: str) -> Graph:
     names = header[1:] if labelled else header
     if len(rows) != len(names):
         raise DataError(
-            f"{source} has {len(rows)} rows below {len(names)} names: an adjacency matrix is "
-            "square, and a list of arcs begins with a line such as 'source,target'."
+            f"{source} has {counted(len(rows), 'row')} below {counted(len(names), 'name')}: an "
+            "adjacency matrix is square, and a list of arcs begins with a line such as "
+            "'source,target'."
         )
     check_names(names, source)
     weights = np.empty((len(names), len(names)))
