@@ -250,7 +250,8 @@ class TestAllThatTakesAGraph:
         write_graph(model, "g.dot")
         capsys.readouterr()
         assert main(["report", "g.dot"]) == 2
-        assert "To draw a graph alone, use 'cosmodag convert g.dot graph.pdf'" in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert "To draw a graph alone, use 'cosmodag convert g.dot graph.pdf'" in error
 
     def test_load_takes_the_folder(self, folder, tmp_path):
         assert as_graph(cosmodag.load(folder)) == as_graph(folder)

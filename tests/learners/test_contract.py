@@ -233,7 +233,8 @@ def test_standardising_warns(make, table):
         warnings.simplefilter("always")
         learner.fit(table)
     told = [
-        issubclass(one.category, ScaleWarning) and "standardised, and squared-error learners" in str(one.message)
+        issubclass(one.category, ScaleWarning)
+        and "standardised, and squared-error learners" in str(one.message)
         for one in said
     ]
     assert any(told) == learner.order_follows_units(None)
