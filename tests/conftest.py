@@ -1,18 +1,18 @@
-"""What all tests share: one compilation cache, memory freed between modules, nightly tests apart.
+"""Configuration of the whole suite: compilation cache, memory, Hypothesis profiles and marks.
 
-Variables of the environment:
+Environment variables:
 
 ``COSMODAG_REQUIRE_OPTIONAL=1``
-    A skipped test that is marked ``optional`` fails (the gate).
+    Treats a skipped test that is marked ``optional`` as a failure (used by the gate).
 ``COSMODAG_NIGHTLY_SAMPLE=SEED``
-    Runs about one in twenty of the tests marked ``nightly``, and at least one of each folder of
-    tests that has some; the seed says which.
+    Runs about one in twenty of the tests marked ``nightly``, at least one of them from each test
+    folder that has any. The seed determines which.
 ``COSMODAG_RANDOM_ORDER=SEED``
-    Shuffles the modules, and the tests of each.
+    Shuffles the modules, and the tests within each module.
 ``HYPOTHESIS_PROFILE=nightly``
-    Tries 1,000 new examples of every property; otherwise the examples are always the same.
+    Tries 1,000 random examples of every property. By default, every run tries the same examples.
 ``XLA_FLAGS=``
-    Compiles programs of JAX as users do, and not in a hurry.
+    Compiles JAX programs with XLA's default optimisation, as users do.
 """
 
 import gc
@@ -30,30 +30,31 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-# Half of the time of a first run goes into compiling. Workers, processes that tests start, and
-# later runs share what JAX compiled. JAX reads these variables when it is imported.
+# Half of the time of a first run is spent on compilation. Workers, subprocesses of tests and later
+# runs share the programs that JAX compiled. JAX reads these variables when it is imported.
 _CACHE = Path(__file__).resolve().parents[1] / ".pytest_cache" / "jax"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
-# Otherwise the path of the cache is a part of its keys, and a copy of it would be of no use.
+# Otherwise the path of the cache is part of its keys, and a copy of the cache would be useless.
 os.environ.setdefault("JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES", "none")
 
-# Most programs run for milliseconds here, and LLVM's optimisation of them takes longer; so does
-# fusion by MLIR. The flags are a part of the cache's key: no other program ever finds what was
-# compiled with them. XLA ends the process at a flag that it does not know, so the second is set for
-# versions that were tried.
-_HURRY = ["--xla_backend_optimization_level=0"]
+# Most programs run for milliseconds here, so that optimising them with LLVM, or fusing them with
+# MLIR, takes longer than it saves. The flags are part of the cache's key, so nothing outside the
+# tests loads these programs. XLA aborts on an unknown flag, so the second flag is set only for
+# versions on which it was tried.
+_FAST_COMPILATION = ["--xla_backend_optimization_level=0"]
 if version("jaxlib").startswith("0.10."):
-    _HURRY.append("--xla_cpu_use_fusion_emitters=false")
-os.environ.setdefault("XLA_FLAGS", " ".join(_HURRY))
+    _FAST_COMPILATION.append("--xla_cpu_use_fusion_emitters=false")
+os.environ.setdefault("XLA_FLAGS", " ".join(_FAST_COMPILATION))
 
-# A background process ignores Ctrl-C by default, and the package respects that.
+# A background process ignores Ctrl-C by default, and the package respects that. Tests of Ctrl-C
+# need the usual handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The first example of a property may compile a program, so its time says nothing. Examples are the
-# same in every run: a change, and not chance, decides whether the suite passes.
+# No deadline, because the first example of a property may compile a program. Every run tries the
+# same examples, so that the suite fails because of a change and never by chance.
 settings.register_profile(
     "cosmodag", parent=settings(), deadline=None, derandomize=True, max_examples=50
 )
@@ -70,20 +71,20 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cosmodag"))
 
 _GATE = os.environ.get("COSMODAG_REQUIRE_OPTIONAL") == "1"
 _SAMPLE_SEED = os.environ.get("COSMODAG_NIGHTLY_SAMPLE", "")
-_ONE_IN = 20
+_ONE_IN = 20  # about one nightly test in this many is in a sample
 _ORDER_SEED = os.environ.get("COSMODAG_RANDOM_ORDER", "")
-_MOST_WORKERS = 8  # each holds its own JAX, about half a gigabyte
+_MAX_WORKERS = 8  # each holds its own JAX, about half a gigabyte
 
 
 @pytest.fixture(scope="session")
 def sachs() -> Path:
-    """The folder of the protein data: ``sachs.csv`` and two graphs, see its README."""
+    """The folder of the protein data: ``sachs.csv`` and two graphs (see its README)."""
     return Path(__file__).resolve().parent / "protein_data"
 
 
 @pytest.fixture(scope="session")
 def installed_package() -> None:
-    """Skip a test about the installed package where the sources alone are on the path."""
+    """Skip a test of the installed package if cosmodag is only on the path as sources."""
     try:
         distribution("cosmodag")
     except PackageNotFoundError:
@@ -92,7 +93,7 @@ def installed_package() -> None:
 
 @pytest.fixture(scope="module")
 def unflushed_files() -> Generator[None, None, None]:
-    """For modules that write thousands of small files; whether they are flushed is tested apart."""
+    """Disable fsync in modules that write thousands of small files; other tests cover it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cosmodag.io.files.writing.os.fsync", lambda _: None)
         yield
@@ -100,12 +101,12 @@ def unflushed_files() -> Generator[None, None, None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """How many processes ``-n auto`` starts: one more than cores, as some tests only wait."""
-    return min(_cores() + 1, _MOST_WORKERS)
+    """Number of workers for ``-n auto``: one more than the cores, because some tests only wait."""
+    return min(_cores() + 1, _MAX_WORKERS)
 
 
 def _cores() -> int:
-    """Cores that this process may use."""
+    """Number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
@@ -114,45 +115,46 @@ def _cores() -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Give each worker one run of modules, so that what a module compiles is compiled once."""
+    """Give each worker consecutive tests, so that each module compiles its programs once."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests marked ``nightly``, unless they were asked for by mark or by name."""
+    """Deselect tests marked ``nightly``, unless they are requested by mark or by name."""
     if _ORDER_SEED:
         items[:] = _shuffled(items)
     if "nightly" in config.option.markexpr or any("::" in word for word in config.args):
         return
-    drawn = _drawn([item.nodeid for item in items if item.get_closest_marker("nightly")])
-    kept, left_out = [], []
+    sampled = _sampled([item.nodeid for item in items if item.get_closest_marker("nightly")])
+    kept, deselected = [], []
     for item in items:
-        is_left_out = item.get_closest_marker("nightly") and item.nodeid not in drawn
-        (left_out if is_left_out else kept).append(item)
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
+        is_deselected = item.get_closest_marker("nightly") and item.nodeid not in sampled
+        (deselected if is_deselected else kept).append(item)
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
         items[:] = kept
 
 
 def _shuffled(items: list[pytest.Item]) -> list[pytest.Item]:
-    """The same tests, modules and the tests of each in an order that the seed alone decides."""
-    chance = random.Random(_ORDER_SEED)
+    """Shuffle the modules, and the tests within each, in an order that depends on the seed only."""
+    generator = random.Random(_ORDER_SEED)
     modules: dict[Path, list[pytest.Item]] = {}
     for item in items:
         modules.setdefault(item.path, []).append(item)
     order = list(modules.values())
-    chance.shuffle(order)
+    generator.shuffle(order)
     for tests in order:
-        chance.shuffle(tests)
+        generator.shuffle(tests)
     return [item for tests in order for item in tests]
 
 
-def _drawn(names: list[str]) -> set[str]:
-    """The nightly tests in the sample of this seed.
+def _sampled(names: list[str]) -> set[str]:
+    """Names of the nightly tests that this seed selects.
 
-    A test is drawn by its own name, and the first of a folder where no other is: tests that come
-    or go elsewhere change nothing.
+    Whether a test is selected depends on the seed and its name only, so adding or removing tests in
+    one folder does not change the sample of another. A folder of which no test would be selected
+    contributes the test with the smallest hash.
     """
     if not _SAMPLE_SEED:
         return set()
@@ -161,18 +163,18 @@ def _drawn(names: list[str]) -> set[str]:
         digest = hashlib.sha256(f"{_SAMPLE_SEED} {name}".encode()).digest()
         folder = "/".join(name.partition("::")[0].split("/")[:-1][:2])
         folders.setdefault(folder, []).append((int.from_bytes(digest[:4], "big"), name))
-    drawn = set()
+    sampled = set()
     for tests in folders.values():
-        drawn |= {name for number, name in tests if number % _ONE_IN == 0} or {min(tests)[1]}
-    return drawn
+        sampled |= {name for number, name in tests if number % _ONE_IN == 0} or {min(tests)[1]}
+    return sampled
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Free what the tests of a module compiled when the next test is of another module.
+    """Free the compiled programs of a module after its last test.
 
-    Programs of JAX would add up to gigabytes, and the garbage collector would walk over all that
-    is left again and again: what outlives a module is taken out of its sight.
+    Otherwise the programs of JAX would add up to gigabytes. Objects that outlive the module are
+    frozen, so that the garbage collector does not traverse them again and again.
     """
     if nextitem is not None and nextitem.path == item.path:
         return
@@ -186,7 +188,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """In the gate, a test marked ``optional`` may not be skipped."""
+    """Report a skipped test marked ``optional`` as a failure in the gate."""
     report = yield
     expected_failure = hasattr(report, "wasxfail")
     if _GATE and report.skipped and not expected_failure and item.get_closest_marker("optional"):
@@ -197,7 +199,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """In the gate, no file may be skipped whole: its marks, if any, were not even read."""
+    """Report a module that is skipped as a whole as a failure in the gate, whatever its marks."""
     report = yield
     if _GATE and report.skipped:
         report.outcome = "failed"

@@ -1,4 +1,4 @@
-"""Every learner of the registry, with settings that make it quick, and the problems they share."""
+"""Every learner in the registry with settings for a quick fit, and a table to fit it on."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,8 +13,8 @@ from cosmodag.learners.registry import LEARNERS
 
 STOCHASTIC = {"epochs": 5, "random_state": 0}
 
-# By the name of the class, then by what the variant changes: the settings. A learner that is not
-# here fails `test_every_learner_has_quick_settings`.
+# Settings by class name and variant. A learner that is not listed here fails
+# `test_every_learner_has_quick_settings`.
 QUICK: dict[str, dict[str, dict[str, Any]]] = {
     "Cosmo": {
         "": {"epochs": 30, "random_state": 0},
@@ -50,16 +50,18 @@ CATALOGUE: dict[str, Callable[[], StructureLearner]] = {
     for variant, settings in QUICK.get(name, {}).items()
 }
 
-# They compile for seconds, and others run all that they run: `CosmoMLP`, `Notears` and `Dagma` for
-# networks, `StochasticNotears` and `NoCurlU` for those that are trained by rows.
+# Learners that take seconds to compile, and whose code is also covered by other learners: networks
+# by `CosmoMLP`, `Notears` and `Dagma`; training on mini-batches by `StochasticNotears` and
+# `NoCurlU`.
 COMPILING_LONG = {"NotearsMLP", "DagmaMLP", "StochasticDagma", "StochasticNoCurl"}
 
-# Given tables of every container, type and shape; for all others most of these are nightly.
+# Learners tested on every container, data type and shape; for the others most of these tests are
+# nightly.
 EVERY_TABLE = {"Cosmo", "OrderSearch", "VarianceSort", "EqualVariance", "R2Sort", "EmptyGraph"}
 
 
 def marks_of(name: str) -> list[pytest.MarkDecorator]:
-    """Mark learners whose tests of what all learners share are nightly."""
+    """Marks of a learner: the tests shared by all learners are nightly if it compiles long."""
     return [pytest.mark.nightly] if name in COMPILING_LONG else []
 
 
@@ -70,7 +72,7 @@ every_learner = pytest.mark.parametrize(
 
 
 def chain_table(n: int = 120, seed: int = 0) -> pd.DataFrame:
-    """A chain a → b → c → d → e with growing variance, rows in float64."""
+    """A chain a → b → c → d → e whose variance grows along the chain, in float64."""
     random = np.random.default_rng(seed)
     columns = [random.normal(size=n)]
     for _ in range(4):

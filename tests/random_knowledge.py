@@ -1,4 +1,4 @@
-"""Knowledge drawn at random so that some graph satisfies it, and what violates it."""
+"""Random knowledge that some graph satisfies, and a check for violations."""
 
 from itertools import pairwise
 
@@ -9,12 +9,12 @@ from cosmodag import Knowledge
 
 
 def random_knowledge(names: list[str], random: np.random.Generator) -> Knowledge:
-    """Draw knowledge that a random order, unknown to the data, satisfies."""
+    """Draw knowledge that is consistent with a random order, which is independent of the data."""
     d = len(names)
     order = [names[v] for v in random.permutation(d)]
     place = {name: k for k, name in enumerate(order)}
     forward = [(a, b) for a in order for b in order if place[a] < place[b]]
-    required = _some(forward, int(random.integers(0, 3)), random)
+    required = _sample(forward, int(random.integers(0, 3)), random)
     others = [(a, b) for a in names for b in names if a != b and (a, b) not in required]
     tiers = []
     if random.random() < 0.6:
@@ -28,9 +28,9 @@ def random_knowledge(names: list[str], random: np.random.Generator) -> Knowledge
     causing = {cause for cause, _ in required}
     space = None
     if random.random() < 0.2:
-        space = [*required, *_some(others, len(others) // 2, random)]
+        space = [*required, *_sample(others, len(others) // 2, random)]
     return Knowledge(
-        forbidden_edges=_some(others, int(random.integers(0, d)), random),
+        forbidden_edges=_sample(others, int(random.integers(0, d)), random),
         required_edges=required,
         tiers=tiers,
         exogenous=[name for name in names if name not in caused and random.random() < 0.1],
@@ -39,16 +39,16 @@ def random_knowledge(names: list[str], random: np.random.Generator) -> Knowledge
     )
 
 
-def _some(edges, count, random):
+def _sample(edges, count, random):
     return [edges[k] for k in random.choice(len(edges), min(count, len(edges)), replace=False)]
 
 
 def violations(model, knowledge: Knowledge) -> list[str]:
-    """Say in which ways a fitted learner violates knowledge, reading it as a person would."""
+    """List the ways in which a fitted learner violates the knowledge, read literally."""
     arcs, names = set(model.graph_.edges), list(model.names_)
     place = {name: k for k, name in enumerate(model.causal_order_)}
-    # Whatever is caused, directly or through others, and the order itself.
-    caused_by = {name: nx.ancestors(model.graph_, name) for name in names}
+    # Tiers restrict both the ancestors in the graph and the causal order.
+    ancestors_of = {name: nx.ancestors(model.graph_, name) for name in names}
     found = [f"no DAG: {arcs}"] if not nx.is_directed_acyclic_graph(model.graph_) else []
     found += [f"{a} → {b} is against the order" for a, b in arcs if place[a] >= place[b]]
     found += [f"{edge} is forbidden" for edge in knowledge.forbidden_edges if edge in arcs]
@@ -59,7 +59,7 @@ def violations(model, knowledge: Knowledge) -> list[str]:
         found += [f"{edge} is outside" for edge in arcs if edge not in knowledge.search_space]
     for k, tier in enumerate(knowledge.tiers):
         for later in (name for others in knowledge.tiers[k + 1 :] for name in others):
-            found += [f"{later} causes {name}" for name in tier if later in caused_by[name]]
+            found += [f"{later} causes {name}" for name in tier if later in ancestors_of[name]]
             found += [f"{later} is before {name}" for name in tier if place[later] < place[name]]
     dense = np.asarray(model.adjacency_) != 0
     drawn = {(names[u], names[v]) for u, v in zip(*np.nonzero(dense), strict=True)}

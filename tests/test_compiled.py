@@ -1,4 +1,4 @@
-"""Compiled functions are cached on disk, and compiled again when their sources have changed."""
+"""Compiled functions are cached on disk and recompiled when their sources change."""
 
 import importlib
 import os
@@ -43,9 +43,8 @@ def twice(x):
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(
-        sys, "dont_write_bytecode", True
-    )  # Python compares the times of its files in seconds
+    # Python compares modification times in whole seconds, so it would run outdated byte code.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     for name, text in _FILES.items():
         file = tmp_path / "sample" / name
@@ -56,7 +55,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def small_files() -> Iterator[None]:
-    """Files of at most 2,000 bytes: Numba's index fits, a program does not."""
+    """Limit files to 2,000 bytes: Numba's index fits, a compiled program does not."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
     try:
@@ -66,9 +65,9 @@ def small_files() -> Iterator[None]:
 
 
 def call(folder: Path, name: str = "twice") -> tuple[float, int]:
-    """Value of a compiled function at 1, as in a new process, and number of reads from disk.
+    """Value of a compiled function at 1, and the number of programs that were read from disk.
 
-    Starting a process for each call would take a second.
+    The modules are imported anew, as in a new process; starting one takes about a second.
     """
     for module in [name for name in sys.modules if name.split(".")[0] == "sample"]:
         del sys.modules[module]
@@ -121,7 +120,7 @@ def test_a_full_disk_leaves_no_old_program_to_run(package):
 
 
 def test_two_versions_share_a_cache(package, tmp_path_factory, monkeypatch):
-    """Each version runs its own programs, and does not delete those of the other."""
+    """Each version runs its own programs and does not delete the other version's programs."""
     other = tmp_path_factory.mktemp("other")
     shutil.copytree(package / "sample", other / "sample")
     (other / "sample" / "constants.py").write_text("OFFSET = 5.0\n")
@@ -160,7 +159,7 @@ def test_a_program_of_another_user_is_not_run(package):
 
 
 def test_a_program_under_another_name_is_not_run(package):
-    """A file records the function that it was compiled from, because it could be renamed."""
+    """Each file records the function it was compiled from, because files can be renamed."""
     kernel = package / "sample" / "kernel.py"
     kernel.write_text(kernel.read_text() + "\n@compiled\ndef none(x):\n    return 0.0 * x\n")
     folder = package / "cache"

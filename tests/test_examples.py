@@ -1,9 +1,9 @@
-"""The examples run, from the first line to the last.
+"""The examples run from the first line to the last.
 
-Each script of ``examples/`` is run as a main module in an empty folder, with ``--quick``: a run too
-short to learn much, but through every line. The first, and the nightly ones, are run as a person
-would run them, in a process of their own. A script that imports a package which cosmodag does not
-depend on is skipped where that package is absent.
+Each script of ``examples/`` runs as a main module in an empty folder, with ``--quick``: it executes
+every line but is too short to learn much. ``first_fit`` and the nightly scripts run in a process of
+their own, as a user would run them. A script that imports a package which is not a dependency of
+cosmodag is skipped if that package is not installed.
 """
 
 import ast
@@ -26,7 +26,7 @@ SCRIPTS = sorted((ROOT / "examples").rglob("*.py"))
 
 
 def imported_by(script: Path) -> set[str]:
-    """Names of the packages that a script imports, anywhere in it."""
+    """Names of the packages that a script imports, at any level."""
     names = set()
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -37,19 +37,18 @@ def imported_by(script: Path) -> set[str]:
 
 
 def optional_for(script: Path) -> list[str]:
-    """Packages that a script needs and an installation of cosmodag need not have."""
+    """Packages that a script needs and that are not dependencies of cosmodag."""
     declared = {re.split(r"[^\w-]", name)[0] for name in PROJECT["dependencies"]}
     always = declared | {"cosmodag", "sklearn"} | sys.stdlib_module_names
     return sorted(imported_by(script) - always)
 
 
-# What they show, others show too: `torch_vae_cosmo`, `golem_ev`, `test_extending.py` and the tests
-# of Ray.
+# `torch_vae_cosmo`, `golem_ev`, `test_extending.py` and the tests of Ray cover the same features.
 NIGHTLY = {
     "torch_vae_penalty", "torch_interventions", "quadratic", "laplace_noise", "many_machines",
 }  # fmt: skip
 
-APART = {"first_fit", *NIGHTLY}
+IN_SUBPROCESS = {"first_fit", *NIGHTLY}  # run in a process of their own
 
 
 def marks_of(script: Path) -> list[pytest.MarkDecorator]:
@@ -68,16 +67,16 @@ def test_example_runs(
     if absent:
         pytest.skip(f"{script.name} needs {', '.join(absent)}, not installed here")
     monkeypatch.chdir(tmp_path)
-    if script.stem in APART:
-        shown = run_apart(script, "--quick")
+    if script.stem in IN_SUBPROCESS:
+        shown = run_in_subprocess(script, "--quick")
     else:
-        run_here(script, monkeypatch, "--quick")
+        run_in_process(script, monkeypatch, "--quick")
         shown = capsys.readouterr().out
-    assert shown.strip(), "An example shows something."
+    assert shown.strip(), f"{script.name} printed nothing"
 
 
-def run_here(script: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    """Run a script as the main module of this process, which has imported the packages already."""
+def run_in_process(script: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    """Run a script as the main module of this process, which has already imported the packages."""
     monkeypatch.setattr(sys, "argv", [str(script), *arguments])
     monkeypatch.syspath_prepend(str(script.parent))
     with warnings.catch_warnings():
@@ -85,8 +84,8 @@ def run_here(script: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> 
         runpy.run_path(str(script), run_name="__main__")
 
 
-def run_apart(script: Path, *arguments: str) -> str:
-    """Run a script as a person would, and return what it showed."""
+def run_in_subprocess(script: Path, *arguments: str) -> str:
+    """Run a script in a process of its own, as a user would, and return its output."""
     done = subprocess.run(
         [sys.executable, str(script), *arguments],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
@@ -104,13 +103,13 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     notebook = json.loads((ROOT / "examples" / "first_look.ipynb").read_text(encoding="utf-8"))
     cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     shown = [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert all(shown), "A reader sees the outputs without running it."
+    assert all(shown), "a code cell of the notebook has no stored output"
     kinds = {kind for cell in shown for output in cell for kind in output.get("data", {})}
     assert "image/png" in kinds
     script = tmp_path / "notebook.py"
     script.write_text("\n\n".join(cells), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    run_here(script, monkeypatch)
+    run_in_process(script, monkeypatch)
 
 
 def test_optional_packages_are_told_from_others(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Learners, mechanisms and losses added from outside, in a few lines and without other changes."""
+"""Users can add learners, mechanisms and losses in a few lines, without changing the package."""
 
 import ast
 import importlib.util
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 
 @dataclass(frozen=True)
 class Cubic(Mechanism):
-    """x̂ = (x + a x³) W, one a for each cause."""
+    """x̂ = (x + a x³) W, with one coefficient a per cause."""
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
         return 0.1 * jax.random.normal(key, (d, d)), {"bend": jnp.zeros(d)}
@@ -45,7 +45,7 @@ class Cubic(Mechanism):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CubicCosmo(TrainedLearner):
-    """COSMO over cubic relations."""
+    """COSMO with cubic mechanisms."""
 
     lambda1: Setting = "auto"
 
@@ -76,7 +76,7 @@ def test_a_learner_and_a_mechanism_from_outside_work_at_once():
 
 @pytest.fixture
 def example(monkeypatch):
-    """Import an example as a new module, whose learner is then the one that `load` finds."""
+    """A function that imports an example as a new module; `load` then finds its learner there."""
     if not EXAMPLES.is_dir():
         pytest.skip("examples are not distributed")
 
@@ -133,8 +133,8 @@ def test_an_example_is_fitted_cloned_saved_loaded_reported_and_bootstrapped(
 
     loaded.report(tmp_path / "page.html")
     assert type(model).__name__ in (tmp_path / "page.html").read_text("utf-8")
-    sure = stability.bootstrap(model, X, n=2, random_state=0, verbose=False)
-    assert sure.arc_probabilities.shape == model.adjacency_.shape
+    result = stability.bootstrap(model, X, n=2, random_state=0, verbose=False)
+    assert result.arc_probabilities.shape == model.adjacency_.shape
 
 
 def test_the_order_of_a_new_learner_is_refined(example):

@@ -1,6 +1,6 @@
-"""The gate and the README agree, and a skip that matters is a failure there.
+"""The gate and the README agree, and the gate fails if an optional test is skipped.
 
-Small suites with the conftest of this one run in the process of the tests.
+These tests run small suites in this process, with the ``conftest.py`` of this suite.
 """
 
 import os
@@ -79,7 +79,7 @@ def test_quick():
 
 @pytest.fixture
 def nightly_tests(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A quick test and 200 nightly ones, with this suite's conftest."""
+    """A suite of one quick test and 200 nightly tests, with the ``conftest.py`` of this suite."""
     for name in ("COSMODAG_NIGHTLY_SAMPLE", "COSMODAG_RANDOM_ORDER"):
         monkeypatch.delenv(name, raising=False)
     pytester.makeini("[pytest]\nmarkers =\n    nightly\n    optional\n")
@@ -127,7 +127,7 @@ def test_every_folder_has_a_nightly_test_in_every_sample(
         few = [name for name in drawn if name.startswith("tests/few/")]
         assert len(few) == 1
         assert 2 < len([name for name in drawn if name.startswith("tests/many/")]) < 30
-        # The tests of other folders make no difference.
+        # The sample of a folder does not depend on the tests of other folders.
         alone = passed(nightly_tests, "tests/few")
         assert [name for name in alone if "test_slow" in name] == few
 
@@ -148,8 +148,8 @@ def test_the_gate_installs_the_ray_that_the_extra_asks_for() -> None:
     assert f"'{wanted}'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-# An interpreter that writes down what it is asked for, makes environments of itself, and fails
-# where the environment says so.
+# A fake interpreter. It logs its arguments to the file $ASKED, "creates" a virtual environment by
+# copying itself, and fails if its arguments contain $FAILS.
 INTERPRETER = """#!/usr/bin/env bash
 echo "$(basename "$0") ${HYPOTHESIS_PROFILE:-} $*" >>"$ASKED"
 case "$*" in
@@ -160,7 +160,7 @@ esac
 
 
 def nightly(folder: Path, *parts: str, fails: str = "nothing") -> tuple[int, list[str], list[str]]:
-    """Exit code of the nightly script, its summary, and what its interpreters were asked for."""
+    """Run the nightly script: its exit code, its summary, and the commands it gave to Python."""
     for name in ("old", "new"):
         (folder / name).write_text(INTERPRETER)
         (folder / name).chmod(0o755)
@@ -204,7 +204,7 @@ def test_nightly_runs_every_part_and_says_what_failed(tmp_path: Path) -> None:
 
 
 def readme_commands() -> list[str]:
-    """Lines of the README that install the package, as a newcomer would copy them."""
+    """Lines of the README that install the package, as a new user would copy them."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     return [line for line in readme.splitlines() if re.match(r"python3? -m venv ", line)]
 
@@ -232,7 +232,7 @@ def test_the_citation_names_this_version() -> None:
 
 
 def test_the_gate_installs_a_browser_that_is_missing(tmp_path: Path) -> None:
-    """Run the gate's own functions where only a fake package manager is on the path."""
+    """Run the gate's own functions with only a fake package manager on the path."""
     gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     functions = re.findall(r"^(?:install|has)_browser\(\) \{\n.*?^\}$", gate, re.M | re.S)
     installer = tmp_path / "apt-get"

@@ -1,4 +1,4 @@
-"""CPU time to import a learner and to fit a small table, on the package as pip installs it."""
+"""CPU time to import a learner and to fit a small table, with the package installed by pip."""
 
 import json
 import os
@@ -19,7 +19,7 @@ HEAVY = {"jax", "numba", "networkx", "matplotlib", "pyarrow", "yaml", "typer", "
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder in which the package is installed; copied where there is nothing to build it with."""
+    """Folder with the installed package, or with a copy of it if no build tools are available."""
     already = Path(cosmodag.__file__).parents[1]
     if already.name == "site-packages":
         return already
@@ -38,16 +38,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def after(statement: str, folder: Path) -> tuple[float, set[str]]:
-    """CPU seconds of a process that runs a statement, and the packages that it has imported."""
+    """Run a statement in a new process: its CPU seconds and the packages that it imported."""
     script = (
         f"{statement}\nimport json, os, sys\ntimes = os.times()\n"
         "print(json.dumps([times.user + times.system, "
         "sorted({name.partition('.')[0] for name in sys.modules})]))"
     )
     environment = {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
-    environment.pop(
-        "PYTHONDONTWRITEBYTECODE", None
-    )  # byte code is kept where packages are installed
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages keep their byte code
     done = subprocess.run(
         [sys.executable, "-c", script],
         env=environment,
@@ -71,12 +69,13 @@ def test_learners_import_nothing_that_only_a_fit_needs(installed: Path) -> None:
 
 def test_importing_cosmo_costs_at_most_one_and_a_fifth_seconds(installed: Path) -> None:
     statement = "from cosmodag import Cosmo"
-    after(statement, installed)  # compiled to byte code
+    after(statement, installed)  # compiles to byte code
 
     def is_quick() -> bool:
         ours, theirs = (after(what, installed)[0] for what in (statement, "import sklearn.base"))
         runs.append((ours, theirs))
-        # Most of it is scikit-learn's, by which a machine that is slow or busy is allowed for.
+        # Most of the time is scikit-learn's own import, which therefore scales the limit on a
+        # machine that is slow or busy.
         return ours <= max(1.2, 1.25 * theirs + 0.1)
 
     runs: list[tuple[float, float]] = []
@@ -114,7 +113,7 @@ def test_a_second_fit_of_a_small_file_costs_at_most_two_seconds(
         ours = cpu_seconds(fit, environment)
         theirs = cpu_seconds(["-c", "import sklearn.base"], environment)
         runs.append((ours, theirs))
-        # 1.2 times scikit-learn's import when written, 1.7 times before.
+        # 1.2 times the import of scikit-learn when this test was written; 1.7 times before.
         return ours <= max(2.0, 1.4 * theirs)
 
     runs: list[tuple[float, float]] = []

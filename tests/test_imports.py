@@ -1,4 +1,4 @@
-"""Imports go one way, heavy packages are imported late, and importing cosmodag changes nothing."""
+"""Imports follow the layers, heavy packages load late, and importing has no side effects."""
 
 import ast
 import json
@@ -16,7 +16,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "cosmodag"
 
-# A module may import its own layer and the ones before it; a new module is placed here.
+# A module may import from its own layer and from earlier ones. Add each new module here.
 LAYERS = [
     [
         "_version",
@@ -41,8 +41,8 @@ LAYERS = [
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
-# model.report(), model.effect(), drawings of graphs, and the search that a full diagnosis makes are
-# calls upwards, imported where they are made.
+# Allowed imports from a later layer, made inside the function that needs them: model.report(),
+# model.effect(), the drawing of graphs, and the search of a full diagnosis.
 UPWARD = {
     ("data", "refinement"),
     ("fit", "report"),
@@ -53,20 +53,20 @@ UPWARD = {
 
 LATE = {"gadjid", "matplotlib", "ray", "torch"}
 
-# A part that is an extra itself may import at once what the extra of that name brings: it stands in
-# the last layer, so that nothing else imports it.
+# Subpackages that need an extra of the same name, whose packages they may import at the top. They
+# are in the last layer, so that nothing else imports them.
 EXTRAS = {"torch"}
 
-# Packages whose name to install is not their name to import.
+# Packages that are imported under another name than they are installed.
 IMPORT_NAMES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}
 
-# llvmlite is a part of Numba: any other version than the one it asks for would break it.
+# llvmlite is part of Numba, which pins its version, so cosmodag does not declare it.
 PARTS = {"llvmlite"}
 
 
 @dataclass(frozen=True)
 class Import:
-    """One import statement: who, what, where, and whether it runs when the module is loaded."""
+    """One import: the importing module, the imported one, the line, and whether it runs on load."""
 
     importer: str
     imported: str
@@ -118,7 +118,7 @@ INSIDE = [found for found in IMPORTS if found.imported.split(".")[0] == "cosmoda
 
 
 def part(module: str) -> str:
-    """The first name below cosmodag: what LAYERS speaks of."""
+    """The first component below cosmodag, as listed in LAYERS."""
     return module.split(".")[1] if "." in module else ""
 
 
@@ -137,12 +137,16 @@ def names_to_import(requirements: list[str]) -> set[str]:
 
 
 def brought_by_extra(found: Import) -> set[str]:
-    """Packages of an extra that the importer is part of, or that a function of it may ask for."""
+    """Packages of extras that may be imported here.
+
+    These are the packages of the extra that the importing module belongs to and, inside a function,
+    those of the extras ray, excel and anndata.
+    """
     extras = PROJECT["optional-dependencies"]
     extra = part(found.importer)
-    may_ask = (*extras["ray"], *extras["excel"], *extras["anndata"])
-    asked_for = set() if found.at_top else names_to_import(may_ask)
-    return asked_for | (names_to_import(extras[extra]) if extra in EXTRAS else set())
+    on_demand = (*extras["ray"], *extras["excel"], *extras["anndata"])
+    inside_function = set() if found.at_top else names_to_import(on_demand)
+    return inside_function | (names_to_import(extras[extra]) if extra in EXTRAS else set())
 
 
 def test_nothing_imports_an_extra() -> None:
@@ -275,12 +279,12 @@ SCRIPTS = [
     for folder in ("benchmarks", "examples", "docs")
     for path in sorted((SOURCE.parents[1] / folder).rglob("*.py"))
 ]
-# Also those in texts that are run by other processes.
+# Also matches imports in strings that scripts run in other processes.
 OWN_IMPORT = re.compile(r"^ *from (cosmodag[\w.]*) import (\([^)]*\)|[\w, ]+)", re.MULTILINE)
 
 
 def test_scripts_import_what_exists() -> None:
-    """Scripts are rarely run: a name that has moved would be noticed months later."""
+    """Scripts are rarely run, so that a missing name would otherwise be noticed months later."""
     missing = []
     for path in SCRIPTS:
         for module, names in OWN_IMPORT.findall(path.read_text(encoding="utf-8")):

@@ -1,4 +1,4 @@
-"""Functions of plain loops, compiled by the quick compilers, give the results of Python."""
+"""Plain loops compiled by the faster compilers give the same results as in Python."""
 
 import gc
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from cosmodag.compiled import borrowing, part
 
 
 class Pair(NamedTuple):
-    """A tuple as compiled functions take it."""
+    """A named tuple, as passed to compiled functions."""
 
     table: np.ndarray
     line: np.ndarray
@@ -55,8 +55,8 @@ def _entry(line, i):
 
 
 @pytest.fixture(autouse=True)
-def fresh(tmp_path, monkeypatch):
-    """Read no program from disk, because the compilation is tested."""
+def empty_cache(tmp_path, monkeypatch):
+    """Use an empty cache, so that every program is compiled."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""Every score against an answer found another way: by hand, by scikit-learn, by regression."""
+"""Every score agrees with an independent result: by hand, by scikit-learn or by regression."""
 
 import tracemalloc
 from typing import Any
@@ -26,9 +26,9 @@ def matrix(arcs: list[tuple[int, int]], nodes: int = 4) -> NDArray[np.float64]:
 
 
 # Worked out by hand for the diamond 0 → {1, 2} → 3: 4 of the 16 entries are arcs. With 0/1 scores
-# the AUC is (TPR + 1 − FPR)/2, off the diagonal with 8 instead of 12 other entries in the FPR; the
-# average precision is precision·TPR plus (1 − TPR)·4/16. The class of the diamond compels 1 → 3 ← 2
-# alone; that of the reversal 0 → 1 ← 3.
+# the AUC is (TPR + 1 − FPR)/2. Off the diagonal the FPR has 8 non-arcs instead of 12. The average
+# precision is precision·TPR plus (1 − TPR)·4/16. The equivalence class of the diamond compels only
+# 1 → 3 ← 2; that of the reversal compels only 0 → 1 ← 3.
 SCORES = [
     "auc", "auc_off_diagonal", "average_precision", "nhd", "shd", "shd_double", "tpr", "fpr", "fdr",
     "precision", "f1", "reversed", "skeleton_precision", "skeleton_recall", "skeleton_f1",
@@ -69,10 +69,10 @@ BY_HAND: dict[str, tuple[list[tuple[int, int]], list[float]]] = {
     ),
 }  # fmt: skip
 
-# Also by hand, pair by pair: sid, parent_aid and ancestor_aid. SID asks whether the estimate's
-# parents of u are a valid adjustment set in the truth (for v among them: whether u truly has no
-# effect on v). The ancestor distance asks it of u's ancestors for u's descendants, and of "no
-# effect" for everything else.
+# Also by hand, pair by pair: sid, parent_aid and ancestor_aid. For each pair (u, v), SID checks
+# whether the parents of u in the estimate are a valid adjustment set in the truth; if v is one of
+# them, it checks whether u truly has no effect on v. The ancestor distance checks u's ancestors if
+# v is a descendant of u in the estimate, and otherwise the claim that u has no effect on v.
 DISTANCES_BY_HAND = {
     "perfect": (0, 0, 0),
     "reversal": (4, 4, 2),  # SID: (1,3) (1,2) (3,1) (3,0)
@@ -111,7 +111,7 @@ def test_intervention_distances_worked_out_by_hand(case: str) -> None:
 
 
 # Peters and Bühlmann (2015): in G the nodes X1 → X2 both point at Y1, Y2 and Y3. H1 adds the arc
-# Y1 → Y2, H2 turns X1 → X2 round; both are at SHD 1.
+# Y1 → Y2, H2 reverses X1 → X2; both have SHD 1.
 FIVE_NODES = [(0, 1), *((x, y) for x in (0, 1) for y in (2, 3, 4))]
 ADDED = [*FIVE_NODES, (2, 3)]
 TURNED = [(1, 0), *FIVE_NODES[1:]]
@@ -127,9 +127,9 @@ def test_published_examples_of_the_intervention_distance(
 
 
 def sid_by_regression(truth: NDArray[Any], estimate: NDArray[Any]) -> int:
-    """Compare each effect, regressed as the estimate advises, with the true one.
+    """Count the effects that regression on the estimated adjustment sets gets wrong.
 
-    With weights drawn at random an invalid adjustment gives the right number with probability 0.
+    With random weights, an invalid adjustment set gives the true effect with probability 0.
     """
     weights = random_weights(sparse.csr_array(truth), np.random.default_rng(1)).toarray()
     covariance = population_covariance(weights)
@@ -201,7 +201,7 @@ def frame(weights: NDArray[Any], names: list[Any], columns: list[Any] | None = N
 
 
 class TestLabels:
-    """Data frames are matched by their labels, whatever the order of rows and columns."""
+    """Data frames are matched by label, whatever the order of their rows and columns."""
 
     truth, weights = matrix(DIAMOND), matrix(BY_HAND["reversal"][0])
 
@@ -268,5 +268,5 @@ def test_scoring_a_dense_estimate_makes_no_second_matrix_of_numbers() -> None:
     scores = evaluate(data.graph, weights)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 2 * weights.nbytes  # |W|, tiles of it, and Booleans
+    assert peak < 2 * weights.nbytes  # |W|, its tiles, and Boolean arrays
     assert scores["auc"] > 0.99

@@ -1,4 +1,4 @@
-"""The list of named faults: each has its place in the sources, and tests that should notice."""
+"""Each fault in the list occurs once in the sources and names tests that should detect it."""
 
 import sys
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""The Python on the pages runs, and prints what it says.
+"""The Python code on the documentation pages runs and prints the documented output.
 
-All ``python`` blocks of a page run in one namespace, in their order, but for those below a line
-``<!-- not run -->``, and those below ``<!-- needs NAME -->`` where that package is absent. Names
-that pages use for whatever the reader has are given here.
+All ``python`` blocks of a page run in order in one namespace. A block below a line
+``<!-- not run -->`` is skipped, and so is one below ``<!-- needs NAME -->`` if that package is not
+installed. The fixture `predefined_names` has the names that pages use for the reader's own data.
 """
 
 import doctest
@@ -19,7 +19,7 @@ BLOCK = re.compile(
     r"(?:<!-- (not run|needs (\w+)) -->\n+)?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
 
-# An empty line within an output, which doctest would take for its end.
+# An empty line within an output, which doctest would interpret as its end.
 INNER_BLANK = re.compile(r"\n\n(?!>>> |\Z)")
 
 
@@ -28,7 +28,7 @@ def blocks_of(page: Path) -> list[str]:
     return [text for mark, package, text in found if not mark or (package and find_spec(package))]
 
 
-# Pages about an extra: the package without which their examples cannot run.
+# Packages that the examples of pages about an extra need.
 NEEDS = {"torch.md": "torch"}
 
 README = ROOT / "README.md"
@@ -36,8 +36,8 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
 @pytest.fixture
-def reader_has() -> dict[str, object]:
-    """A table of a few variables, tables like it, and a fitted model."""
+def predefined_names() -> dict[str, object]:
+    """Names that pages use without defining them: tables and a fitted model."""
     from cosmodag import VarianceSort, simulate
 
     data = simulate.load("n200_d5_ER1_gauss", seed=0)
@@ -60,12 +60,12 @@ def reader_has() -> dict[str, object]:
         if blocks_of(p)
     ],
 )
-def test_examples_run(page, reader_has, tmp_path, monkeypatch):
+def test_examples_run(page, predefined_names, tmp_path, monkeypatch):
     if page.name in NEEDS:
         pytest.importorskip(NEEDS[page.name])
     monkeypatch.chdir(ROOT / "tests" / "protein_data")
-    # The README is read first, by a reader who has nothing yet.
-    names = {} if page == README else dict(reader_has)
+    # The README is read first, so its examples must define every name they use.
+    names = {} if page == README else dict(predefined_names)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for number, text in enumerate(blocks_of(page)):
         if text.startswith(">>> "):
@@ -96,7 +96,7 @@ def test_a_block_may_need_a_package(tmp_path):
 
 
 def test_every_page_is_in_the_navigation():
-    """In one of its five groups; sphinx-build -W would fail later, and say less."""
+    """Each is in one of the five groups; sphinx-build -W would fail later and less clearly."""
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     trees = re.findall(r"^```\{toctree\}\n(.*?)^```", index, re.MULTILINE | re.DOTALL)
     lines = [line for tree in trees for line in tree.splitlines()]

@@ -1,4 +1,4 @@
-"""The script that runs the suite whole: what it reads from pytest, keeps, and says on its page."""
+"""The script that runs the whole suite: how it parses pytest's output and writes its page."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks" / "reliability"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="benchmarks are not distributed")
 
-SAID = """
+OUTPUT = """
 .F.s                                                                     [100%]
 =========================== short test summary info ============================
 SKIPPED [1] tests/test_a.py:3: not here
@@ -37,7 +37,7 @@ def row(suite_runs: Any, **entries: object) -> dict[str, str]:
 
 
 def test_outcomes_and_names_of_failures_are_read(suite_runs):
-    found = suite_runs._result(SAID)
+    found = suite_runs._result(OUTPUT)
     assert found["failures"] == "test_a.py::test_one[a b]; test_b.py"
     assert {**found, "failures": ""} == {
         "passed": 50,
@@ -84,7 +84,7 @@ def test_runs_of_one_commit_and_environment_stand_in_one_table(suite_runs):
     other_days = [{"commit": "abc", "date": day, "situation": "load"} for day in ("e", "f")]
     assert tables(*other_days) == 1
     assert tables({"commit": "abc", "versions": "jax 1"}, {"commit": "abd"}) == 3
-    # Without a commit the day tells runs apart.
+    # Runs without a commit are grouped by date.
     assert tables({"date": "e"}, {"date": "f"}, {"date": "f", "situation": "load"}) == 3
 
 

@@ -1,4 +1,4 @@
-"""Contexts that ignore warnings remove only their own filters, in whatever order they end."""
+"""Contexts that ignore warnings remove only their own filters, in whatever order they exit."""
 
 import warnings
 

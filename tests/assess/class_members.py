@@ -1,4 +1,4 @@
-"""Small DAGs with known arrows, and all graphs of their classes."""
+"""Small DAGs with some known arrows, and all members of their equivalence classes."""
 
 from itertools import product
 
@@ -11,7 +11,7 @@ from cosmodag.graph.equivalence import essential_graph
 
 @st.composite
 def dags(draw, most=5):
-    """Draw a DAG with its columns in any order, and some arcs whose direction is known."""
+    """Draw a DAG with permuted columns, and some arcs whose direction is known."""
     d = draw(st.integers(2, most))
     upper = [draw(st.booleans()) for _ in range(d * (d - 1) // 2)]
     arcs = np.zeros((d, d), bool)
@@ -23,7 +23,7 @@ def dags(draw, most=5):
 
 
 def members(arcs: np.ndarray, fixed: np.ndarray) -> list[np.ndarray]:
-    """List all DAGs with the same class that have the fixed arcs, by trying all directions."""
+    """List all DAGs of the same class with the fixed arcs, by trying all directions."""
     tails, heads = np.nonzero(arcs)
     expected = essential_graph(arcs)
     found = []

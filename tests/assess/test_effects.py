@@ -1,4 +1,4 @@
-"""Effects: what they are worth on known equations, over classes, and what they refuse."""
+"""Effects: their accuracy for known equations, effects over a class, and invalid requests."""
 
 import json
 from dataclasses import replace
@@ -16,7 +16,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.dag.equations import FittedEquations
 
 NAMES = ["rain", "sun", "growth", "price"]
-# rain → growth ← sun, rain → price, growth → price: every arrow follows from the shape.
+# rain → growth ← sun, rain → price, growth → price: the graph is alone in its class.
 WEIGHTS = np.array([[0, 0, 2.0, 0.5], [0, 0, 1.0, 0], [0, 0, 0, -0.5], [0, 0, 0, 0]])
 TOTALS = np.linalg.inv(np.eye(4) - WEIGHTS)
 
@@ -166,7 +166,7 @@ def test_intervals_of_resamples_hold_the_graph(model):
     found = model.effect("rain", "price", bootstrap=fits)
     assert "20 fits" in found.interval_from
     assert found.low < TOTALS[0, 3] < found.high
-    # An arc that some resamples lack makes the interval reach zero.
+    # If some resamples lack an arc, the interval contains zero.
     rain, sun, noise = np.random.default_rng(0).normal(size=(3, 120))
     weak = pd.DataFrame({"rain": rain, "sun": sun, "growth": 2 * rain + 0.3 * sun + noise})
     few = OrderSearch(noise="gaussian", random_state=0, verbose=False).fit(weak)
@@ -181,7 +181,7 @@ def test_resamples_that_leave_an_effect_open_widen_its_interval(table):
     model = OrderSearch(noise="gaussian", random_state=0, verbose=False)
     model.fit(table[["rain", "growth"]])
     fits = refit_resamples(model, 5, verbose=False)
-    # As if other rows, or knowledge, had directed the arrow in the fit itself.
+    # Pretend that the fit itself had directed the arrow.
     cause, effect = model.causal_order_
     model.fitted_ = replace(model.fitted_, noise="non-gaussian")
     found = model.effect(cause, effect, bootstrap=fits)
@@ -207,7 +207,7 @@ def test_interventions_count_where_equations_held():
     rows = draw()
     random = np.random.default_rng(1)
     targets = [None] * len(rows)
-    # Set growth by hand in half the rows: price follows, rain and sun do not change.
+    # Intervene on growth in half of the rows: price changes, rain and sun do not.
     rows.loc[1000:, "growth"] = random.normal(size=1000) * 5
     noise = random.normal(size=1000) * 1.5
     rows.loc[1000:, "price"] = 0.5 * rows["rain"][1000:] - 0.5 * rows["growth"][1000:] + noise
@@ -240,7 +240,7 @@ def test_setting_variables_in_samples_and_predictions(model, table):
     step = (drawn - low).mean(axis=0)
     weight = model.adjacency_[2, 3] * model.preparation_.scales[3] / model.preparation_.scales[2]
     np.testing.assert_allclose(step, [0, 0, 1, weight], atol=1e-8)
-    # Effects of what is set follow the value, without the noise that the variable had.
+    # Effects of the set variable depend on the set value only, not on its former noise.
     wet = model.sample(4_000, 0, do={"rain": 1.0})
     spread = np.std(wet["growth"] - model.predict(wet)["growth"])
     assert spread == pytest.approx(np.sqrt(model.noise_variances_[2]), rel=0.1)
@@ -252,7 +252,7 @@ def test_setting_variables_in_samples_and_predictions(model, table):
     np.testing.assert_allclose(changed[:, 0], rows["rain"] + 1)
     np.testing.assert_allclose(changed[:, 1], usual[:, 1])
     np.testing.assert_allclose(changed[:, 2] - usual[:, 2], model.adjacency_[0, 2], rtol=1e-5)
-    # price is predicted from the predicted growth, not from the measured one.
+    # price is predicted from the predicted growth, not from the measured growth.
     by_hand = usual[:, 3] + model.adjacency_[0, 3]
     by_hand += model.adjacency_[2, 3] * (changed[:, 2] - rows["growth"])
     np.testing.assert_allclose(changed[:, 3], by_hand, rtol=1e-4, atol=1e-4)
@@ -264,7 +264,7 @@ def test_setting_variables_in_samples_and_predictions(model, table):
 
 
 class Bent(FittedEquations):
-    """Equations x_v = 3 tanh(Σ_u x_u a_uv), as those of a network might be."""
+    """Nonlinear equations x_v = 3 tanh(Σ_u x_u a_uv), like those of a network."""
 
     def predict(self, data, adjacency):
         return 3 * np.tanh(data @ (adjacency != 0))

@@ -1,4 +1,4 @@
-"""Possible parents and their consequences, against a list of all DAGs of the class."""
+"""Possible parents and their consequences agree with a list of all DAGs of the class."""
 
 import numpy as np
 from class_members import dags, members
@@ -49,7 +49,7 @@ def test_a_line_is_no_arrow():
 
 
 def is_blocked(arcs: np.ndarray, x: int, y: int, given: frozenset[int]) -> bool:
-    """Whether x and y are separated once the arcs of causal paths out of x are cut."""
+    """Whether x and y are d-separated after the first arcs of causal paths from x are removed."""
     import networkx as nx
 
     dag = MixedGraph.of(arcs)

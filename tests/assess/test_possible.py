@@ -1,4 +1,4 @@
-"""Possible effects against the effects in all graphs of a class, one by one."""
+"""Possible effects equal the effects in each graph of the class."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from cosmodag.graph.equivalence import essential_graph
 
 
 def implied(arcs: np.ndarray, seed: int) -> Covariance:
-    """Draw weights and noise, and give the covariance that they imply."""
+    """Draw weights and noise variances, and return the covariance that they imply."""
     random = np.random.default_rng(seed)
     d = len(arcs)
     weights = arcs * random.uniform(0.5, 1.5, (d, d)) * random.choice([-1, 1], (d, d))

@@ -1,4 +1,4 @@
-"""Tests of a graph: right ones stand, wrong ones fall, and what is said of it."""
+"""Tests of a graph: true graphs pass, wrong ones fail, and the verdict says why."""
 
 import json
 from dataclasses import replace
@@ -28,7 +28,7 @@ D = 8
 
 
 def draw(seed, n=1_000, noise="normal", curved=False):
-    """Draw a DAG in the order of its columns, and rows of it."""
+    """Draw a DAG whose arcs follow the order of the columns, and rows from it."""
     random = np.random.default_rng(seed)
     arcs = np.triu(random.random((D, D)) < 0.35, 1)
     weights = arcs * random.choice([-1, 1], (D, D)) * random.uniform(0.5, 1.2, (D, D))
@@ -240,7 +240,7 @@ def test_knowledge_is_narrowed_to_the_columns_that_are_left():
 def test_rows_in_which_a_variable_was_set_do_not_count_for_it():
     random = np.random.default_rng(0)
     X = random.normal(size=(600, 3)) @ [[1, 1, 1], [0, 1, 1], [0, 0, 1]]  # 0 → 1 → 2
-    X[300:, 2] = 5 * X[300:, 0]  # set, in a way that follows variable 0
+    X[300:, 2] = 5 * X[300:, 0]  # set by intervention to values that depend on variable 0
     targets = [None] * 300 + ["c"] * 300
     table = pd.DataFrame(X, columns=list("abc"))
     order = Knowledge(tiers=[["a"], ["b"], ["c"]])

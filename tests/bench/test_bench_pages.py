@@ -38,7 +38,7 @@ FIGURES = {"nhd": 1.0, "tpr": 0.9, "fpr": 0.01, "auc": 0.98, "score": -1.0}
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Invented results: 4 validation graphs with AUC .97, .98, .99, 1."""
+    """A store of made-up results: 4 validation graphs with AUC .97, .98, .99, 1."""
     store = Store(tmp_path / "results.sqlite")
     experiment = read_experiment(TEXT)
     store.remember(experiment.name, TEXT)

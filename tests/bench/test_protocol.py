@@ -117,7 +117,7 @@ def test_searches_and_validations_share_no_graph() -> None:
     plan, group = CellPlan(experiment), experiment.groups[0]
     searched = plan.searched(Case(group, group.data[0], "cosmo"))
     graphs = [cell.graph for cells in searched for cell in cells]
-    assert len(set(graphs)) == len(graphs) == 6  # each configuration has its own
+    assert len(set(graphs)) == len(graphs) == 6  # each configuration has its own graphs
     results = {
         cell.key: {"status": "done", "auc": 0.5 + 0.1 * number, "score": -float(number)}
         for number, cells in enumerate(searched)

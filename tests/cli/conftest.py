@@ -1,4 +1,4 @@
-"""What tests of the command line share: stderr does not depend on what is compiled already."""
+"""Configuration of the command-line tests: stderr does not depend on the compilation cache."""
 
 import pytest
 

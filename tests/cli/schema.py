@@ -1,4 +1,4 @@
-"""The part of JSON Schema that the schemas in ``docs/`` use."""
+"""A validator for the parts of JSON Schema that the schemas in ``docs/`` use."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ KNOWN = {
 
 
 def faults(value: Any, schema: dict[str, Any], place: str = "$") -> list[str]:
-    """List what in a value is not as the schema says."""
+    """List the parts of a value that violate the schema."""
     assert set(schema) <= KNOWN, f"{place}: {set(schema) - KNOWN} is not checked here"
     found = []
     types = schema.get("type", [])

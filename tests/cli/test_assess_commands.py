@@ -1,4 +1,4 @@
-"""``cosmodag effect`` and ``cosmodag validate``: questions to a saved fit."""
+"""``cosmodag effect`` and ``cosmodag validate`` on a saved fit."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""``cosmodag bench``: run, resume, report, list, and what it refuses."""
+"""``cosmodag bench``: run, resume, report, list, and errors."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Compiled programs that are read back are run: only their owner may have written them."""
+"""Cached programs are executed, so only the user may have write access to the cache."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ import pytest
 from cosmodag.cli.terminal import cache
 from cosmodag.errors import FallbackWarning
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no such modes on Windows")
+pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no file modes")
 
 
 @pytest.fixture
@@ -51,9 +51,11 @@ def test_another_users_folder_is_refused(folder: Path, monkeypatch: pytest.Monke
         cache.keep_compiled_programs()
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root gives files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away"
+)
 def test_files_of_another_user_are_refused(folder: Path) -> None:
-    """Closing a folder to others does not remove what they left in it."""
+    """Closing a folder to others does not remove files that they left in it."""
     folder.mkdir(parents=True, mode=0o700)
     (folder / "program").write_bytes(b"")
     os.chown(folder / "program", 12345, -1)
@@ -89,7 +91,7 @@ def test_a_damaged_program_is_removed_and_that_is_said_once(
 
 
 def test_a_folder_that_cannot_be_created_need_not_be_deleted(folder: Path) -> None:
-    folder.parent.write_bytes(b"")  # a file in its place
+    folder.parent.write_bytes(b"")  # a file instead of the parent folder
     with pytest.warns(FallbackWarning, match=r"cannot be created .*: set JAX_COMPILATION") as said:
         cache.keep_compiled_programs()
     assert "delete" not in str(said[0].message)

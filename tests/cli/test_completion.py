@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture
 def complete():
     def complete(*words: str) -> list[str]:
-        """Complete the last word, as bash asks for it."""
+        """Completions of the last word, requested as bash does."""
         done = subprocess.run(
             [sys.executable, "-m", "cosmodag"],
             env={

@@ -1,4 +1,4 @@
-"""``cosmodag convert``: every format to every other, and what is refused."""
+"""``cosmodag convert``: every format to every other, and errors."""
 
 import io
 import itertools

@@ -1,4 +1,4 @@
-"""``cosmodag demo``: scores, a graph and a picture."""
+"""``cosmodag demo`` writes scores, a graph and a picture."""
 
 import json
 

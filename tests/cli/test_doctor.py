@@ -1,4 +1,4 @@
-"""``cosmodag doctor`` tells the truth about this environment."""
+"""``cosmodag doctor`` describes this environment correctly."""
 
 import json
 import platform

@@ -12,7 +12,7 @@ from cosmodag.cli import main
 from cosmodag.metrics import evaluate
 
 TRUTH = "Cause,Effect\na,b\na,c\nb,d\nc,d\n"
-# In another order of the nodes: a → b and a → c found, b → d turned round, c → d too weak.
+# Nodes in another order: a → b and a → c are found, b → d is reversed, c → d is too weak.
 ESTIMATE = ",d,c,b,a\nd,0,0,0.7,0\nc,0.2,0,0,0\nb,0,0,0,0\na,0,-1.5,0.9,0\n"
 
 
@@ -130,7 +130,7 @@ def test_a_matrix_without_names_is_matched_by_position(
         assert json.loads(printed.out)["tpr"] == 0.5
     assert main(["evaluate", "bare.csv", "bare.csv", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["shd"] == 0
-    # Names that happen to be x0, x1, … are matched as names, in whatever order.
+    # Names that happen to be x0, x1, … are matched as names, in any order.
     (folder / "turned.csv").write_text("x2,x1,x0\n0,0,0\n0.8,0,0\n0,0.9,0\n")
     assert main(["evaluate", "bare.csv", "turned.csv", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["shd"] == 0

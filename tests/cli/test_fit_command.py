@@ -1,4 +1,4 @@
-"""``cosmodag fit`` as its users meet it: in a process of its own where that matters."""
+"""``cosmodag fit`` as users run it, in a subprocess if that matters."""
 
 import json
 import os
@@ -126,7 +126,7 @@ def test_parquet_and_bare_csv_give_the_same_graph(table, tmp_path, capsys):
         cosmodag.load(tmp_path / name / "model.safetensors").raw_weights_
         for name in ("trial", "trial.par", "bare")
     ]
-    # Text holds all digits of a double, so both files are the same table.
+    # Text files contain all digits of a double, so the tables are identical.
     np.testing.assert_array_equal(weights[0], weights[1])
     np.testing.assert_array_equal(weights[0], weights[2])
 
@@ -218,7 +218,7 @@ def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
     assert "still" in error
 
 
-# Others compile for seconds, and the command line passes their names on like these.
+# The other methods take seconds to compile, and the command line treats their names alike.
 QUICK = {"cosmo", "order-search", "dagma", "variance-sort", "equal-variance"}
 METHODS = [
     pytest.param(method, marks=() if method in QUICK else pytest.mark.nightly) for method in Method

@@ -1,4 +1,4 @@
-"""``cosmodag fit --lags``: times and series are columns, and the window graph is written."""
+"""``cosmodag fit --lags``: columns of times and series, and the written window graph."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_dates_and_series_are_columns_and_no_variables(table, tmp_path, capsys):
     assert fit(table, "-o", out, *options) == 0
     assert "dose[t-1]" in capsys.readouterr().out
     run = json.loads((out / "run.json").read_text())
-    # Of 79 rows the first and the one after the gap have none before them.
+    # Of the 79 rows of a series, the first and the one after the gap have no previous row.
     assert (run["rows"], run["variables"], run["lags"]) == (3 * 77, 2, 1)
     assert (run["time"], run["series"]) == ("date", "patient")
     summary = pd.read_csv(out / "summary.csv")

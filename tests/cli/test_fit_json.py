@@ -1,4 +1,4 @@
-"""What ``fit --json`` prints is what ``docs/schemas/fit.schema.json`` says."""
+"""The output of ``fit --json`` conforms to ``docs/schemas/fit.schema.json``."""
 
 import json
 from pathlib import Path

@@ -55,7 +55,7 @@ def test_a_choice_says_why(table, tmp_path, capsys):
 
 
 def test_a_choice_prints_what_was_found_in_the_table(table, tmp_path, capsys, monkeypatch):
-    # Of the training on standardised columns only the order is used, and no order is asked for.
+    # Training on standardised columns only yields an order, which is not tested here.
     choosing = import_module("cosmodag.selection.choosing")
     monkeypatch.setitem(choosing._WITHOUT_SCALE, "epochs", 100)
     frame = pd.read_csv(table)

@@ -146,7 +146,7 @@ def test_a_single_number_does_for_a_list_of_them(table):
 
 
 def test_a_transposed_table_with_decimal_commas(table, capsys):
-    """A file with a variable per row, semicolons and decimal commas needs one option."""
+    """A file with one variable per row, semicolons and decimal commas needs one option."""
     frame = pd.read_csv(table).drop(columns=["id", "still"])
     frame.T.to_csv("genes.csv", sep=";", decimal=",", index_label="gene")
     assert fit("genes.csv", "--transpose") == 0

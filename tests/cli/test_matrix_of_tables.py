@@ -1,4 +1,4 @@
-"""Sixteen kinds of files and objects × diagnose, fit, report: each works, or names the remedy."""
+"""Sixteen kinds of tables × diagnose, fit, report: each works, or the error names a remedy."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``cosmodag methods`` says of every learner what its class has."""
+"""``cosmodag methods`` describes every learner as its class does."""
 
 import json
 import subprocess

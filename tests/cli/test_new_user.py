@@ -1,4 +1,4 @@
-"""The transcript of a first use runs as the page shows it."""
+"""The commands of the page for new users print what the page shows."""
 
 import doctest
 import re
@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```(python|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def words(text: str) -> str:
-    """Text without line breaks, and without seconds, which differ from run to run."""
+    """Text without line breaks, and with seconds replaced, because they vary between runs."""
     return re.sub(r"in [\d.]+ s;", "in # s;", " ".join(text.split()))
 
 

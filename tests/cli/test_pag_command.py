@@ -11,7 +11,7 @@ from cosmodag.cli import main
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """0 → 1 ↔ 2 ← 3, the common cause left out."""
+    """A file with a table of a → b ↔ c ← d, without the hidden common cause of b and c."""
     random = np.random.default_rng(0)
     first, last, hidden, *noise = random.normal(size=(5, 1000))
     columns = [first, first + hidden + noise[0], last + hidden + noise[1], last]

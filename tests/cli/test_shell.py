@@ -1,4 +1,4 @@
-"""Every way a command can end: exit code, one line on stderr, nothing else."""
+"""However a command ends, it has the right exit code and at most one line on stderr."""
 
 import errno
 import io
@@ -35,7 +35,7 @@ COMMANDS = [
 
 
 def app_raising(error: BaseException | None) -> typer.Typer:
-    """An app of two commands, one of which raises; two, so that Typer keeps their names."""
+    """An app with a command that raises, and another one, so that Typer keeps their names."""
     small = typer.Typer()
 
     def act(count: int = 1) -> None:
@@ -215,7 +215,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 def test_signals(number: signal.Signals, code: int, line: str) -> None:
     script = """
 import signal, sys, time, typer
-# A shell that starts the tests in the background makes them, and this, ignore Ctrl-C.
+# If the tests run in the background, they and this process ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from cosmodag.cli.terminal.shell import register, run
 app = typer.Typer()
@@ -248,7 +248,7 @@ def test_ctrl_c_within_a_callback_of_the_garbage_collector_is_not_lost() -> None
 import gc, os, signal, sys, time
 from cosmodag.cli.terminal.shell import register, run
 import typer
-# Where the tests themselves run in the background, Ctrl-C is ignored from the start.
+# If the tests run in the background, this process ignores Ctrl-C from the start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 app = typer.Typer()
 def act():

@@ -1,4 +1,4 @@
-"""``cosmodag simulate`` writes what `simulate.load` returns, and fails in one line."""
+"""``cosmodag simulate`` writes the data of `simulate.load`; errors are a single line."""
 
 import json
 from pathlib import Path

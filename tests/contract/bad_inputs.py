@@ -1,12 +1,11 @@
-"""Catalogue of bad tables that users really pass, with the required outcome of each.
+"""Catalogue of unusual tables that users really pass, with the required outcome of each.
 
-A case ends in one of three ways. `refused`: a typed error of this package, raised before the first
-step, whose sentence holds `mentions`. `warned`: a valid, finite DAG and at least one warning of
-this package. `fine`: the graph that the same learner finds in `like`, a plain array of the same
-numbers; warnings are allowed. Nothing else is: no other error, no other warning, no change to what
-was passed.
+There are three outcomes. `refused`: an error of this package, raised before the first step, whose
+message contains `mentions`. `warned`: a valid, finite DAG and at least one warning of this package.
+`fine`: the graph that the same learner finds in `like`, a plain array of the same numbers; warnings
+are allowed. Other errors, other warnings and changes to the input are not allowed.
 
-Tables have 120 rows and 5 columns unless the shape is the point, since programs are compiled for
+Tables have 120 rows and 5 columns unless their shape is unusual, because programs are compiled for
 each shape.
 """
 
@@ -32,7 +31,7 @@ NAMES = list("abcde")
 
 @dataclass(frozen=True)
 class Case:
-    """One input: how it is made and must end, what the sentence says, whose graph it has."""
+    """One input: how to make it, its outcome, the words of its message, and the plain array."""
 
     name: str
     make: Callable[[], Any]
@@ -42,7 +41,7 @@ class Case:
 
 
 def values(n: int = 120, d: int = 5) -> np.ndarray:
-    """Rows of a chain whose variances grow: an ordinary table."""
+    """An ordinary table: rows of a chain with growing variances."""
     random = np.random.default_rng(7)
     X = random.normal(size=(n, d))
     for column in range(1, d):
@@ -56,26 +55,26 @@ def plain(make: Callable[[], Any]) -> Callable[[], np.ndarray]:
 
 
 def frame() -> pd.DataFrame:
-    """The same with names."""
+    """The ordinary table with column names."""
     return pd.DataFrame(values(), columns=NAMES)
 
 
 def with_entry(row: int, column: int, value: float) -> np.ndarray:
-    """An ordinary table with one odd value."""
+    """The ordinary table with one value replaced."""
     X = values()
     X[row, column] = value
     return X
 
 
 def with_column(column: Any, name: str = "c") -> pd.DataFrame:
-    """A table with one odd column."""
+    """The ordinary table with one column replaced."""
     table = frame()
     table[name] = column
     return table
 
 
 def scaled(factor: float) -> np.ndarray:
-    """A table of which one column is in another unit."""
+    """The ordinary table with one column in another unit."""
     X = values()
     X[:, 2] *= factor
     return X
@@ -154,7 +153,7 @@ _LEVELS = pd.Categorical(["low", "high"] * 60, ["high", "low"])
 
 
 def _two_values() -> np.ndarray:
-    """A column of ones and zeros: the numbers of two levels."""
+    """The ordinary table with a column of ones and zeros, the codes of two levels."""
     return with_column([1.0, 0.0] * 60).to_numpy()
 
 
@@ -170,7 +169,7 @@ CASES = (
     Case("infinity", lambda: with_entry(3, 1, np.inf), "refused", "'x1'"),
     Case("minus infinity", lambda: with_entry(0, 4, -np.inf), "refused", "'x4'"),
     Case("NaN and infinity", lambda: with_column([np.nan, np.inf] * 60), "refused", "'c'"),
-    # Columns that say nothing, or the same twice.
+    # Columns without information, or with the same information twice.
     Case("constant column", lambda: with_column(3.0), "warned", "'c'"),
     Case("all columns constant", lambda: np.ones((120, 5)), "warned", "'x0'"),
     Case("all zeros", lambda: np.zeros((120, 5)), "warned", "'x0'"),

@@ -1,6 +1,6 @@
-"""Pieces of work with bitwise deterministic results, and a digest of each result.
+"""Computations with bit-identical results, and a digest of each result.
 
-Run as a program with names of pieces, it prints their digests as JSON: for another process.
+As a script, it prints the digests of the named computations as JSON, for use in a subprocess.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ QUIET = {"verbose": False, "random_state": 3}
 
 
 def digest(parts: Iterable[Any]) -> str:
-    """Hash of arrays and plain values: it differs where one bit does."""
+    """Hash of arrays and plain values, which changes if any bit changes."""
     found = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
@@ -36,7 +36,7 @@ def digest(parts: Iterable[Any]) -> str:
 
 
 def of_model(model: Any) -> str:
-    """Everything a fitted learner says, except how long it took."""
+    """Digest of all results of a fitted learner, except for times."""
     table = chain_table()
     names = ("raw_weights_", "weights_", "adjacency_", "noise_variances_", "priorities_")
     arrays = [
@@ -48,7 +48,7 @@ def of_model(model: Any) -> str:
 
 
 def fitted(name: str) -> str:
-    """One fit of a learner of the catalogue."""
+    """Digest of a fit of a learner in the catalogue."""
     return of_model(CATALOGUE[name]().fit(chain_table()))
 
 
@@ -119,7 +119,7 @@ WORK: dict[str, Callable[[], str]] = {
 
 
 def done(name: str) -> str:
-    """Digest of a piece of work, or of a fit of the catalogue's learner of that name."""
+    """Digest of the computation, or of a fit of the learner, with the given name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CosmodagWarning)
         return WORK[name]() if name in WORK else fitted(name)

@@ -1,9 +1,9 @@
-"""Every bad input × every learner: refused in a sentence, or warned and answered with a DAG.
+"""Every unusual input × every learner: an error in one sentence, or a DAG and perhaps a warning.
 
-A table is refused before any learner sees it, by code that all learners share. So one learner is
-given every refused table, every learner one of them, and all other pairs are nightly. So are most
-learners on tables of unusual shapes, for which each of them compiles programs of its own, and on
-unusual containers, types and names, of which no learner sees more than an array of numbers.
+Code that all learners share refuses a table before the learner sees it. So one learner is given
+every refused table, every learner one of them, and all other pairs are nightly. Most learners are
+also nightly on tables of unusual shapes, for which they compile programs of their own, and on
+unusual containers, types and names, because learners only see an array of numbers.
 """
 
 import hashlib
@@ -27,12 +27,12 @@ from learner_catalogue import CATALOGUE, COMPILING_LONG, EVERY_TABLE
 QUICKEST, SMOKE = "EmptyGraph", "one NaN"
 # A constant column is left out of the fit; `learners/test_contract.py` gives one to every learner.
 SHAPES = {"fewer rows than columns", "two rows", "three rows", "two columns", "constant column"}
-# Of fine tables, those whose numbers themselves are unusual.
+# The fine tables whose numbers themselves are unusual.
 NUMBERS = {"nearly constant column", "the table × 1e30", "the table × 1e-30", "the table + 1e9"}
 
 
 def pairs(refused: bool) -> list[Any]:
-    """Learners with cases that are refused, or with those that are not."""
+    """All pairs of a learner and a case that is refused, or that is not."""
     return [
         pytest.param(
             learner,
@@ -56,8 +56,8 @@ def _is_nightly(learner: str, case: Case) -> bool:
 
 
 def fingerprint(data: Any) -> str:
-    """Digest of all that a table is: a changed value, dtype or name changes it."""
-    if isinstance(data, pd.DataFrame):  # whose pickle also holds what pandas has looked up so far
+    """Digest of a table, which changes with any value, data type or name."""
+    if isinstance(data, pd.DataFrame):  # its pickle would also contain caches of pandas
         columns = (data.iloc[:, place] for place in range(data.shape[1]))
         return repr([(column.name, column.dtype, column.to_list()) for column in columns])
     try:
@@ -67,7 +67,7 @@ def fingerprint(data: Any) -> str:
 
 
 def fit(model: StructureLearner, data: Any) -> list[warnings.WarningMessage]:
-    """Fit; warnings of this package are collected, all others are errors."""
+    """Fit, and return the warnings of this package; all others are errors."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
         warnings.simplefilter("always", CosmodagWarning)
@@ -77,11 +77,11 @@ def fit(model: StructureLearner, data: Any) -> list[warnings.WarningMessage]:
 
 @cache
 def arcs_in(learner: str, like: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Arcs that a learner finds in a plain array, and those that rounding may decide.
+    """Arcs that a learner finds in a plain array, and the arcs that rounding may decide.
 
-    A fit that is cut short is no minimum, so that rounding in other units moves its weights a
-    little: 0.299 became 0.303, and the cut is at 0.3; of two arcs against one another, 0.455 and
-    0.450, the weaker became the stronger. Arcs chosen by evidence have no such cut.
+    A fit that is cut short does not reach a minimum, so rounding in other units changes its weights
+    slightly: 0.299 became 0.303, with a threshold of 0.3; and of an arc and its reverse, with
+    weights 0.455 and 0.450, the weaker became the stronger. Refined graphs have no such threshold.
     """
     model = CATALOGUE[learner]()
     fit(model, like())
@@ -123,7 +123,7 @@ def test_what_can_be_used_gives_a_graph(learner: str, case: Case) -> None:
 
 
 def assert_answer(model: StructureLearner) -> None:
-    """A finite DAG, and nothing in the other attributes that is not a number."""
+    """Assert that the graph is a DAG and that all numeric attributes are finite."""
     for name in ("raw_weights_", "weights_", "adjacency_", "noise_variances_"):
         assert np.isfinite(getattr(model, name)).all(), name
     assert is_dag(model.adjacency_)
@@ -143,7 +143,7 @@ def test_the_catalogue_is_long_enough() -> None:
 
 
 def test_the_graph_of_a_chain_is_found() -> None:
-    """Else all graphs compared above could be empty."""
+    """Otherwise, all graphs compared above could be empty."""
     plain = next(case.like for case in CASES if case.name == "lists")
     assert plain is not None
     chain = np.diag(np.ones(4, bool), 1)

@@ -1,7 +1,7 @@
 """The same seed, machine and versions give the same bits; global generators stay unchanged.
 
-What is promised, and no more: bit-identity for one shape of program on one machine. Between devices
-and sizes of batches results agree as closely as rounding lets them, which other tests hold.
+The package only guarantees bit-identical results for one shape of program on one machine. Other
+tests check that results on other devices and for other batch sizes agree up to rounding.
 """
 
 import ast
@@ -31,7 +31,7 @@ every_piece = pytest.mark.parametrize(
 
 
 def global_state() -> tuple[Any, ...]:
-    """What a library must leave as it was: two generators, warnings of NumPy, a flag of JAX."""
+    """Global state that a library must not change: two generators, NumPy errors, a JAX flag."""
     numpys = np.random.get_state(legacy=False)  # noqa: NPY002
     words = numpys["state"]["key"].tobytes(), numpys["state"]["pos"], numpys["gauss"]
     return random.getstate(), words, np.geterr(), jax.config.jax_enable_x64
@@ -42,7 +42,7 @@ def test_twice_the_same_bits_and_global_generators_neither_read_nor_moved(name: 
     before = global_state()
     first = done(name)
     assert global_state() == before
-    # Other fits come between, of other shapes, and the global generators stand elsewhere.
+    # Fits of other shapes come in between, and the global generators change their states.
     OrderSearch(random_state=1, verbose=False).fit(simulate.load("n50_d4_ER1_exp", seed=1).X)
     random.random()
     np.random.random()  # noqa: NPY002
@@ -54,12 +54,12 @@ def test_another_process_gives_the_same_bits() -> None:
         "Cosmo-unrefined", "OrderSearch", "Notears", "StochasticNotears", "VarianceSort",
         "non-Gaussian search", "imputation", "simulators",
     ]  # fmt: skip
-    # The package that is tested here, with what is compiled of it already.
+    # The subprocess imports the same package and shares its compiled programs.
     package = str(Path(cosmodag.__file__).parents[1])
     places = [package, str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
     asked = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("determinism_work.py")), *names],
-        # Sets of strings are walked in another order there.
+        # Another hash seed changes the order of sets of strings.
         env=os.environ | {"PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(places)},
         capture_output=True,
         text=True,
@@ -71,7 +71,7 @@ def test_another_process_gives_the_same_bits() -> None:
 
 
 def test_another_seed_gives_other_bits() -> None:
-    """Else the tests above could not fail."""
+    """Otherwise, the tests above could not fail."""
     table = simulate.load("n50_d6_ER2_exp", seed=0).X
     one, other = (
         VarianceSort().fit(table).sample(5, random_state=seed) for seed in (0, 1)
@@ -104,7 +104,7 @@ COMPILING = {"compiled", "borrowing", "inlined", "njit", "jit", "vectorize", "gu
 
 
 def drawing_inside_compiled_code(tree: ast.AST) -> list[int]:
-    """Lines on which a function for Numba names a module of random numbers."""
+    """Lines on which a function for Numba uses a module of random numbers."""
     found = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef):
@@ -127,7 +127,7 @@ def drawing_inside_compiled_code(tree: ast.AST) -> list[int]:
 
 
 def test_compiled_code_draws_nothing() -> None:
-    """Numba has a generator of its own, one for each thread, that no seed of a caller reaches."""
+    """Numba has its own generator in each thread, which the seeds of callers do not affect."""
     compiled = 0
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()

@@ -1,4 +1,4 @@
-"""The arrays of a fit refuse writing: one that is changed would contradict the others."""
+"""The arrays of a fit are read-only, because a changed one would contradict the others."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ from learner_catalogue import chain_table, every_learner
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
-READ_ONLY = "read-only"  # the words of NumPy's own error
+READ_ONLY = "read-only"  # as in NumPy's error message
 
 
 @cache
@@ -27,7 +27,7 @@ def fitted(make):
 
 
 def arrays_in(value):
-    """Arrays of an attribute: itself, or those of its fields."""
+    """The arrays of an attribute: the attribute itself, or the arrays in its fields."""
     if isinstance(value, np.ndarray):
         return [value]
     if sparse.issparse(value):
@@ -38,7 +38,7 @@ def arrays_in(value):
 
 
 def attributes_of(model):
-    """Attributes that a learner reads from its FittedDAG, by name."""
+    """Attributes that a learner reads from its `FittedDAG`, by name."""
     names = [name for name in dir(type(model)) if isinstance(getattr(type(model), name), OfDAG)]
     return {name: getattr(model, name) for name in names if hasattr(model, name)}
 
@@ -118,7 +118,7 @@ def test_a_sparse_graph_refuses_writing_and_can_be_asked():
     assert_read_only(model)
     np.testing.assert_array_equal(model.adjacency_.toarray(), unsorted.toarray())
     assert model.adjacency_.has_sorted_indices
-    assert unsorted.indices.tolist() == [2, 1, 3]  # the caller's own is as it was
+    assert unsorted.indices.tolist() == [2, 1, 3]  # the caller's matrix is unchanged
     assert model.adjacency_[0, 2] == 2.0
     assert model.equivalence_class().shape == (5, 5)
     assert model.predict(chain_table()).shape == (120, 5)
@@ -126,7 +126,7 @@ def test_a_sparse_graph_refuses_writing_and_can_be_asked():
 
 @dataclass(frozen=True, eq=False)
 class Shifted(LinearEquations):
-    """Equations of a user: the constructor takes another argument than the field."""
+    """Equations defined by a user, whose constructor takes an argument that is not a field."""
 
     size: InitVar[int]
     shifts: np.ndarray = field(init=False)

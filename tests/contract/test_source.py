@@ -1,4 +1,4 @@
-"""The source never runs code from data and never seeds a global generator."""
+"""The package never runs code from data and never seeds a global generator."""
 
 import ast
 from pathlib import Path

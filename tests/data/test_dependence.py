@@ -6,10 +6,10 @@ from cosmodag.data.dependence import pair_tests, powers_of
 
 
 def test_skewed_noise_that_is_independent_does_not_look_uneven():
-    """Of 400 pairs with exponential noise few are beyond three standard errors.
+    """Of 400 pairs with exponential noise, few exceed three standard errors.
 
-    The larger of two standard normal numbers is so in 2 of 400 cases; with an error too small by a
-    factor of √2 it was in 13.
+    The larger of two standard normal variables does so in 2 of 400 cases. With a standard error
+    that was too small by a factor of √2, 13 pairs did.
     """
     random = np.random.default_rng(0)
     beyond = 0

@@ -1,4 +1,4 @@
-"""Each finding appears when its cause does, and not otherwise."""
+"""Each finding is reported exactly if its cause is present."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def X():
     return np.random.default_rng(0).normal(size=(200, 4)) * [1.0, 1.5, 2.0, 3.0]
 
 
-def found(findings):
+def by_name(findings):
     return {finding.name: finding for finding in findings}
 
 
@@ -43,7 +43,7 @@ def test_nothing_is_found_in_ordinary_data(X):
 
 def test_constant(X):
     X[:, 1] = 1e-300
-    finding = found(before_fit(X, NAMES))["constant"]
+    finding = by_name(before_fit(X, NAMES))["constant"]
     assert finding.columns == ("b",)
     assert finding.severity == "warning"
     assert "'b'" in finding.sentence
@@ -52,7 +52,7 @@ def test_constant(X):
 def test_duplicates_come_in_groups(X):
     X = np.column_stack([X, X[:, 0], X[:, 2], X[:, 0]])
     names = [*NAMES, "a2", "c2", "a3"]
-    finding = found(before_fit(X, names))["duplicate"]
+    finding = by_name(before_fit(X, names))["duplicate"]
     assert finding.columns == ("a", "a2", "a3", "c", "c2")
     assert finding.value == 3
     assert "'a', 'a2', 'a3'; one of 'c', 'c2'." in finding.sentence
@@ -61,38 +61,40 @@ def test_duplicates_come_in_groups(X):
 def test_columns_that_differ_in_one_late_row_are_not_duplicates(X):
     twin = X[:, 0].copy()
     twin[-1] += 1e-12
-    assert "duplicate" not in found(before_fit(np.column_stack([X, twin]), [*NAMES, "twin"]))
+    assert "duplicate" not in by_name(before_fit(np.column_stack([X, twin]), [*NAMES, "twin"]))
 
 
 def test_scale_ratio(X):
-    finding = found(before_fit(X * [1, 1, 1, 1e5], NAMES))["scale_ratio"]
+    finding = by_name(before_fit(X * [1, 1, 1, 1e5], NAMES))["scale_ratio"]
     assert finding.columns == ("a", "d")
-    assert finding.value == pytest.approx(3e5, rel=0.2)  # 200 draws: 5% error on each deviation
+    # With 200 rows, the standard error of each standard deviation is 5%.
+    assert finding.value == pytest.approx(3e5, rel=0.2)
 
 
 def test_equal_scale(X):
-    assert "equal_scale" in found(before_fit(X / X.std(axis=0), NAMES))
-    assert "equal_scale" in found(before_fit(X / X.std(axis=0, ddof=1) * 7 + 3, NAMES))
+    assert "equal_scale" in by_name(before_fit(X / X.std(axis=0), NAMES))
+    assert "equal_scale" in by_name(before_fit(X / X.std(axis=0, ddof=1) * 7 + 3, NAMES))
 
 
 def test_few_rows(X):
-    finding = found(diagnose(X[:3], NAMES))["few_rows"]
+    finding = by_name(diagnose(X[:3], NAMES))["few_rows"]
     assert finding.value == 0.75
     assert "3 rows for 4 columns" in finding.sentence
-    assert "collinear" not in found(diagnose(X[:3], NAMES))
+    assert "collinear" not in by_name(diagnose(X[:3], NAMES))
 
 
 def test_outliers(X):
     X[17, 2] = 400.0
-    finding = found(before_fit(X, NAMES))["outliers"]
+    finding = by_name(before_fit(X, NAMES))["outliers"]
     assert finding.columns == ("c",)
-    assert finding.value == pytest.approx(200, rel=0.3)  # the MAD of 200 draws of N(0, 2²)
+    # The MAD is estimated from 200 draws of N(0, 2²).
+    assert finding.value == pytest.approx(200, rel=0.3)
 
 
 def test_an_outlier_is_seen_in_a_table_too_long_to_take_all_medians_of():
     X = np.random.default_rng(0).normal(size=(50_000, 2))
     X[12_345, 1] = -100.0
-    assert found(before_fit(X, NAMES[:2]))["outliers"].columns == ("b",)
+    assert by_name(before_fit(X, NAMES[:2]))["outliers"].columns == ("b",)
 
 
 def test_values_few_counted_and_running(X):
@@ -100,7 +102,7 @@ def test_values_few_counted_and_running(X):
     X[:, 1] = np.arange(200) * 3 + 7
     X[:, 2] = np.random.default_rng(1).poisson(6, 200)
     X[:, 3] = np.arange(200) % 4
-    findings = found(before_fit(X, NAMES))
+    findings = by_name(before_fit(X, NAMES))
     assert findings["binary"].columns == ("a",)
     assert findings["running_id"].columns == ("b",)
     assert findings["counts"].columns == ("c",)
@@ -118,7 +120,7 @@ def test_shuffled_ids_are_ids_and_whole_measurements_are_not():
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_collinear(X, noise):
     total = X[:, 0] - 2 * X[:, 1] + noise * np.random.default_rng(1).normal(size=200)
-    finding = found(diagnose(np.column_stack([X, 1e4 * total]), [*NAMES, "total"]))["collinear"]
+    finding = by_name(diagnose(np.column_stack([X, 1e4 * total]), [*NAMES, "total"]))["collinear"]
     assert finding.columns == ("a", "b", "total")
     assert finding.severity == ("warning" if noise == 0 else "notice")
 
@@ -127,7 +129,7 @@ def test_collinear(X, noise):
 def test_an_exact_combination_is_found_in_every_fit(X, dtype):
     total = 1e4 * (X[:, 2] - 2 * X[:, 0]) + 5
     table = np.column_stack([total, X, X[:, 1] * -0.45]).astype(dtype)
-    finding = found(before_fit(table, ["total", *NAMES, "b in pounds"]))["collinear"]
+    finding = by_name(before_fit(table, ["total", *NAMES, "b in pounds"]))["collinear"]
     assert finding.severity == "warning"
     assert finding.columns == ("total", "a", "b", "c", "b in pounds")
     assert (
@@ -145,17 +147,17 @@ def test_a_fit_warns_of_an_exact_combination(X):
 def test_an_exact_combination_of_some_rows_only_is_none():
     X = np.random.default_rng(0).normal(size=(5000, 3))
     total = X[:, 0] + X[:, 1]
-    assert "collinear" in found(before_fit(np.column_stack([X, total]), NAMES))
+    assert "collinear" in by_name(before_fit(np.column_stack([X, total]), NAMES))
     total[4321] += 1e-3
-    assert "collinear" not in found(before_fit(np.column_stack([X, total]), NAMES))
+    assert "collinear" not in by_name(before_fit(np.column_stack([X, total]), NAMES))
 
 
 def test_a_duplicate_is_not_also_reported_as_a_combination(X):
-    assert "collinear" not in found(before_fit(np.column_stack([X, X[:, 0]]), [*NAMES, "a2"]))
+    assert "collinear" not in by_name(before_fit(np.column_stack([X, X[:, 0]]), [*NAMES, "a2"]))
 
 
 def test_combinations_are_not_looked_for_where_rows_are_few(X):
-    assert "collinear" not in found(before_fit(X[:4], NAMES))
+    assert "collinear" not in by_name(before_fit(X[:4], NAMES))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -165,7 +167,7 @@ def test_standardised_columns_have_no_order_by_variance(dtype):
         X = simulate.sample_linear(chain, 100, np.random.default_rng(seed)).astype(dtype)
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         assert varsortability(X, chain) == 0.5
-        assert not {"varsortability", "variance_order"} & found(diagnose(X, graph=chain)).keys()
+        assert not {"varsortability", "variance_order"} & by_name(diagnose(X, graph=chain)).keys()
 
 
 def test_variance_inflation_is_the_diagonal_of_the_inverse(X):
@@ -187,14 +189,15 @@ def test_the_papers_data_raise_no_alarm(graph, noise):
 
 def test_the_papers_data_are_varsortable_and_standardising_ends_it():
     data = simulate.load("n1000_d30_ER4_gauss", seed=1)
-    raw = found(diagnose(data.X, data.names, graph=data.graph))["varsortability"]
+    raw = by_name(diagnose(data.X, data.names, graph=data.graph))["varsortability"]
     assert raw.value > 0.9
     assert raw.severity == "warning"
-    standardised = found(diagnose(data.X / data.X.std(axis=0), data.names, graph=data.graph))
+    standardised = by_name(diagnose(data.X / data.X.std(axis=0), data.names, graph=data.graph))
     assert not {"varsortability", "variance_order"} & standardised.keys()
+    # R² does not depend on the scale, and rounding must not decide a tie.
     assert standardised["r2_sortability"].value == pytest.approx(
         r2_sortability(data.X, data.graph), abs=1e-9
-    )  # R² knows no scale; rounding may not turn a tie
+    )
 
 
 def dag(seed, nodes, share):
@@ -212,9 +215,9 @@ def test_sortability_agrees_with_causaldisco(seed, nodes, share):
     if not graph.any():
         assert np.isnan(varsortability(X, graph))
         return
-    # Both count the same pairs; only the last division rounds.
+    # Both count the same pairs, so the only rounding error is that of the division.
     assert varsortability(X, graph) == pytest.approx(analytics.var_sortability(X, graph), abs=1e-12)
-    if nodes > 2:  # two columns explain each other equally well: a tie that rounding may break
+    if nodes > 2:  # with two columns the R² are tied, and rounding may break the tie
         expected = analytics.r2_sortability(X, graph)
         assert r2_sortability(X, graph) == pytest.approx(expected, abs=1e-12)
 
@@ -227,12 +230,12 @@ def test_a_tie_counts_one_half():
 def test_graph_is_matched_by_name(X):
     X[:, 1] = 100 * X[:, 0]
     graph = Graph(["b", "a"], [[0, 0], [1, 0]])
-    assert found(diagnose(X, NAMES, graph=graph))["varsortability"].value == 1.0
+    assert by_name(diagnose(X, NAMES, graph=graph))["varsortability"].value == 1.0
     with pytest.raises(DataError, match="'z'"):
         diagnose(X, NAMES, graph=Graph(["a", "z"], [[0, 1], [0, 0]]))
     with pytest.raises(DataError, match=r"shape \(2, 2\)"):
         diagnose(X, NAMES, graph=np.eye(2))
-    assert "varsortability" not in found(diagnose(X, NAMES, graph=np.zeros((4, 4))))
+    assert "varsortability" not in by_name(diagnose(X, NAMES, graph=np.zeros((4, 4))))
 
 
 def test_warnings_first_and_of_the_right_class(X):
@@ -273,7 +276,7 @@ def test_degenerate_tables_do_not_break():
     for X in (np.ones((2, 2)), np.array([[1.0, 2.0], [1.0, 3.0]]), np.full((5, 3), -1e308)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert "constant" in found(diagnose(X))
+            assert "constant" in by_name(diagnose(X))
 
 
 def test_a_common_factor_changes_no_finding(X):
@@ -290,14 +293,14 @@ def test_values_too_large_or_too_small_to_square(X, size, name):
     X[:, 1] *= size
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert found(diagnose(X, NAMES))[name].columns == ("b",)
+        assert by_name(diagnose(X, NAMES))[name].columns == ("b",)
 
 
 @pytest.mark.parametrize("size", [1e-160, 1e-310])
 def test_values_too_small_to_square(X, size):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        findings = found(diagnose(X * size, NAMES))
+        findings = by_name(diagnose(X * size, NAMES))
     assert findings["too_small"].columns == tuple(NAMES)
     assert findings["too_small"].severity == "error"
     assert "collinear" not in findings
@@ -317,7 +320,7 @@ def test_quick_makes_no_matrix_of_columns_by_columns():
     before_fit(X, [str(index) for index in range(3000)])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 3000 * 3000  # bytes; even Booleans would not fit
+    assert peak < 3000 * 3000  # bytes: less than one Boolean per pair
 
 
 def test_a_fit_keeps_its_findings_and_warns_of_them():
@@ -342,7 +345,7 @@ def test_a_fit_warns_of_a_curved_relation_that_its_graph_has():
 
 def test_gaps_are_counted_per_column(X):
     X[:30, 1], X[7, 2] = np.nan, np.nan
-    finding = found(diagnose(X, NAMES))["missing_values"]
+    finding = by_name(diagnose(X, NAMES))["missing_values"]
     assert finding.columns == ("b", "c")
     assert finding.value == pytest.approx(31 / 800)
     assert "('b' 30, 'c' 1), 170 of 200 rows are complete" in finding.sentence

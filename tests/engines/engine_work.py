@@ -1,4 +1,4 @@
-"""Functions for engines to call; in a module of their own, so that other processes find them."""
+"""Functions for engines to call, in a module of their own that other processes can import."""
 
 import os
 import signal
@@ -8,12 +8,12 @@ from pathlib import Path
 from cosmodag.errors import DivergenceError
 
 
-def doubled(number: int) -> int:
+def double(number: int) -> int:
     return 2 * number
 
 
-def uneven(number: int) -> int:
-    """Raise an error that depends on the number."""
+def fail_for_some(number: int) -> int:
+    """Return the number, but raise ValueError for 1 and DivergenceError for 2."""
     if number == 1:
         raise ValueError("one is not allowed")
     if number == 2:
@@ -21,16 +21,16 @@ def uneven(number: int) -> int:
     return number
 
 
-def held(work: tuple[int, str]) -> None:
-    """All but item 0 wait for a file."""
+def wait_for_file(work: tuple[int, str]) -> None:
+    """Wait until a file exists, except for item 0."""
     number, file = work
     while number and not Path(file).exists():
         time.sleep(0.05)
     time.sleep(0.1)
 
 
-def deadly_once(work: tuple[int, str]) -> int:
-    """Kill the process that calls it with item 1 the first time; later calls succeed."""
+def kill_process_once(work: tuple[int, str]) -> int:
+    """Kill the calling process the first time it gets item 1; all other calls succeed."""
     number, folder = work
     mark = Path(folder) / f"{number}"
     if number == 1 and not mark.exists():
@@ -39,13 +39,13 @@ def deadly_once(work: tuple[int, str]) -> int:
     return number
 
 
-def deadly(number: int) -> int:
+def kill_process(number: int) -> int:
     if number == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
 
 
-def variable(name: str) -> str | None:
+def environment_variable(name: str) -> str | None:
     return os.environ.get(name)
 
 

@@ -1,4 +1,4 @@
-"""A Ray cluster of two nodes on this machine, whose parts can be killed."""
+"""A Ray cluster of two nodes on this machine, whose nodes and workers can be killed."""
 
 import os
 import secrets
@@ -12,25 +12,25 @@ from pathlib import Path
 
 __all__ = ["LoopbackCluster", "wait_for"]
 
-# Nobody else on the machine may join. Ray reads this once, when it is imported: so it is set when
-# this module is, which tests do before they import Ray.
+# A token keeps other users of the machine out of the cluster. Ray reads these variables once, when
+# it is imported, so tests import this module before Ray.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
 os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
-# The other node has an address of its own, so that this process joins the head and not that one.
+# The nodes have different addresses, so that this process joins the head and not the other node.
 _HEAD, _OTHER = "127.0.0.1", "127.0.0.2"
 
-# How often the head is started where another program takes its port first.
+# Number of attempts to start the head, in case another program takes its port first.
 _ATTEMPTS = 5
 
 
 class LoopbackCluster:
-    """Context with a head of one core and another node of one core.
+    """Context manager of a cluster with two nodes of one core each, one of them the head.
 
     Attributes
     ----------
     address
-        Where to join it.
+        Address at which drivers join the cluster.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class LoopbackCluster:
         return self
 
     def _start_head(self) -> None:
-        """Start the head; where another program took its port meanwhile, on another one."""
+        """Start the head, and try another port if another program has taken this one."""
         for attempt in range(_ATTEMPTS):
             port = self.address.partition(":")[2]
             try:
@@ -83,7 +83,7 @@ class LoopbackCluster:
         return self.alive() == len(self._nodes)
 
     def alive(self) -> int:
-        """Nodes that the cluster counts."""
+        """Number of nodes that Ray reports as alive, or zero if Ray cannot be reached."""
         code = (
             "import ray\n"
             f"ray.init('{self.address}', log_to_driver=False, logging_level='error')\n"
@@ -93,17 +93,17 @@ class LoopbackCluster:
         return int(done.stdout.split()[-1]) if done.returncode == 0 else 0
 
     def workers(self) -> list[int]:
-        """Processes that are doing a task right now, on either node."""
+        """Process ids of the workers that are running a task, on either node."""
         inside = [pid for node in self._nodes.values() for pid in _descendants(node.pid)]
         return [pid for pid in inside if _title(pid).startswith("ray::cosmodag")]
 
     def kill_worker(self, choose: Callable[[list[int]], int]) -> bool:
-        """Kill one of them as the system does when memory is short; whether there was one."""
+        """Kill a running worker, as the system does when memory is short; False if none runs."""
         found = self.workers()
         return bool(found) and _kill(choose(found))
 
     def kill_node(self, name: str = "other") -> None:
-        """Kill a node with everything that runs on it, as a power cut does."""
+        """Kill a node and all its processes, as a power cut would."""
         node = self._nodes.pop(name)
         for pid in [*_descendants(node.pid), node.pid]:
             _kill(pid)
@@ -121,7 +121,7 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 300) -> 
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise TimeoutError(f"{what} was not there within {seconds:g} s")
+            raise TimeoutError(f"waited {seconds:g} s in vain for {what}")
         time.sleep(0.5)
 
 

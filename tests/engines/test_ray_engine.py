@@ -1,4 +1,4 @@
-"""The Ray engine on a real cluster of two nodes on this machine: nothing is lost with a node."""
+"""The Ray engine on a cluster of two nodes on this machine: no item is lost with a node."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ def cluster() -> Iterator[LoopbackCluster]:
 
 
 def test_an_error_is_a_failure_of_its_item(cluster: LoopbackCluster) -> None:
-    results = dict(each(work.uneven, range(4), engine="ray", address=cluster.address))
+    results = dict(each(work.fail_for_some, range(4), engine="ray", address=cluster.address))
     assert {place: getattr(result, "status", result) for place, result in results.items()} == {
         0: 0,
         1: "failed",
@@ -33,11 +33,11 @@ def test_an_error_is_a_failure_of_its_item(cluster: LoopbackCluster) -> None:
 def test_every_item_is_done_once_after_losses_of_workers_and_nodes(
     cluster: LoopbackCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A node is killed; the other tests need only the head node, so their order does not matter."""
+    """One node is killed; the other tests only need the head, so they may run in any order."""
     mark, places = tmp_path / "go on", []
     items = [(number, str(mark)) for number in range(40)]
     monkeypatch.setattr("cosmodag.engines._RETRIES", 20)
-    for place, result in each(work.held, items, engine="ray", address=cluster.address):
+    for place, result in each(work.wait_for_file, items, engine="ray", address=cluster.address):
         places.append(place)
         assert result is None
         if len(places) == 1:  # the other items wait, so that a worker can be found
@@ -53,4 +53,4 @@ def test_every_item_is_done_once_after_losses_of_workers_and_nodes(
 def test_ray_that_cannot_be_reached_is_an_error() -> None:
     pytest.importorskip("ray")
     with pytest.raises(DataError, match="Ray cannot be reached"):
-        list(each(work.doubled, [1], engine="ray", address="not an address"))
+        list(each(work.double, [1], engine="ray", address="not an address"))

@@ -1,4 +1,4 @@
-"""Processes in a control group of their own, where the machine lets the tests make one."""
+"""Processes in a control group of their own, if the tests may create one on this machine."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ MOUNT = Path("/sys/fs/cgroup")
 
 
 def run_limited(script: str, *arguments: str, memory: int) -> subprocess.CompletedProcess[str]:
-    """Run a Python script with a limit of memory; skips the test where no group can be made."""
+    """Run a Python script with a memory limit; skip the test if no group can be created."""
     with _group("memory", {"memory.limit_in_bytes": str(memory)}) as group:
         enter = f"echo $$ > {group}/cgroup.procs"
         command = ["sh", "-c", f'{enter} && exec "$@"', "sh", sys.executable, "-c", script]
@@ -25,12 +25,12 @@ def run_limited(script: str, *arguments: str, memory: int) -> subprocess.Complet
 
 @contextmanager
 def _group(controller: str, files: dict[str, str]) -> Iterator[Path]:
-    """Make a group below this process's own, so that what binds it binds the new one too."""
+    """Create a group below this process's own, so that the limits of that one apply as well."""
     group = _own(controller) / f"cosmodag-test-{os.getpid()}"
     try:
         group.mkdir()
     except OSError as error:
-        pytest.skip(f"no control group can be made here: {error}")
+        pytest.skip(f"no control group can be created here: {error}")
     try:
         for name, text in files.items():
             (group / name).write_text(text)
@@ -53,7 +53,7 @@ def _remove(group: Path) -> None:
     for _ in range(100):
         try:
             group.rmdir()
-        except OSError:  # its last process is still being cleared away
+        except OSError:  # the system is still removing its last process
             time.sleep(0.05)
         else:
             return

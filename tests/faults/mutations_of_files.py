@@ -1,4 +1,4 @@
-"""Copies of valid files with something changed in them, and what becomes of each when read."""
+"""Mutated copies of valid files, and the outcome of reading each of them."""
 
 import json
 import time
@@ -80,7 +80,7 @@ def write_model(path: Path) -> None:
 
 
 def write_saved_fit(path: Path) -> None:
-    """Write what ``cosmodag report`` reads, of which `path` is one file."""
+    """Write the files that ``cosmodag report`` reads, one of which is `path`."""
     model = CATALOGUE["VarianceSort"]().fit(chain_table())
     model.save(path.parent / MODEL)
     finding = {"name": "x", "columns": ["a"], "value": 1.5, "severity": "notice", "sentence": "s"}
@@ -103,7 +103,7 @@ def use_saved_fit(path: Path) -> None:
 def write_store(path: Path) -> None:
     with Store(path) as store:
         store.add([Row(f"k{k}", "b", {"seed": k}, {"status": "done"}) for k in range(20)])
-    # What is in the log goes to the file.
+    # SQLite has moved the contents of its log to the file.
     for suffix in ("-wal", "-shm"):
         assert not Path(f"{path}{suffix}").exists()
 
@@ -139,7 +139,7 @@ KINDS: dict[str, tuple[str, Callable[[Path], None], Callable[[Path], Any]]] = {
 
 
 def mutations(content: bytes, count: int, seed: int) -> Iterator[bytes]:
-    """Yield copies with something changed: bytes, a cut, a repeat, a swap, an odd insertion."""
+    """Yield copies with changed bytes, a cut, a repeat, a swap or an odd insertion."""
     random = np.random.default_rng(seed)
     odd = [
         b"\0",
@@ -173,7 +173,7 @@ def mutations(content: bytes, count: int, seed: int) -> Iterator[bytes]:
 
 
 class Tried(NamedTuple):
-    """What became of one mutated file: refused in a sentence, or read (None); at what cost."""
+    """Outcome of one mutated file: the error message or None, and the time and memory used."""
 
     sentence: str | None
     seconds: float
@@ -181,7 +181,7 @@ class Tried(NamedTuple):
 
 
 def try_mutations(kind: str, folder: Path, count: int, seed: int = 1) -> Iterator[Tried]:
-    """Read so many mutated files of a kind; any other error than this package's is let through."""
+    """Read mutated files of a kind; errors that are not of this package propagate."""
     name, write, read = KINDS[kind]
     path = folder / name
     write(path)
@@ -202,7 +202,7 @@ def try_mutations(kind: str, folder: Path, count: int, seed: int = 1) -> Iterato
 
 
 def refusal(read: Callable[[Path], Any], path: Path) -> str | None:
-    """Read a file; a warning that is not this package's is an error."""
+    """Read a file and return the error message, if any; foreign warnings are errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", CosmodagWarning)

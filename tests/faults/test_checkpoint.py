@@ -1,4 +1,4 @@
-"""A fit that is cut anywhere and started again ends as if nothing had happened, to the last bit."""
+"""A fit that is interrupted anywhere and resumed has a bit-identical result."""
 
 import signal
 import subprocess
@@ -25,7 +25,7 @@ LEARNERS = {
 
 
 class StopsAfter:
-    """In the place of a clock: asks a run to stop at its n-th look."""
+    """A replacement for the clock that stops a run at its n-th check."""
 
     def __init__(self, looks: int) -> None:
         self.looks = looks
@@ -49,8 +49,8 @@ def test_interrupted_again_and_again(name, tmp_path, monkeypatch):
     random = np.random.default_rng(2)
     stops, done = 0, []
     while True:
-        # No record is kept of the search after training: cut at every eighth look, it would never
-        # end. So the twenty-first fit is not cut.
+        # The search after training keeps no record, so it would never end if it were stopped at
+        # every eighth check. The twenty-first fit is therefore not stopped.
         stop = StopsAfter(int(random.integers(1, 8)) if stops < 20 else 10**6)
         with monkeypatch.context() as patched:
             patched.setattr(Watch, "stop", property(stop))
@@ -58,9 +58,9 @@ def test_interrupted_again_and_again(name, tmp_path, monkeypatch):
         if kept.stopped_ is None:
             break
         stops += 1
-        # Networks that are trained a second time, by another loss, have a second record.
+        # Networks that are trained again with another loss have a second record.
         done.append(sum(read_model(record)[1]["done"] for record in tmp_path.iterdir()))
-    # Every fit goes on where the one before was cut.
+    # Every fit resumes where the previous one was stopped.
     assert done == sorted(done)
     assert len(set(done)) > 2
     assert same(kept, reference)
@@ -111,7 +111,7 @@ def test_only_learners_that_can_take_it():
     assert "checkpoint" not in EqualVariance().get_params()
 
 
-# Says when the n-th record is written, and goes on to the next: a signal comes in between.
+# Reports when the n-th record is written and continues, so that a signal arrives before the next.
 SCRIPT = """
 import sys, time, warnings
 import numpy as np

@@ -1,4 +1,4 @@
-"""Models made by hand, to break or to do harm: one typed error each, and nothing is run."""
+"""Broken and malicious model files raise one error of the package each and run no code."""
 
 import json
 import pickle
@@ -21,7 +21,7 @@ Change = Callable[[dict[str, Any], dict[str, Any]], object]
 
 
 class Trap:
-    """Leaves a trace when it is unpickled."""
+    """An object that leaves a trace when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -93,7 +93,7 @@ def test_attributes_cannot_be_smuggled_in(saved: Path, tmp_path: Path) -> None:
 
 
 def containers(folder: Path) -> dict[str, bytes]:
-    """Files that are something else than what their name says."""
+    """Contents of files that are not what their name suggests."""
     trap = folder / "trap"
     header = json.dumps({"x": {"dtype": "F64", "shape": [10**12], "data_offsets": [0, 8 * 10**12]}})
     archive = folder / "archive.zip"

@@ -1,4 +1,4 @@
-"""A disk that is full, read-only or not a folder: one line, exit code 1 or 2, nothing half done."""
+"""Full or read-only disks: one line, exit code 1 or 2, and no partial files."""
 
 import errno
 import os
@@ -56,7 +56,7 @@ def small_files() -> None:
 
 @pytest.fixture(params=[pytest.param("tmpfs", marks=pytest.mark.nightly), "limit"])
 def small_disk(request, tmp_path):
-    """A folder on a disk of 64 KiB, or elsewhere with small files only: what is run before."""
+    """A folder on a disk of 64 KiB, or a folder and a function that limits the size of files."""
     folder = tmp_path / "small"
     folder.mkdir()
     if request.param == "limit":
@@ -64,7 +64,7 @@ def small_disk(request, tmp_path):
         return
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("file systems cannot be mounted here; the limit on files stands in for it")
+        pytest.skip("file systems cannot be mounted here; the limit on file sizes covers this case")
     yield folder, None
     subprocess.run(["umount", str(folder)], check=True)
 
@@ -72,12 +72,12 @@ def small_disk(request, tmp_path):
 @pytest.mark.machine
 def test_a_disk_that_is_too_small(table, small_disk, tmp_path):
     folder, before = small_disk
-    # A cache of its own: programs that cannot be written must not touch those of other tests.
+    # A cache of its own, so that failed writes do not affect the programs of other tests.
     programs = tmp_path / "programs"
     done = subprocess.run(
         [
             *(sys.executable, "-m", "cosmodag", "fit", table, "-o", str(folder / "out"), "-q"),
-            *("--method", "variance-sort"),  # which compiles nothing, so that its cache is empty
+            *("--method", "variance-sort"),  # compiles nothing, so that its cache stays empty
         ],
         env={
             **os.environ,

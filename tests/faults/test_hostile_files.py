@@ -1,4 +1,4 @@
-"""Malicious stores, experiments and models: one typed error each."""
+"""Malicious stores, experiments and models raise one error of the package each."""
 
 import json
 import os
@@ -121,7 +121,7 @@ def test_a_saved_model_names_no_place_on_the_disk(saved: Path, tmp_path: Path) -
 
 
 def places_in(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every entry of nested data, of long lists the first."""
+    """Paths to all entries of nested data, with only the first entry of each list."""
     yield place
     entries = (
         value
@@ -151,7 +151,7 @@ def refused_or(use: Callable[[], object]) -> None:
 def test_facts_of_any_type_are_refused_or_of_use(
     saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)  # nothing here outlives the test
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # the files are not needed after the test
     arrays, facts = read_model(saved)
     path = tmp_path / "model.safetensors"
 

@@ -1,4 +1,4 @@
-"""Many fits at once: on threads, in forked processes and in joblib's."""
+"""Many fits at once: in threads, in forked processes and in processes of joblib."""
 
 import gc
 import multiprocessing
@@ -40,7 +40,7 @@ def live_arrays() -> int:
 
 
 def memory() -> int:
-    """KiB that this process holds."""
+    """Resident memory of this process in KiB."""
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
 
@@ -54,7 +54,7 @@ def test_fit_after_fit_keeps_nothing():
         fitted(index)
     assert _run_many._cache_size() == programs
     assert live_arrays() == arrays
-    # What is kept of a fit is a program, of megabytes; allocators hold on to less, but to some.
+    # A leak of one program per fit would take megabytes each; allocators keep some memory too.
     assert memory() < before + 64 * 1024
 
 
@@ -69,8 +69,8 @@ def test_eight_threads_find_what_one_finds():
         assert list(pool.map(fit, range(16))) == alone
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # JAX's own, on every fork
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # from JAX, on every fork
 def test_a_forked_process_works_or_says_why_not():
     alone = [fitted(index) for index in range(5)]
     with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -80,7 +80,7 @@ def test_a_forked_process_works_or_says_why_not():
         assert found[index].startswith("ForkError: ")
         assert "'spawn'" in found[index]
         assert "'loky'" in found[index]
-    assert fitted(0) == alone[0]  # the parent goes on
+    assert fitted(0) == alone[0]  # the parent can still fit
 
 
 def work_of_loky(table: np.ndarray) -> bytes:
@@ -90,7 +90,7 @@ def work_of_loky(table: np.ndarray) -> bytes:
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_processes_of_joblib_work():
     tables = [chain_table(seed=seed).to_numpy() for seed in range(2)]
-    # By value: a worker need not find this module.
+    # Pickled by value, because a worker need not find this module.
     call = joblib.wrap_non_picklable_objects(work_of_loky)
     found = joblib.Parallel(n_jobs=2)(joblib.delayed(call)(table) for table in tables)
     assert found == [work_of_loky(table) for table in tables]

@@ -1,4 +1,4 @@
-"""Inside limits of memory and processors: refused before allocating; one thread for one core."""
+"""Limits on memory and cores: errors before allocation, and one thread for one core."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_in_two_gibibytes_with_one_processor():
     facts = json.loads(done.stdout.splitlines()[-1])
     assert facts["left"] < 2 * GIB
     assert facts["cores"] == facts["threads"] == 1
-    assert facts["started"] == []  # the main thread has done everything
+    assert facts["started"] == []  # the main thread did all the work
     assert "Cosmo on 20,000 columns needs about 4.5 GiB, but only 1." in facts["Cosmo"]
     assert "OrderSearch on 20,000 columns needs about 4." in facts["OrderSearch"]
     assert facts["grown"] < 0.7 * 2**20  # KiB: imports and the table, no matrix of 20,000²

@@ -1,7 +1,7 @@
-"""Files with bytes changed, cut or repeated: read, or refused by a typed error; never a crash.
+"""Files with changed, missing or repeated bytes are read or raise an error of the package.
 
-``COSMODAG_MUTATIONS=2000`` tries so many of each kind; the gate tries a few.
-``benchmarks/reliability/mutations.py`` does so in a process per kind and writes down the figures.
+``COSMODAG_MUTATIONS=2000`` tries 2,000 files of each kind; the gate tries a few.
+``benchmarks/reliability/mutations.py`` does so in one process per kind and records the results.
 """
 
 import os
@@ -19,9 +19,9 @@ from cosmodag.io import read_table
 from learner_catalogue import chain_table
 
 MUTATIONS = int(os.environ.get("COSMODAG_MUTATIONS", "40"))
-# No file here holds more than a few kilobytes: what reads one may not take much more than that.
+# The files have a few kilobytes at most, so reading one should not take much memory.
 MOST_BYTES = 64 * 2**20
-# Seconds of this process: it does not matter how busy the machine is.
+# CPU seconds of this process, which do not depend on how busy the machine is.
 LONGEST = 5.0
 
 

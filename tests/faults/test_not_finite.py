@@ -1,4 +1,4 @@
-"""Values that stop being finite in mid-training: an error with a name, never a silent graph."""
+"""Values that become non-finite during training raise an error and never yield a graph."""
 
 from importlib import import_module
 
@@ -15,7 +15,7 @@ training = import_module("cosmodag.solve.training.train")
 
 
 def poisoned(monkeypatch, call: int, lanes: slice, value: float) -> None:
-    """Put a value that is not finite among the weights before the n-th piece of training."""
+    """Put a non-finite value among the weights before the n-th piece of training."""
     calls = []
 
     class Poisoned:
@@ -43,7 +43,7 @@ def poisoned(monkeypatch, call: int, lanes: slice, value: float) -> None:
 
 
 class _Dressed:
-    """A batch with another backend's way to advance."""
+    """A batch with another backend."""
 
     def __init__(self, batch, advancing):
         self._batch, self._advancing = batch, advancing
@@ -88,7 +88,7 @@ def test_of_several_starts_those_that_are_finite_are_used(monkeypatch):
 
 @pytest.mark.parametrize("learner", [Notears(), Dagma(max_iter=2000), NoCurl()], ids=str)
 def test_objectives_that_stop_being_finite(monkeypatch, learner):
-    """Of methods without training: their gradient is not a number from some call on."""
+    """The gradients of methods without training become NaN after a few calls."""
     from cosmodag.solve.minimisers import barrier_linear, each_lane, quasi_newton
 
     half, calls = each_lane.half_squared_error, []

@@ -1,4 +1,4 @@
-"""Short malicious files: one typed error each, in bounded time and memory."""
+"""Short malicious files raise one error of the package each, in bounded time and memory."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ SECONDS, BYTES = 5, 400_000_000
 
 
 def timed_sentence(read: Callable[[Path], object], path: Path) -> str:
-    """Read a file that must be refused soon, by one short sentence."""
+    """Read a file that must quickly raise an error with one short sentence."""
     with processor_time_below(SECONDS), pytest.raises(CosmodagError) as refused:
         read(path)
     sentence = str(refused.value)
@@ -35,7 +35,7 @@ def timed_sentence(read: Callable[[Path], object], path: Path) -> str:
 
 
 def sentence_of(read: Callable[[Path], object], path: Path) -> str:
-    """Read it once more, to measure memory: what traces allocations takes time."""
+    """Measure the memory of reading the file, then its time in a second run without tracing."""
     tracemalloc.start()
     try:
         with pytest.raises(CosmodagError):
@@ -47,7 +47,7 @@ def sentence_of(read: Callable[[Path], object], path: Path) -> str:
 
 
 def written_npy(path: Path, shape: str, dtype: str, version: int = 1, length: int = 118) -> Path:
-    """Write an .npy file of 48 bytes whose header promises what it likes."""
+    """Write an .npy file with 48 bytes of data and any claims in its header."""
     header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
     start = b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", length)
     path.write_bytes(start + header.encode().ljust(117) + b"\n" + b"0" * 48)
@@ -233,7 +233,7 @@ def test_a_short_hostile_file_is_one_sentence_in_a_moment(
 
 
 def test_yaml_that_is_nested_too_deeply(tmp_path: Path) -> None:
-    """Its memory is not traced: that takes 30 times as long as reading it."""
+    """The memory is not traced, because that takes 30 times as long as reading the file."""
     (tmp_path / "known.yaml").write_text("[" * 30_000)
     assert "nested too deeply" in timed_sentence(read_knowledge, tmp_path / "known.yaml")
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in every phase of ``cosmodag fit``: exit code, and files whole or none."""
+"""Ctrl-C and SIGTERM in every phase of ``cosmodag fit``: exit code, no partial files."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from cosmodag.cli import main
 from cosmodag.cli.terminal import signals
 from learner_catalogue import chain_table
 
-# Modules with the names of functions that stand in their place.
+# Modules whose names in the package refer to functions.
 training = import_module("cosmodag.solve.training.train")
 stability = import_module("cosmodag.stability.bootstrap")
 
@@ -31,7 +31,7 @@ both_signals = pytest.mark.parametrize("number", CODES, ids=["ctrl-c", "sigterm"
 
 @pytest.fixture(autouse=True)
 def ctrl_c_is_heard():
-    """A shell that starts tests in the background makes them ignore Ctrl-C."""
+    """Install Python's handler, because processes started in the background ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -55,21 +55,21 @@ def fit(tmp_path):
 
 
 def raises_signal(monkeypatch, place: object, name: str, number: int, call: int = 1) -> None:
-    """Have a function send this process a signal before its n-th call."""
+    """Make a function send this process a signal before its n-th call."""
     function, calls = getattr(place, name), []
 
     def wrapped(*args, **kwargs):
         calls.append(None)
         if len(calls) == call:
             os.kill(os.getpid(), number)
-            time.sleep(0.01)  # Python runs the handler here at the latest
+            time.sleep(0.01)  # Python runs the handler by the end of this call
         return function(*args, **kwargs)
 
     monkeypatch.setattr(place, name, wrapped)
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """Digests of all files, hidden ones among them."""
+    """Digests of all files, including hidden ones."""
     found = (path for path in folder.rglob("*") if path.is_file())
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
 
@@ -129,7 +129,7 @@ def test_ctrl_c_in_the_bootstraps_own_fit_keeps_the_fit(fit, tmp_path, monkeypat
 
 
 def test_sigterm_is_heard_where_ctrl_c_is_ignored(fit, tmp_path, monkeypatch):
-    """As in the background of a shell script."""
+    """For example, in the background of a shell script."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGTERM)
     assert fit() == 143
@@ -158,7 +158,7 @@ def test_a_signal_while_writing_leaves_the_earlier_result(fit, tmp_path, monkeyp
 def test_a_signal_while_files_take_their_places_waits(fit, tmp_path, monkeypatch, number):
     assert fit() == 0
     before = contents(tmp_path / "out")
-    raises_signal(monkeypatch, os, "replace", number, call=10)  # eight files, each named twice
+    raises_signal(monkeypatch, os, "replace", number, call=10)  # eight files, two names each
     assert fit("--threshold", "0.5", "--seed", "1") == CODES[number]
     after = contents(tmp_path / "out")
     assert after.keys() == before.keys()
@@ -173,7 +173,7 @@ def test_ctrl_c_before_the_fit(fit, tmp_path, monkeypatch, capsys):
 
 
 def test_a_run_that_does_not_look_is_interrupted(fit, tmp_path, monkeypatch):
-    """A compilation, say: the run does not look for long, and a callback drops an interrupt."""
+    """During a compilation, for example, a run does not check, and callbacks drop interrupts."""
     dropped = []
 
     def long_compilation(*args, **kwargs):
@@ -253,7 +253,7 @@ def test_a_process_stuck_outside_python_ends_all_the_same(fit, tmp_path, number)
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "stuck\n"
-    assert len(contents(tmp_path / "out")) > len(before)  # what is being written
+    assert len(contents(tmp_path / "out")) > len(before)  # includes the file that is being written
     process.send_signal(number)
     _, error = process.communicate(timeout=300)
     assert process.returncode == CODES[number]

@@ -1,4 +1,4 @@
-"""Machines unlike the developer's: other encodings, no home, odd paths, strict interpreters."""
+"""Unusual environments: other encodings, no home, odd paths, strict interpreters."""
 
 import json
 import os
@@ -19,7 +19,7 @@ nightly = pytest.mark.nightly
 def cosmodag(
     *arguments: object, folder: Path, options: tuple[str, ...] = (), **variables: str | None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the command line in a process of its own; a variable of None is taken away."""
+    """Run the command line in a subprocess; a variable set to None is removed."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **variables}
     return subprocess.run(
         [sys.executable, *options, "-m", "cosmodag", *map(str, arguments)],
@@ -134,7 +134,7 @@ def test_six_cold_processes_at_once_share_a_cache(table: Path, tmp_path: Path) -
 @nightly
 def test_damaged_programs_are_compiled_again_once(table: Path, tmp_path: Path) -> None:
     caches = {"XDG_CACHE_HOME": str(tmp_path / "c"), "JAX_COMPILATION_CACHE_DIR": None}
-    method = ("--method", "nocurl")  # which JAX compiles
+    method = ("--method", "nocurl")  # is compiled by JAX
     fine(cosmodag("fit", table, *method, "-o", "one", folder=table.parent, **caches))
     kept = list((tmp_path / "c" / "cosmodag" / "jax").iterdir())
     assert kept

@@ -1,4 +1,4 @@
-"""Time series whose effects are curves, or that hold categories and counts."""
+"""Time series with nonlinear effects, or with categories and counts."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 
 
 def bent_series(n=400, seed=0):
-    """a[t-1] → a and b, by a curve that no line follows; b → c at once, by a square."""
+    """a[t-1] → a (linear), a[t-1] → b (a cosine without linear trend), and b → c (a square)."""
     X = 0.4 * np.random.default_rng(seed).normal(size=(n, 3))
     for t in range(1, n):
         X[t, 0] += 0.5 * X[t - 1, 0]
@@ -22,7 +22,7 @@ def bent_series(n=400, seed=0):
 
 
 def named(X, seed=0):
-    """The same with a category that follows a, and a count that follows the category before."""
+    """Add a category, which depends on a, and a count, which depends on the previous category."""
     random = np.random.default_rng(seed)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     edges = [-0.2 + 0.2 * random.normal(size=len(X)), 0.2 + 0.2 * random.normal(size=len(X))]
@@ -54,7 +54,7 @@ def test_a_prediction_is_the_mean_over_what_happens_at_the_same_time(model):
     predicted = model.predict(X)
     expected = np.cos(3 * X[:-1, 0])
     assert np.abs(predicted[1:, 1] - expected).mean() < 0.1
-    # The mean of a square is above the square of the mean, by the variance of the noise.
+    # The mean of a square exceeds the square of the mean by the variance of the noise.
     assert np.abs(predicted[1:, 2] - expected**2 - 0.16).mean() < 0.1
     assert np.allclose(model.forecast(X[:50], 1)[0], predicted[50], atol=0.1)
 
@@ -66,7 +66,7 @@ def test_responses_are_differences_of_paths(model):
     noise = dag.drawn_noise(20_000 * 4, random)[:, :3].reshape(4, -1, 3)
     calm = continued(dag, start, noise)
     raised = continued(dag, start, noise, [{0: calm[0, :, 0] + 1.0}])
-    # Tolerance: four standard errors of 500 paths.
+    # The tolerance is four standard errors of the mean over 500 paths.
     change = raised - calm
     limits = 4 * change.std(axis=1) / np.sqrt(500) + 1e-6
     assert (np.abs(found.loc["x0"].to_numpy().T - change.mean(axis=1)) <= limits).all()
@@ -93,7 +93,7 @@ def test_levels_of_new_rows_are_matched_by_label(mixed):
     frame = named(bent_series(80, seed=3), seed=3)
     predicted = mixed.predict(frame)
     assert set(np.unique(predicted[1:, 3])) <= {0.0, 1.0, 2.0}
-    few = frame.iloc[:2].assign(mood=["high", "high"])  # one level: its number is another alone
+    few = frame.iloc[:2].assign(mood=["middle"] * 2)  # on its own, this level would be number 0
     same = mixed.predict(pd.concat([few, frame.iloc[2:]], ignore_index=True))
     assert np.allclose(mixed.predict(few)[1], same[1])
     assert np.isfinite(mixed.score(frame))

@@ -1,4 +1,4 @@
-"""A fitted DAG is saved without its learner, and read again; a learner's file is read as well."""
+"""A fitted DAG is saved without its learner and read back, also from a learner's file."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -24,7 +24,7 @@ N = 120
 
 @dataclass(frozen=True)
 class Powers(Mechanism):
-    """x̂ = Σ_k x^k (B_k ∘ W), for some powers k."""
+    """x̂ = Σ_k x^k (B_k ∘ W), for a few powers k."""
 
     powers: tuple[int, ...] = (1, 2)
 
@@ -37,7 +37,7 @@ class Powers(Mechanism):
 
 
 class PowerCosmo(Cosmo):
-    """COSMO over sums of powers."""
+    """COSMO with sums of powers as mechanisms."""
 
     def _mechanism(self) -> Powers:
         return Powers((1, 3))
@@ -45,7 +45,7 @@ class PowerCosmo(Cosmo):
 
 @dataclass(frozen=True)
 class Unfindable:
-    """A mechanism that does not inherit from `Mechanism`, so that no name leads to it."""
+    """A mechanism that cannot be found by name, because it does not inherit from `Mechanism`."""
 
     start, predict = Powers.start, Powers.predict
     first_layer, strength = Powers.first_layer, Powers.strength
@@ -53,7 +53,7 @@ class Unfindable:
 
 
 class UnfindableCosmo(Cosmo):
-    """COSMO over a mechanism that cannot be found."""
+    """COSMO with a mechanism that cannot be found."""
 
     def _mechanism(self) -> Unfindable:
         return Unfindable()
@@ -104,7 +104,7 @@ FITS = {
 
 
 def assert_same(first: FittedDAG, second: FittedDAG) -> None:
-    """All that a file holds is the same; targets and imputed values come with residuals."""
+    """Assert that two fitted DAGs are equal in everything that a file contains."""
     for part in fields(FittedDAG):
         one, other = getattr(first, part.name), getattr(second, part.name)
         if part.name in ("preparation", "equations", "regimes"):
@@ -130,7 +130,7 @@ def test_what_was_saved_is_read_again(name, tmp_path):
     model.save(tmp_path / "model.safetensors", residuals=True)
     assert_same(dag, FittedDAG.load(tmp_path / "model.safetensors"))
     assert_same(dag, FittedDAG.load(tmp_path))  # as a folder of ``cosmodag fit``
-    # The arrays of both are the same, but for those of the learner.
+    # Both files have the same arrays, except for the learner's own.
     ours, theirs = (read_model(tmp_path / one)[0] for one in ("dag", "model.safetensors"))
     assert ours.keys() <= theirs.keys()
     assert theirs.keys() - ours.keys() <= {"raw_weights_", *model.extra_arrays}

@@ -1,4 +1,4 @@
-"""The result of a fit: one frozen state, from which a learner reads its attributes."""
+"""The result of a fit: an immutable object from which a learner reads its attributes."""
 
 import pickle
 from dataclasses import FrozenInstanceError, replace
@@ -38,7 +38,7 @@ def test_what_a_fit_has_not_is_no_attribute():
     model = VarianceSort()
     assert not hasattr(model, "adjacency_")
     model.fit(X)
-    assert not hasattr(model, "noise_")  # nothing was refined
+    assert not hasattr(model, "noise_")  # the graph was not refined
     assert not hasattr(model, "target_sets_")
     model.forget()
     assert not hasattr(model, "adjacency_")

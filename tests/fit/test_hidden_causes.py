@@ -1,4 +1,4 @@
-"""``pag_`` of fitted learners: what it rests on, and when there is none."""
+"""``pag_`` of fitted learners: what it is based on, and when it is missing."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 
 
 def table(n: int) -> np.ndarray:
-    """0 → 1 ↔ 2 ← 3, the common cause left out."""
+    """A table of 0 → 1 ↔ 2 ← 3, without the hidden common cause of 1 and 2."""
     random = np.random.default_rng(0)
     first, last, hidden, *noise = random.normal(size=(5, n))
     return np.column_stack([first, first + hidden + noise[0], last + hidden + noise[1], last])

@@ -1,4 +1,4 @@
-"""Time series: windows, their graph, and what is computed from its equations."""
+"""Time series: lagged windows, their graph, and results computed from its equations."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from cosmodag.stability import bootstrap
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
-# B[lag, u, v]: u at t − lag acts on v.
+# B[lag, u, v]: the effect of u at t − lag on v at t.
 TRUTH = np.zeros((3, 3, 3))
 TRUTH[1, 0, 0], TRUTH[0, 0, 1], TRUTH[1, 2, 1] = 0.6, 0.8, 0.5
 TRUTH[2, 1, 2], TRUTH[1, 2, 2] = 0.6, -0.4
@@ -20,7 +20,7 @@ def series(seed, n=400, truth=TRUTH, start=None):
     X = np.random.default_rng(seed).normal(size=(n, 3)) * [1.0, 0.6, 1.3]
     for t in range(2, n):
         X[t] += X[t - 1] @ truth[1] + X[t - 2] @ truth[2]
-        X[t] += X[t] @ truth[0]  # 0 → 1 alone
+        X[t] += X[t] @ truth[0]  # 0 → 1 is the only instantaneous arc
     return X
 
 
@@ -67,7 +67,7 @@ def test_responses_are_those_of_simulated_pulses(model):
     found = model.impulse_responses(4)
     weights = model.lagged_weights_
     for u, cause in enumerate("abc"):
-        path = np.zeros((7, 3))  # two rows of the past, then the pulse
+        path = np.zeros((7, 3))  # two past rows, then the pulse
         for t in range(2, 7):
             path[t] = path[t - 1] @ weights[1] + path[t - 2] @ weights[2]
             path[t, u] += t == 2
@@ -270,11 +270,11 @@ def test_hidden_causes_are_not_seen_in_the_past_alone(model):
 def test_intervals_without_resamples_are_those_of_the_equations(model):
     found = model.response_intervals(3)
     assert np.allclose(found["estimate"], model.impulse_responses(3).to_numpy().ravel())
-    # One lag later the response of a to itself is its coefficient, whose error is known.
+    # After one lag, the response of a to itself is its coefficient, whose standard error is known.
     arcs = model.arcs_.set_index(["cause", "effect"])
     own = found.loc[("a", "a", 1)]
     width = (own["high"] - own["low"]) / (2 * 1.96)
-    # Tolerance: four errors of a deviation over 400 draws.
+    # The tolerance is four standard errors of a standard deviation of 400 draws.
     assert width == pytest.approx(arcs.loc[("a[t-1]", "a"), "se"], rel=0.15)
     at_once = found.xs(0, level="time")
     assert (at_once.loc[("b", "a")] == 0).all()

@@ -1,4 +1,4 @@
-"""One way through a fit: many tasks give what fits one by one give, and each ends on its own."""
+"""The fit pipeline: fits in a batch equal separate fits, and each one can fail on its own."""
 
 from copy import copy
 from dataclasses import replace
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 
 
 class Stopped(Watch):
-    """A watch that says from the beginning that time is over."""
+    """A watch whose time limit has passed from the beginning."""
 
     @property
     def stop(self) -> str:
@@ -71,7 +71,7 @@ def test_another_fit_leaves_nothing_of_the_one_before():
 
 
 class Counting(VarianceSort):
-    """A learner that keeps an attribute of its own while it learns."""
+    """A learner that sets an attribute of its own while it learns."""
 
     def _learn(self, given, watch):
         self.rows_ = len(given.data)

@@ -13,5 +13,5 @@ def test_a_constant_column_has_finite_values_and_comes_back(scale):
     preparation = Preparation.of(table, scale)
     prepared = preparation.apply(table)
     assert np.isfinite(prepared).all()
-    # Tolerance: prepared values are float32.
+    # With a tolerance, because prepared values are float32.
     np.testing.assert_allclose(preparation.undo(prepared), table, rtol=1e-5)

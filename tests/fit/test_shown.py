@@ -1,4 +1,4 @@
-"""A fit as a person sees it: table of arcs, attributes of edges, summary, frames with names."""
+"""A fit as shown to users: the table of arcs, edge attributes, the summary, labelled frames."""
 
 import numpy as np
 import pandas as pd
@@ -71,7 +71,7 @@ def test_edges_of_the_graph_carry_the_columns_of_the_table(model):
     graph = model.graph_
     assert set(graph.edges) == set(arcs.index)
     for ends, facts in graph.edges.items():
-        assert list(facts) == COLUMNS[2:]  # what is not known is left out
+        assert list(facts) == COLUMNS[2:]  # unknown facts are left out
         assert facts == arcs.loc[ends, COLUMNS[2:]].to_dict()
 
 

@@ -51,7 +51,7 @@ def random_dag(d: int, seed: int) -> np.ndarray:
 
 
 def random_cyclic(d: int, seed: int, radius: float | None = None) -> np.ndarray:
-    """A DAG and a cycle through some of its vertices; the radius is that of W ∘ W."""
+    """A DAG plus a cycle through some of its vertices; W ∘ W has the given spectral radius."""
     rng = np.random.default_rng(seed)
     weights = random_dag(d, seed)
     cycle = rng.permutation(d)[: rng.integers(1, d + 1)]
@@ -83,7 +83,7 @@ def test_exponential_is_its_definition(d: int, seed: int) -> None:
     weights = random_cyclic(d, seed)
     value, gradient = exponential_value_and_gradient(weights)
     exact = expm(weights**2)
-    # rtol: SciPy's own rounding; atol: tr e^A − d cancels to d roundings of e^A
+    # rtol for the rounding in SciPy; atol because tr e^A − d cancels to d rounding errors of e^A.
     assert value == pytest.approx(np.trace(exact) - d, rel=1e-12, abs=1e-12)
     np.testing.assert_allclose(gradient, exact.T * 2 * weights, rtol=1e-11, atol=1e-11)
 
@@ -97,13 +97,13 @@ def test_log_determinant_is_its_definition(d: int, seed: int, s: float) -> None:
     assert sign == 1
     assert value == pytest.approx(d * np.log(s) - log_determinant_value, rel=1e-10, abs=1e-12)
     slopes = 2 * weights * np.linalg.inv(shifted).T
-    # two inverses, each rounded, of a matrix of condition up to about 1e4
+    # Both inverses are rounded, and the condition number is up to about 1e4.
     np.testing.assert_allclose(gradient, slopes, rtol=1e-9, atol=1e-11 * np.abs(slopes).max())
 
 
 @given(sizes, seeds)
 def test_truncated_powers_is_its_definition(d: int, seed: int) -> None:
-    """With no tolerance the sum runs to the first power of two that is d or more."""
+    """With zero tolerance, the sum ends at the first power of two that is at least d."""
     weights = random_cyclic(d, seed)
     value, gradient = truncated_powers_value_and_gradient(weights, tolerance=0.0)
     powers = [np.linalg.matrix_power(weights**2, i) for i in range(1 << (d - 1).bit_length())]
@@ -123,21 +123,21 @@ def test_truncated_powers_stop_when_powers_are_small() -> None:
 @settings(max_examples=50)
 @given(sizes, seeds)
 def test_spectral_radius_converges_to_the_eigenvalue(d: int, seed: int) -> None:
-    """The offset moves the radius, so the comparison is with that of the offset matrix."""
+    """The offset changes the radius, so the comparison is with that of the offset matrix."""
     weights = random_cyclic(d, seed)
     start = (np.ones(d), np.ones(d))
     # Adding the identity keeps the eigenvectors and prevents the iteration from oscillating.
     damped = np.sqrt(0.5 * weights**2 + 0.5 * np.eye(d))
     value = spectral_radius_value_and_gradient(damped, start, rounds=5000)[0]
     exact = np.abs(np.linalg.eigvals(damped**2 + 1e-6)).max()
-    # A nearly defective leading eigenvalue converges, and is computed, to about √(rounding).
+    # A nearly defective leading eigenvalue is only accurate to about the root of the rounding.
     assert value == pytest.approx(exact, rel=1e-3)
 
 
 @given(sizes, seeds, st.sampled_from(["exponential", "log_determinant", "truncated_powers"]))
 def test_a_dag_has_value_and_gradient_zero(d: int, seed: int, name: str) -> None:
     value, gradient = STATELESS[name][1](random_dag(d, seed))
-    slack = 0 if name in EXACT else 1e-10  # a factorisation with pivoting rounds
+    slack = 0 if name in EXACT else 1e-10  # a factorisation with pivoting has rounding errors
     assert abs(value) <= slack
     assert np.abs(gradient).max() <= slack
 
@@ -174,7 +174,7 @@ def test_spectral_radius_distinguishes_cycles_from_short_dags(d: int, seed: int)
     two_levels[: d // 2, d // 2 :] = random_dag(d, seed)[: d // 2, d // 2 :]
     at_rest = spectral_radius_value_and_gradient(two_levels, start, rounds=1000)[0]
     cyclic = spectral_radius_value_and_gradient(random_cyclic(d, seed, 1.0), start, rounds=1000)[0]
-    # A = ½d × ½d block of entries ≤ 4: ρ ≤ √(offset · Σ A) + d · offset < 0.01 for d ≤ 8
+    # A is a ½d × ½d block of entries ≤ 4: ρ ≤ √(offset · Σ A) + d · offset < 0.01 for d ≤ 8.
     assert 0 < at_rest < 0.01
     # Weights on a cycle are at least ½ in magnitude: the geometric mean of squares is at least ¼.
     assert cyclic > 0.24
@@ -195,12 +195,12 @@ def test_gradients_match_finite_differences(name: str, d: int) -> None:
     weights += 0.05 * np.random.default_rng(d).normal(size=(d, d))
     value_and_gradient = partial(STATELESS[name][1], **_no_tolerance(name))
     slopes = finite_differences(lambda w: value_and_gradient(w)[0], weights)
-    # central differences: error of step² and of rounding / step, both about 1e-10 times curvature
+    # Central differences have errors of step² and rounding / step, both about 1e-10 × curvature.
     np.testing.assert_allclose(value_and_gradient(weights)[1], slopes, rtol=1e-6, atol=1e-7)
 
 
 def test_spectral_gradient_matches_finite_differences_once_converged() -> None:
-    """u and v are held constant, which is exact at the eigenvectors."""
+    """The gradient treats u and v as constants, which is exact at the eigenvectors."""
     weights = random_cyclic(5, seed=3) + 0.3 * np.random.default_rng(3).random((5, 5))
     function = partial(
         spectral_radius_value_and_gradient, state=(np.ones(5), np.ones(5)), rounds=300

@@ -19,7 +19,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def random_graph(d: int, seed: int) -> np.ndarray:
-    """Weights with many ties, at a random density; often cyclic."""
+    """Weights with many ties and a random density, often cyclic."""
     rng = np.random.default_rng(seed)
     return rng.integers(-3, 4, size=(d, d)) * (rng.random((d, d)) < rng.random())
 

@@ -75,7 +75,7 @@ def test_known_arrows_direct_whatever_all_that_agree_share(arcs, data):
 
 
 def test_each_of_the_rules_is_needed():
-    """a → b follows from d → c: b → a would make b → a ← d new, or b → a → d → c → b a cycle."""
+    """d → c implies a → b: b → a would add b → a ← d or close the cycle b → a → d → c → b."""
     a, b, c, d = range(4)
     arcs, known = np.zeros((2, 4, 4), bool)
     for tail, head in ((a, b), (a, c), (a, d), (d, c), (c, b)):
@@ -111,7 +111,7 @@ def test_target_sets_direct_what_experiments_can_tell(arcs, data):
     told = np.zeros_like(arcs)
     told[tails, heads] = separated(tails, heads, sets)
 
-    # Hauser and Bühlmann (2012), Theorem 10: the same skeleton under every set of targets.
+    # Hauser and Bühlmann (2012), Theorem 10: equal skeletons under every set of targets.
     def same(other: np.ndarray) -> bool:
         return all(np.array_equal(cut(arcs, one), cut(other, one)) for one in sets)
 

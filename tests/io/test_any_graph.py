@@ -1,4 +1,4 @@
-"""Whatever is a graph is accepted by all that takes one, and gives the same arcs."""
+"""Every function that takes a graph accepts all kinds of graphs, with the same arcs."""
 
 import json
 import sys
@@ -146,7 +146,7 @@ class TestFormats:
         assert "\n" not in str(caught.value)
 
     def test_bif_of_others(self, tmp_path):
-        """As the repository of bnlearn writes it, and the older form without a bar."""
+        """The format of the bnlearn repository, and the older format without a bar."""
         (tmp_path / "g.bif").write_text(
             "network unknown {\n}\n// a comment: variable z {\n"
             "variable asia {\n  type discrete [ 2 ] { yes, no };\n}\n"
@@ -250,10 +250,8 @@ class TestAllThatTakesAGraph:
         write_graph(model, "g.dot")
         capsys.readouterr()
         assert main(["report", "g.dot"]) == 2
-        assert (
-            "To draw a graph alone, use 'cosmodag convert g.dot graph.pdf'"
-            in capsys.readouterr().err
-        )
+        error = capsys.readouterr().err
+        assert "To draw a graph alone, use 'cosmodag convert g.dot graph.pdf'" in error
 
     def test_load_takes_the_folder(self, folder, tmp_path):
         assert as_graph(cosmodag.load(folder)) == as_graph(folder)

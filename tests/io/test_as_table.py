@@ -1,4 +1,4 @@
-"""Tables in memory: every kind that is accepted, every one that is refused."""
+"""Tables in memory: all accepted kinds, and those that raise an error."""
 
 from decimal import Decimal
 

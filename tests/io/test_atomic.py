@@ -1,4 +1,4 @@
-"""A file is replaced whole or not at all."""
+"""A file is replaced completely or not at all."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The arc u → v stands where each other library looks for it."""
+"""The arc u → v has the same meaning in every other library."""
 
 import sys
 
@@ -44,7 +44,7 @@ def test_lingam_is_transposed():
     noise = np.random.default_rng(0).normal(size=4)
     ours = noise @ np.linalg.inv(np.eye(4) - GRAPH.dense())
     theirs = np.linalg.inv(np.eye(4) - to_lingam(GRAPH)) @ noise
-    np.testing.assert_allclose(theirs, ours, rtol=1e-12)  # the same sums in another order
+    np.testing.assert_allclose(theirs, ours, rtol=1e-12)  # the terms are summed in another order
     assert to_lingam(GRAPH)[1, 0] == 2.0
     as_sparse = Graph(GRAPH.names, sparse.csr_array(GRAPH.weights))
     np.testing.assert_array_equal(to_lingam(as_sparse), to_lingam(GRAPH))

@@ -1,4 +1,4 @@
-"""A table and its graph from two files."""
+"""A table and its graph are read from two files."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def test_weights_of_the_edge_list_are_kept(pair: tuple[Path, Path]) -> None:
     pair[1].write_text("source,target,weight\nrain,wet,-0.5\nrain,cold,0\n")
     data = read_dataset(*pair)
     assert data.weights[1].tolist() == [-0.5, 0, 0]
-    assert data.graph[1].tolist() == [True, False, True]  # an arc may weigh zero
+    assert data.graph[1].tolist() == [True, False, True]  # an arc may have weight zero
 
 
 def test_names_that_do_not_agree_are_refused(pair: tuple[Path, Path]) -> None:

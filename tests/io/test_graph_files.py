@@ -1,4 +1,4 @@
-"""Graph files as others write them, and files that are refused in one sentence."""
+"""Graph files of other programs, and files that raise an error of one sentence."""
 
 import gzip
 import io
@@ -311,7 +311,7 @@ def test_a_matrix_of_numbers_alone_is_a_graph(read):
     graph = read("0,1.5,0\n0,0,-2\n0,0,0\n", "w.csv")
     assert graph.named_arcs() == [("x0", "x1", 1.5), ("x1", "x2", -2.0)]
     assert read("0;1\n0;0\n", "w.csv").names == ("x0", "x1")
-    # Numbers above a square are names.
+    # A row of numbers above a square matrix is a header of names.
     assert read("0,1\n0,1\n0,0\n", "w.csv").names == ("0", "1")
 
 
@@ -338,6 +338,6 @@ def test_compressed_graphs_are_read_and_not_written(tmp_path):
     ids=["comment", "number", "quote", "braces", "product"],
 )
 def test_hostile_dot_is_refused_in_time_linear_in_its_length(read, text):
-    # 0.1 s here; 6.7 s and over 40 s before.
+    # 0.1 s now; once 6.7 s and over 40 s.
     with processor_time_below(2), pytest.raises(DataError):
         read(text, "g.dot")

@@ -1,4 +1,4 @@
-"""Tables as people have them: every kind of file and object is read, or refused with its remedy."""
+"""Every common kind of file or object is read, or the error names a remedy."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ def test_every_extension_gives_the_same_table(tmp_path, end):
 
 
 class LikeAnnData:
-    """The part of AnnData that is used; anndata itself forbids recent versions of pandas."""
+    """The part of AnnData that is used; anndata itself does not allow recent pandas."""
 
     var_names = NAMES
 

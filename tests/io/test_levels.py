@@ -1,4 +1,4 @@
-"""Columns of labels: which become levels, in which order, and which are refused."""
+"""Columns of labels: which become categories, the order of levels, and errors."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ SIZES = ["small", "large", "medium", "small", "large", "small"]
 
 
 def column(values, **options):
-    """The second column of a table whose first one is numbers."""
+    """Convert a column, as the second of a table with a numeric first column."""
     table = as_table(pd.DataFrame({"x": np.arange(len(values)), "c": values}), **options)
     return table.X[:, 1].tolist(), table.kinds[1]
 
@@ -30,7 +30,7 @@ def test_text_is_sorted():
 def test_categories_of_pandas_keep_their_order(ordered):
     order = ["small", "medium", "large", "huge"]
     numbers, kind = column(pd.Categorical(SIZES, order, ordered=ordered))
-    assert kind.levels == ("small", "medium", "large")  # no row is huge
+    assert kind.levels == ("small", "medium", "large")  # the unused level "huge" is dropped
     assert kind.kind == ("ordinal" if ordered else "categorical")
     assert numbers == [0, 2, 1, 0, 2, 0]
 
@@ -53,7 +53,7 @@ def test_categories_of_polars(dtype, levels):
 
 @pytest.mark.parametrize("ordered", [True, False])
 def test_dictionaries_of_arrow(ordered):
-    """What categories of pandas become in Arrow; here each chunk has a dictionary of its own."""
+    """Arrow's form of pandas categories, with a different dictionary in each chunk."""
     order = ["small", "medium", "large"]
     halves = [
         pa.Table.from_pandas(pd.DataFrame({"x": x, "c": pd.Categorical(c, order, ordered=ordered)}))

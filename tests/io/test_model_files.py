@@ -1,4 +1,4 @@
-"""Saved models: plain data, whole or not at all, and refused when they are something else."""
+"""Saved models are plain data, written completely or not at all; other files are refused."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tables from files: what is read, and what is refused in one sentence that names the culprit."""
+"""Tables from files: what is read, and errors of one sentence that name the culprit."""
 
 import csv
 import gzip
@@ -134,7 +134,7 @@ def test_bad_files(tmp_path, written, case):
 
 
 def test_ctrl_c_while_a_table_is_read_is_no_broken_file(written, monkeypatch):
-    """Pandas drops an exception without a value, as an interrupt during a read is."""
+    """Pandas drops exceptions without a value, such as an interrupt during a read."""
 
     def interrupted(*_, **__):
         raise pd.errors.ParserError(
@@ -148,13 +148,13 @@ def test_ctrl_c_while_a_table_is_read_is_no_broken_file(written, monkeypatch):
 
 
 def test_a_lone_quote_is_given_up_on_before_the_file_ends():
-    """Looking for the other quote stops at the longest field there may be."""
+    """The search for the closing quote ends at the maximum length of a field."""
 
     def lines():
         yield '"a,b\n'
         for _ in range(100_000):
             yield "1,2,3,4\n"
-        pytest.fail("all of the file was read")
+        pytest.fail("the whole file was read")
 
     with pytest.raises(csv.Error, match="never closed"):
         list(records_of(lines()))
@@ -215,7 +215,7 @@ def test_any_file_is_read_or_refused_but_never_breaks(tmp_path, suffix, header):
     else:
         frame.to_csv(path, index=False, header=header, sep="," if suffix == "csv" else "\t")
     whole, reads = path.read_bytes(), []
-    last = st.integers(-min(len(whole), 24), -1)  # of the values, and of Parquet's metadata
+    last = st.integers(-min(len(whole), 24), -1)  # cuts the values, and the metadata of Parquet
 
     @settings(max_examples=200, deadline=None)
     @given(

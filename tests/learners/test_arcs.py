@@ -1,4 +1,4 @@
-"""Arcs as a table, the class they belong to, and what their directions rest on."""
+"""The table of arcs, their equivalence class, and the basis of their directions."""
 
 import numpy as np
 import pandas as pd
@@ -9,12 +9,12 @@ from cosmodag.fit.dag.basis import arrow_basis, mask_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.ScaleWarning")
 
-# What the noise decides of a chain is nothing: only knowledge and interventions direct it.
+# With Gaussian noise, only knowledge and interventions can direct the arcs of a chain.
 GAUSSIAN = {"noise": "gaussian", "random_state": 0, "verbose": False}
 
 
 def chain(rows: int = 400) -> pd.DataFrame:
-    """a → b → c, in units that differ."""
+    """A table of a → b → c in different units."""
     noise = np.random.default_rng(0).normal(size=(rows, 3))
     X = noise @ np.linalg.inv(np.eye(3) - np.diag([0.9, 0.8], 1)) * [1, 100, 0.01]
     return pd.DataFrame(X, columns=list("abc"))
@@ -61,7 +61,7 @@ def test_interventions_direct_what_follows_from_them():
         ([0, 0], [0, 0], ["free choice", "free choice"]),
         ([1, 0], [0, 0], ["knowledge", "knowledge"]),
         ([0, 0], [1, 0], ["interventions", "interventions"]),
-        # Knowledge left the search no choice, whatever experiments say of the same arrow.
+        # Knowledge comes first, because it left the search no choice, whatever experiments show.
         ([1, 0], [1, 0], ["knowledge", "knowledge"]),
         ([1, 0], [1, 1], ["knowledge", "interventions"]),
         ([0, 1], [1, 0], ["interventions", "knowledge"]),

@@ -1,4 +1,4 @@
-"""What all learners inherit: where weights are cut by default, and what a stop leaves out."""
+"""Behaviour of the base class: the default threshold, and what an early stop leaves out."""
 
 import signal
 
@@ -13,7 +13,7 @@ from cosmodag.solve import watch
 
 
 def table_of_weight(weight: float) -> np.ndarray:
-    """Two columns, the second exactly `weight` times the first and something orthogonal to it."""
+    """Two columns: the second is `weight` times the first plus an orthogonal vector."""
     random = np.random.default_rng(0)
     cause, other = np.linalg.qr(random.normal(size=(50, 3)) * [0, 1, 1] + [1, 0, 0])[0][:, 1:].T
     return np.column_stack([cause, weight * cause + 2 * other])
@@ -41,13 +41,13 @@ def test_a_table_without_findings_gives_no_warning(recwarn):
 
 
 def effects_of_one_cause() -> np.ndarray:
-    """Six columns with a common cause that is not in the table."""
+    """Six columns with a hidden common cause."""
     random = np.random.default_rng(0)
     return random.normal(size=(500, 6)) + random.normal(size=(500, 1))
 
 
 def trials_of(monkeypatch, before=lambda: None) -> list[None]:
-    """Count the trials of the search for hidden causes, with something done before each."""
+    """Count the trials of the search for hidden causes, and call `before` before each."""
     trials, grown = [], hidden._structural_em
 
     def counted(*args):

@@ -1,4 +1,4 @@
-"""The baselines: their orders and regressions against slow, independent answers."""
+"""The orders and regressions of the baselines agree with slow, independent computations."""
 
 import warnings
 from functools import partial
@@ -42,7 +42,7 @@ def centred(name: str, seed: int) -> np.ndarray:
 
 
 def adaptive_lasso_on_data(X: np.ndarray, order: np.ndarray, criterion: str) -> np.ndarray:
-    """The regression of sortnregress as its authors wrote it down, on the rows themselves."""
+    """The regression of sortnregress as in its authors' code, on the rows themselves."""
     d = X.shape[1]
     weights = np.zeros((d, d))
     for k in range(1, d):
@@ -56,11 +56,11 @@ def adaptive_lasso_on_data(X: np.ndarray, order: np.ndarray, criterion: str) -> 
 @pytest.mark.parametrize("criterion", ["bic", "aic"])
 @pytest.mark.parametrize("name", ["n300_d20_ER4_gauss", "n300_d20_SF2_exp"])
 def test_regression_equals_that_of_sortnregress(name, criterion):
-    # Large units, since scikit-learn cuts its path off at an absolute tolerance.
+    # Large units, because scikit-learn ends its path at an absolute tolerance.
     X = 1e3 * centred(name, seed=5)
     order = np.random.default_rng(0).permutation(X.shape[1])
     found = regress_on_predecessors(X, order, criterion)
-    # Both are exact but for rounding, which the product XᵀX and the path multiply.
+    # Both are exact up to rounding, which the product XᵀX and the path amplify.
     np.testing.assert_allclose(found, adaptive_lasso_on_data(X, order, criterion), atol=1e-7)
 
 
@@ -92,7 +92,7 @@ def test_regression_follows_the_units(seed):
     order = random.permutation(8)
     weights = regress_on_predecessors(X, order)
     rescaled = regress_on_predecessors(X * units, order)
-    # Least-squares coefficients of standardised columns are of order one or are rounding.
+    # Least-squares coefficients of standardised columns are either of order one or rounding errors.
     sizes = X.std(axis=0)
     in_sizes = weights * sizes[:, None] / sizes
     np.testing.assert_allclose(
@@ -118,7 +118,7 @@ def test_few_rows_still_find_arcs():
     data = simulate.load("n50_d60_ER2_gauss", seed=3)
     X = data.X - data.X.mean(axis=0)
     weights = regress_on_predecessors(X, np.argsort(X.var(axis=0)))
-    # 0.89 to 0.96 over ten seeds; an order at random gives 0.63.
+    # 0.89 to 0.96 over ten seeds; a random order gives 0.63.
     assert metrics.evaluate(data.graph, weights)["auc"] > 0.8
 
 
@@ -146,7 +146,7 @@ def test_r2_sort_sorts_by_the_r2_of_regressions(seed):
         for others in [np.delete(X, v, axis=1)]
     ]
     found = np.array(scores)[R2Sort().fit(X).causal_order_]
-    # Centring rounds to float32; scores nearer than that may change places.
+    # Centring rounds to float32, so scores that differ by less may be in either order.
     assert np.all(np.diff(found) > -1e-6)
 
 
@@ -164,7 +164,7 @@ def test_r2_sort_puts_columns_that_others_determine_last():
     X[:, 3] = 5.0
     X[:, 4] += X[:, 5]
     order = R2Sort().fit(X).causal_order_
-    assert order[0] == 3  # the constant, of R² = 0
+    assert order[0] == 3  # the constant column, with R² = 0
     assert set(order[-2:]) == {0, 1}
 
 
@@ -174,12 +174,12 @@ def test_r2_sort_with_fewer_rows_than_columns_beats_chance():
         data = simulate.load("n50_d100_ER4_gauss", seed=seed)
         order = R2Sort(criterion="none").fit(data.X).causal_order_
         shares.append(metrics.order_divergence(data.graph, order) / data.graph.sum())
-    # 0.20 over twelve seeds, of deviation 0.05; by the pseudo-inverse 0.58, and by chance 0.5.
+    # 0.20 ± 0.05 over twelve seeds; 0.58 with the pseudo-inverse, and 0.5 by chance.
     assert np.mean(shares) < 0.35
 
 
 def top_down_on_data(X: np.ndarray) -> list[int]:
-    """Least squares on the rows for every candidate at every step."""
+    """Top-down order by least squares on the rows, for every candidate at every step."""
     order: list[int] = []
     while len(order) < X.shape[1]:
         errors = {}
@@ -202,7 +202,7 @@ def test_equal_variance_is_exact_in_the_population(name):
     data = simulate.load(name, seed=2)
     model = EqualVariance(criterion="none", refine=None, threshold=1e-2).fit(data.X)
     assert metrics.order_divergence(data.graph, model.causal_order_) == 0
-    # Data are cut to float32 and variances reach 1e4.
+    # Data are rounded to float32, and variances are up to 1e4.
     np.testing.assert_allclose(model.raw_weights_, data.weights, atol=1e-2)
     assert np.array_equal(model.adjacency_ != 0, data.graph)
 
@@ -241,7 +241,7 @@ def test_what_they_find_on_simulated_data(data):
         for learner in [*SORTERS, EmptyGraph]
         for model in [learner().set_params(**seeded(learner)).fit(data.X)]
     }
-    # Means over ten graphs: 0.94, 0.83, 0.62, 1.00 and ½, of deviation 0.05 at most.
+    # Means over ten graphs: 0.94, 0.83, 0.62, 1.00 and ½, with standard deviations up to 0.05.
     assert auc["VarianceSort"] > 0.85
     assert 0.65 < auc["R2Sort"] < auc["VarianceSort"]
     assert 0.4 < auc["RandomSort"] < 0.75
@@ -283,17 +283,17 @@ def test_an_unscaled_fit_has_no_intercept():
     X = random.normal(size=(500, 2)) + 50
     model = VarianceSort(scale="none", threshold=0, criterion="none").fit(X)
     u, v = model.causal_order_
-    # Through the origin, the mean of one predicts that of the other.
+    # In a regression through the origin, the mean of one column predicts that of the other.
     assert model.raw_weights_[u, v] == pytest.approx(1, abs=0.01)
 
 
 def test_residuals_score_and_samples_of_the_right_graph(data):
     model = EqualVariance().fit(data.X)
-    # The noise is N(0, 1): its entropy is −½ log 2πe = −1.419 a variable, known to 1/√(n·d).
+    # The noise is N(0, 1): the score is −½ log 2πe = −1.419 per variable, up to 1/√(n·d).
     assert model.score(data.X) == pytest.approx(-1.419, abs=0.02)
     np.testing.assert_allclose(np.sqrt(model.noise_variances_), 1, atol=0.12)
     drawn = model.sample(20_000, random_state=0)
-    # A variance is known to √(2/n) = 4.5 % from the table.
+    # The standard error of a variance in the table is √(2/n) = 4.5%.
     np.testing.assert_allclose(drawn.var(axis=0) / data.X.var(axis=0), 1, atol=0.2)
 
 
@@ -336,7 +336,7 @@ def test_a_required_arc_without_effect_changes_no_other_weight(learner, units):
 
 @pytest.mark.parametrize("learner", [VarianceSort, EqualVariance])
 def test_a_required_arc_has_what_other_causes_leave(learner):
-    """Of a chain a → b → c, the arc a → c is required: b explains what a and c share."""
+    """In a chain a → b → c, the arc a → c is required, but b explains all their dependence."""
     random = np.random.default_rng(0)
     a = random.normal(size=2000)
     b = 1.5 * a + random.normal(size=2000)

@@ -1,4 +1,4 @@
-"""Tables with categories, counts and curves: one table, and everything that a fit offers on it."""
+"""`BlockSearch` on a table with categories, counts and curves: everything that a fit offers."""
 
 import warnings
 
@@ -15,7 +15,7 @@ NAMES = ["dose", "site", "events", "answer", "size"]
 
 
 def mixed_table(n=500, seed=0):
-    """dose → site (3 levels) → answer (2); dose → events (a count); dose → size (a curve)."""
+    """dose → site (three levels) → answer (two), dose → events (a count), dose → size (a curve)."""
     random = np.random.default_rng(seed)
     dose = random.normal(size=n)
     utilities = np.outer(dose, [2.0, 0.0, -1.5]) + random.gumbel(size=(n, 3))
@@ -152,7 +152,7 @@ def test_interventions_tell_directions(table):
     entries = np.array([""] * len(table), object)
     entries[:200] = "site"
     changed.loc[:199, "site"] = random.choice(["north", "south", "west"], 200)
-    # What was set no longer tells anything of its cause.
+    # Values that were set carry no information about their causes.
     found = BlockSearch(random_state=0).fit(changed, interventions=list(entries))
     assert found.graph_.has_edge("dose", "site")
     bases = found.arcs_.set_index(["cause", "effect"])["basis"]
@@ -226,7 +226,7 @@ def test_curves_must_be_a_choice():
 
 
 def joint_table(n=500, seed=0):
-    """Levels of two causes act jointly on a third variable."""
+    """A table in which two categorical causes have a joint effect on a third variable."""
     random = np.random.default_rng(seed)
     site, drug = random.integers(0, 3, n), random.integers(0, 2, n)
     shares = np.array([[0.1, 0.9], [0.85, 0.2], [0.5, 0.75]])

@@ -1,4 +1,4 @@
-"""Relations that hold across features: units, names, gaps, interventions, knowledge, saving."""
+"""Combinations of features: units, names, gaps, interventions, knowledge and saving."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ def test_a_factor_and_an_offset_are_those_of_the_predictions(learner, told):
 
 
 def test_the_unit_is_that_of_the_small_columns():
-    """Noise of one size has size one in training, whatever units and effects are."""
+    """Noise of one scale has scale one in training, whatever the units and effects are."""
     model = VarianceSort().fit(7 * TABLE)
     np.testing.assert_allclose(model.residuals_.std(axis=0), 1.0, atol=0.25)
 
@@ -98,7 +98,7 @@ def test_options_that_have_nothing_to_do_change_no_bit(options, tmp_path):
 
 
 def test_weights_are_read_out_at_the_last_temperature():
-    """At the end of training, W is zero wherever priorities say that v comes before u."""
+    """At the end of training, W is zero where the priorities place v before u."""
     model = Cosmo(epochs=30, refine=None, random_state=0).fit(TABLE)
     settings = model.settings_for(5)
     differences = model.priorities_ - model.priorities_[:, None]
@@ -149,8 +149,8 @@ def test_a_table_of_targets_is_matched_by_name():
 
 # Knowledge.
 
-# Learners that are unrefined and stopped early answer any change of their problem, and may end in
-# another minimum; networks and curves have weights of another kind.
+# Learners that are stopped early without refinement are left out, because any change of the problem
+# may lead them to another minimum; networks and curves have weights of another kind.
 SETTLED = (
     *("Cosmo", "Cosmo-searched", "OrderSearch", "BlockSearch", "Dagma", "EqualVariance"),
     *("VarianceSort", "VarianceSort-least-squares", "VarianceSort-pruned", "R2Sort", "RandomSort"),
@@ -162,12 +162,12 @@ SETTLED = (
     [
         *((name, {}, 1e-8) for name in SETTLED),
         ("VarianceSort", {"threshold": 0.0}, 1e-8),
-        # It ends where the loss falls by less than 1e-8 of it: weights may be off by the root.
+        # It ends when the relative decrease of the loss is below 1e-8; weights err by its root.
         ("NoCurl", {}, 1e-3),
     ],
 )
 def test_a_required_arc_without_effect_changes_no_other_weight(name, options, tolerance):
-    """The column has no correlation with any other in these very rows, up to rounding."""
+    """The column is uncorrelated with all others in these rows, up to rounding."""
     others = np.column_stack([np.ones(len(TABLE)), TABLE])
     drawn = np.random.default_rng(5).normal(size=len(TABLE))
     column = drawn - others @ np.linalg.lstsq(others, drawn)[0]
@@ -178,7 +178,7 @@ def test_a_required_arc_without_effect_changes_no_other_weight(name, options, to
     told = CATALOGUE[name]().set_params(knowledge=known, **options).fit(table)
     assert ("f", "c") in told.graph_.edges
     weights = told.adjacency_.copy()
-    # Dagma ends where its gradient is small, not zero; the others solve equations.
+    # Dagma ends at a small gradient, whereas the others solve equations.
     assert abs(weights[5, 2]) < max(1e-6, tolerance)
     weights[5, 2] = plain[5, 2]
     np.testing.assert_allclose(weights, plain, atol=tolerance)
@@ -189,12 +189,12 @@ def test_a_required_arc_without_effect_changes_no_other_weight(name, options, to
 
 @pytest.mark.parametrize("learner", [OrderSearch(random_state=0), VarianceSort()])
 def test_filling_in_and_dropping_agree_where_gaps_are_random(learner):
-    """Each entry of a chain is missing by chance alone, one in seven: 46 % of rows are complete.
+    """One entry in seven is missing completely at random, so 46% of the rows are complete.
 
-    Both estimate the same weights. Rows that are dropped hold more information for filling in, so
-    that the difference varies by less than the estimate from complete rows does: by its standard
-    error, √(noise variance / (rows × variance of the cause)). Four of these are exceeded once in
-    16,000 weights by chance, and eight weights are compared.
+    Both methods estimate the same weights. Imputation also uses the dropped rows, so the difference
+    varies by less than the standard error of the estimate from complete rows, √(noise variance /
+    (rows × variance of the cause)). One in 16,000 weights exceeds four standard errors by chance,
+    and eight weights are compared.
     """
     table = chain_table(2000, seed=4)
     gaps = np.random.default_rng(4).random(table.shape) < 1 / 7
@@ -232,7 +232,7 @@ def test_gaps_beside_interventions_are_less_evidence():
 
 
 def test_a_repeated_table_is_surer():
-    """Forty times the same rows, of which resamples are as large, leave little to chance."""
+    """Resamples of forty copies of the rows have as many rows, so they hardly differ."""
     random = np.random.default_rng(3)
     cause = random.normal(size=60)
     X = np.column_stack([cause, 0.45 * cause + random.normal(size=60)])

@@ -1,4 +1,4 @@
-"""NOTEARS, DAGMA and NOCURL as estimators, as their authors and as the paper ran them."""
+"""NOTEARS, DAGMA and NOCURL as estimators, in the versions of their authors and the paper."""
 
 import os
 import signal
@@ -80,7 +80,7 @@ def assert_found(data, model, auc):
 )
 @ignore_warnings
 def test_the_papers_formulations_find_much_of_it(data, learner):
-    # A hundredth or so of the paper's epochs at twenty times its rate: far from converged.
+    # About 1% of the paper's epochs at twenty times its learning rate: far from converged.
     model = learner.fit(data.X)
     assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.85
     assert is_dag(model.adjacency_)
@@ -105,12 +105,12 @@ def test_nocurl_orders_by_its_potentials(data):
 
 @ignore_warnings
 def test_originals_cost_the_same_whatever_the_number_of_rows(data):
-    """The same covariance from ten times as many rows gives the same answer."""
+    """The same covariance from ten times as many rows gives the same graph."""
     centred = data.X - data.X.mean(0)
     repeated = np.tile(centred, (10, 1))
     for learner in (Dagma(max_iter=2000), NoCurl()):
         few, many = learner.fit(centred).raw_weights_, learner.fit(repeated).raw_weights_
-        # The covariances differ by rounding, of which an iterative solver makes more.
+        # The covariances differ by rounding, which an iterative solver amplifies.
         np.testing.assert_allclose(few, many, atol=0.02)
 
 
@@ -188,7 +188,7 @@ def random_learner(random, kinds):
     return makers[random.integers(kinds)]()
 
 
-# The last four kinds are the paper's formulations, which compile 39 programs.
+# The last four of the seven kinds are the paper's formulations, which compile 39 programs.
 @pytest.mark.parametrize(
     ("fits", "kinds"), [(30, 3), pytest.param(80, 7, marks=pytest.mark.nightly)]
 )
@@ -258,7 +258,7 @@ def test_a_limit_on_iterations_that_was_met_is_told(data, learner):
 @ignore_warnings
 def test_automatic_settings_depend_on_the_formulation(data):
     assert Notears().settings_for(30)["tolerance"] == 1e-8
-    # Half the spacing of float32 at 30, which is 2⁻¹⁹.
+    # Half the spacing of float32 numbers at 30, which is 2⁻¹⁹.
     assert StochasticNotears().settings_for(30)["tolerance"] == 2.0**-20
     assert Dagma(lambda1=0.5).settings_for(30)["lambda1"] == 0.5
     assert NoCurl().settings_for(30)["lambda1"] == 0

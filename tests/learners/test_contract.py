@@ -1,6 +1,6 @@
-"""What every learner promises, on shared problems: one test a promise, over all learners.
+"""The guarantees of every learner: one test per guarantee, for all learners.
 
-That the same seed gives the same bits is in ``contract/test_determinism.py``, for all learners.
+``contract/test_determinism.py`` tests that the same seed gives the same bits.
 """
 
 import pickle
@@ -36,7 +36,7 @@ def table() -> pd.DataFrame:
 
 @cache
 def fitted(make):
-    """A model of the table, for tests that only ask; all tables here have one shape to compile."""
+    """A fitted model for tests that do not change it; all tables have one shape to compile."""
     return make().fit(chain_table())
 
 
@@ -102,7 +102,7 @@ def test_the_callers_data_is_not_touched(make, table):
     ],
 )
 def test_all_kinds_of_tables_give_the_same_answer(make, table):
-    """For a few learners: no learner sees more of a table than an array of numbers."""
+    """Only for a few learners, because a learner only sees an array of numbers."""
     reference = fitted(make).raw_weights_
     others = [
         table.to_numpy(),
@@ -152,7 +152,7 @@ def test_what_is_fitted_survives_saving(make, table, tmp_path):
     model = fitted(make)
     model.save(tmp_path / "model.safetensors")
     again = cosmodag.load(tmp_path / "model.safetensors")
-    # Findings are about the training table, which is not in the file.
+    # Findings are about the training table, which the file does not contain.
     attributes = {name for name in vars(model) if name.endswith("_")} - {"findings_"}
     assert attributes <= set(vars(again))
     for name in attributes & {"n_iter_", "converged_", "backend_", "settings_"}:
@@ -167,8 +167,8 @@ def test_predictions_have_the_units_of_the_data(make, table):
     model = make().fit(moved)
     predicted = model.predict(moved)
     assert predicted.shape == moved.shape
-    # A least-squares fit with an intercept passes through the means; float32 data near 1000 is
-    # exact to about 1e-4.
+    # A least-squares fit with an intercept passes through the means; the rounding error of float32
+    # data near 1000 is about 1e-4.
     np.testing.assert_allclose(predicted.mean(0), moved.to_numpy().mean(0), atol=0.05)
 
 
@@ -190,8 +190,8 @@ def test_samples_look_like_the_data(make, table):
     model = fitted(make)
     drawn = model.sample(4000, random_state=0)
     assert drawn.shape == (4000, table.shape[1])
-    # Residuals of a wrong graph are dependent and are drawn independently, so only locations and
-    # rough scales are promised whatever the learner.
+    # Residuals of a wrong graph are dependent but are drawn independently, so only locations and
+    # rough scales are guaranteed for every learner.
     scale = table.to_numpy().std(0)
     assert np.all(np.abs(drawn.mean(0) - table.to_numpy().mean(0)) < 0.2 * scale)
     assert np.all(drawn.std(0) > 0.3 * scale)
@@ -205,7 +205,7 @@ def test_grid_search_and_pipelines_work(make, table):
     rows = np.arange(len(table))
     search = GridSearchCV(make(), {"threshold": [0.1, 90.0]}, cv=[(rows, rows)], refit=False)
     scores = search.fit(table).cv_results_["mean_test_score"]
-    # A threshold above all weights gives an empty graph for every learner.
+    # With a threshold above all weights, every learner gives an empty graph.
     nothing = EmptyGraph().fit(table).score(table)
     assert np.isfinite(scores[0])
     assert scores[1] == pytest.approx(nothing, abs=1e-5)

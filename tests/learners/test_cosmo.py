@@ -1,4 +1,4 @@
-"""Linear COSMO: its parameters, its accuracy, its early ends."""
+"""Linear COSMO: its parameters, its accuracy and early stopping."""
 
 import signal
 from dataclasses import replace
@@ -36,14 +36,14 @@ def small() -> simulate.Dataset:
 
 def test_it_finds_the_graph(data):
     model = Cosmo(random_state=0).fit(data.X)
-    # Over graphs the defaults average 0.003 with a deviation of 0.01 (benchmarks/answer.md).
+    # With the defaults, 0.003 on average over graphs, with deviation 0.01 (benchmarks/answer.md).
     assert metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["nhd"] <= 0.1
 
 
 def test_optimised_weights_rank_the_arcs(data):
     model = Cosmo(random_state=0, refine=None).fit(data.X)
     scores = metrics.evaluate(data.graph, model.raw_weights_)
-    # Over graphs the defaults average 0.985 with a deviation of 0.01: five of those below.
+    # With the defaults, 0.985 on average over graphs; the limit is five deviations of 0.01 below.
     assert scores["auc"] > 0.93
     assert scores["tpr"] > 0.8
 
@@ -51,7 +51,7 @@ def test_optimised_weights_rank_the_arcs(data):
 def test_the_papers_settings_find_it_too(data):
     model = Cosmo(random_state=0, trainings=4, **paper_settings(30)).fit(data.X)
     assert model.settings_["priority_learning_rate"] == model.settings_["learning_rate"] == 6e-3
-    # On six tables, one start each, the AUC is .855 to .990, and rounding of the start moves it.
+    # The AUC is .855 to .990 on six tables with one start each, and depends on rounding.
     assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.75
 
 
@@ -187,7 +187,7 @@ def test_a_time_limit_returns_what_there_is(small):
 
 
 def interrupt_after(monkeypatch, pieces: int, presses: int = 1) -> None:
-    """Press Ctrl-C after so many pieces of training."""
+    """Press Ctrl-C after a number of pieces of training."""
     notes = []
 
     def note(losses):
@@ -197,7 +197,7 @@ def interrupt_after(monkeypatch, pieces: int, presses: int = 1) -> None:
                 signal.raise_signal(signal.SIGINT)
         return ""
 
-    # The package has a function of the module's name.
+    # The package has a function with the name of the module.
     monkeypatch.setattr(import_module("cosmodag.solve.training.train"), "_note", note)
 
 
@@ -260,7 +260,7 @@ def test_rules_fall_smoothly_with_d(rule):
 
 
 def test_permuting_columns_permutes_nothing_else(small):
-    # The start is drawn by position, so only the quality can be compared, not the bits.
+    # The start is drawn by position, so the results are only comparable in quality.
     order = np.random.default_rng(0).permutation(10)
     plain = Cosmo(random_state=0, trainings=4, epochs=400).fit(small.X)
     moved = Cosmo(random_state=0, trainings=4, epochs=400).fit(small.X[:, order])

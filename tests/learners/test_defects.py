@@ -1,4 +1,4 @@
-"""Defects found by review, each with what made it show."""
+"""Regression tests of defects found by review."""
 
 import threading
 import warnings
@@ -42,7 +42,7 @@ def test_huge_numbers_end_dagmas_path_and_do_not_loop(data):
 def test_nocurl_stopped_in_its_first_stage_returns_that_stages_weights(data):
     with pytest.warns(InterruptedWarning):
         model = StochasticNoCurl(epochs=10**6, max_time=0.3, random_state=0).fit(data.X)
-    # Started at zero and hardly moved; the second stage would start from N(0, 1).
+    # The weights started at zero and hardly changed; the second stage would start from N(0, 1).
     assert not hasattr(model, "potentials_")
     assert np.abs(model.raw_weights_).max() < 1
 
@@ -89,7 +89,7 @@ def test_a_saved_model_does_not_hold_the_training_data(data, tmp_path):
     )
     assert not hasattr(without, "residuals_")
     assert np.array_equal(with_them.residuals_, model.residuals_)
-    # Then samples come from normals of the same variances.
+    # Without residuals, noise is drawn from normal distributions with the same variances.
     drawn = without.sample(20_000, random_state=0)
     np.testing.assert_allclose(drawn.std(0), model.sample(20_000, 1).std(0), rtol=0.1)
 
@@ -186,7 +186,7 @@ def test_an_untrained_cosmo_has_all_its_attributes(data, monkeypatch, tmp_path):
 
 def test_baselines_in_threads_leave_the_filters_of_warnings(data):
     before = list(warnings.filters)
-    repeated = np.tile(data.X[:, :5], 2)  # so that the lasso has something to warn of
+    repeated = np.tile(data.X[:, :5], 2)  # so that the lasso emits a warning
     threads = [
         threading.Thread(target=lambda: [VarianceSort().fit(repeated) for _ in range(3)])
         for _ in range(6)

@@ -1,4 +1,4 @@
-"""Docstrings of learners describe every parameter, each in the class that defines it."""
+"""The docstring of a learner describes every parameter, including inherited ones."""
 
 import inspect
 

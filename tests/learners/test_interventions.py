@@ -1,4 +1,4 @@
-"""Interventions: however they are given, what was set is not learnt from, and arrows say so."""
+"""Interventions in all formats: set values do not affect equations, and can direct arrows."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from learner_catalogue import CATALOGUE, chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.ScaleWarning")
 
-# Learners that train by the reference loop are left out: its tests say that it counts.
+# Without learners that train with the reference loop, whose own tests cover row weights.
 SOME = [
     "Cosmo",
     "Cosmo-unrefined",
@@ -39,7 +39,7 @@ def test_values_that_were_set_say_nothing_of_their_own_equation(name, table):
     targets = ["e" if row % 3 == 0 else "" for row in range(len(table))]
     wild = table.copy()
     wild.loc[::3, "e"] = np.random.default_rng(1).uniform(-50, 50, size=len(wild.loc[::3]))
-    # Without effects, nothing else depends on these values either.
+    # As a sink, e has no effects that could depend on these values.
     known = Knowledge(sinks=["e"])
     fits = [
         CATALOGUE[name]().set_params(knowledge=known).fit(some, interventions=targets)
@@ -145,7 +145,7 @@ def test_they_direct_what_standardised_observations_cannot(experiments):
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 @pytest.mark.parametrize("place", [0, 2, 5])
 def test_a_constant_column_moves_no_target_of_the_score(table, place):
-    """The column counts for nothing, wherever it stands: before, between or after the others."""
+    """The column has no effect, whether it is before, between or after the others."""
     targets = ["b" if row % 4 == 0 else "" for row in range(len(table))]
     wild = table.copy()
     wild.loc[::4, "b"] += 50.0

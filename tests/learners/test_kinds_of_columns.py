@@ -1,4 +1,4 @@
-"""Kinds of columns in learners: who takes categories, what is said, what survives a fit."""
+"""Kinds of columns in learners: support for categories, messages, and saved levels."""
 
 import warnings
 
@@ -16,7 +16,7 @@ from cosmodag.stability import bootstrap
 
 
 def frame(n=150):
-    """Numbers, a binary column, a category that depends on a number, ordered levels."""
+    """A table of numbers, a binary column, a category that depends on x, and ordered levels."""
     random = np.random.default_rng(3)
     x = random.normal(size=n)
     level = np.digitize(x + 0.3 * random.normal(size=n), [-0.5, 0.5])
@@ -164,7 +164,7 @@ def test_missing_levels_are_imputed_as_levels():
     assert set(X[:, 2]) == {0, 1, 2}
     assert set(X[:, 3]) == {0, 1, 2}
     drawn = np.array(kinds[2].levels)[X[::6, 2].astype(int)]
-    # The number that the region depends on is there: two in three would be wrong by chance.
+    # x, on which the region depends, is not missing; by chance, two in three would be wrong.
     assert np.mean(drawn == full.loc[::6, "region"]) > 0.5
     assert done.absent.sum() == table.isna().sum().sum()
     with pytest.raises(DataError, match="with interventions takes numbers only, but 'region'"):
@@ -173,7 +173,7 @@ def test_missing_levels_are_imputed_as_levels():
 
 def test_folds_and_resamples_keep_all_levels():
     table = frame(60)
-    table.loc[:2, "region"] = "north"  # some folds and resamples have none of them
+    table.loc[:2, "region"] = "north"  # a level that some folds and resamples lack
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CosmodagWarning)
         assert np.isfinite(held_out(OrderSearch(random_state=0), table, folds=4)).all()

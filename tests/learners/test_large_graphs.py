@@ -1,4 +1,4 @@
-"""Above the dense limit a model keeps a sparse graph, and everything else still works."""
+"""Above the limit for dense matrices, a model keeps a sparse graph and everything works."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every learner learns from rows in time: the window is made before the first step."""
+"""Every learner accepts time series, because the lagged table is made before the first step."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from learner_catalogue import CATALOGUE, COMPILING_LONG, QUICK
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
-# Of each learner its first variant: the others differ after the window is made. Refinement of
-# networks compiles for many seconds.
+# The first variant of each learner, because variants only differ after the lagged table is made.
+# Refinement of networks takes many seconds to compile.
 NIGHTLY = {"CosmoMLP", *COMPILING_LONG}
 FIRST = [
     pytest.param(CATALOGUE[name], id=name, marks=[pytest.mark.nightly] if name in NIGHTLY else [])

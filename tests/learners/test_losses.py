@@ -1,4 +1,4 @@
-"""Which loss networks are trained by, and that likelihood does not depend on units."""
+"""The loss with which networks are trained; the likelihood does not depend on units."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ FACTORS = 2.0 ** np.array([6, -4, 0, 3])
 
 
 def equal_noise(n: int = 300) -> np.ndarray:
-    """x₀ → x₁ → x₃ ← x₂ with noise of deviation one everywhere, far from zero."""
+    """A table of x₀ → x₁ → x₃ ← x₂ with noise of standard deviation one, far from zero."""
     X = np.random.default_rng(0).normal(size=(n, 4))
     X[:, 1] += 4 * np.tanh(X[:, 0])
     X[:, 3] += 3 * np.tanh(X[:, 1] - X[:, 2]) + X[:, 2]
@@ -24,7 +24,7 @@ def equal_noise(n: int = 300) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def by_likelihood() -> list[CosmoMLP]:
-    """The same table standardised, and in other units."""
+    """Models of the standardised table and of the same table in other units."""
     X = equal_noise() / equal_noise().std(axis=0)
     return [CosmoMLP(**SMALL).fit(table) for table in (X, X * FACTORS)]
 

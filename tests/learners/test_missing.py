@@ -1,4 +1,4 @@
-"""Missing values: refused by name, dropped with their rows, or filled in from the graph."""
+"""Missing values: an error that names them, complete rows only, or imputation from the graph."""
 
 import warnings
 from collections import Counter
@@ -170,7 +170,7 @@ def test_nothing_is_said_while_it_fills_in():
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32))
 def test_em_finds_the_most_likely_mean_and_covariance(seed):
-    """Where only the effect lacks values, least squares on the whole rows gives the answer."""
+    """If only the effect has missing values, least squares on complete rows is the solution."""
     random = np.random.default_rng(seed)
     x, z = random.normal(size=(2, 60)) * [[3.0], [0.1]]
     y = 2 * x - z + random.normal(size=60) + 5
@@ -189,7 +189,7 @@ def test_em_finds_the_most_likely_mean_and_covariance(seed):
 
 
 def test_what_is_missing_varies_as_what_is_there():
-    """Values that nothing predicts have the variance of those that were measured."""
+    """Imputed values without predictors have the variance of the observed values."""
     X = np.random.default_rng(0).normal(size=(400, 2)) * [1.0, 4.0]
     absent = np.zeros(X.shape, bool)
     absent[200:, 1] = True
@@ -213,7 +213,7 @@ def test_values_that_were_set_change_no_equation():
 
 
 def test_rows_with_one_value_are_no_evidence():
-    """Ten times as many rows, each with one value: no pair of variables is seen more often."""
+    """Ten times as many rows with a single value each do not add observations of any pair."""
     few = np.full((4000, 6), np.nan)
     few[np.arange(4000), np.arange(4000) % 6] = np.tile(DATA.X, (10, 1))[
         np.arange(4000), np.arange(4000) % 6
@@ -231,7 +231,7 @@ def test_false_arcs_do_not_follow_from_filling_in():
         holed = np.where(random.random(X.shape) < 0.3, np.nan, X)
         model = OrderSearch(noise="gaussian", missing="impute", random_state=seed)
         arcs += model.fit(holed).edges_.nnz
-    assert arcs <= 1  # 224 pairs without a relation
+    assert arcs <= 1  # of 224 pairs of independent variables
 
 
 def test_the_seed_does_not_decide_which_variables_are_joined():

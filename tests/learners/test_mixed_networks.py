@@ -17,7 +17,7 @@ ROWS = 300
 
 
 def mixed_table(seed=0):
-    """dose → answer ← site, by an interaction; answer → events, a count."""
+    """A table of dose → answer ← site, with an interaction, and answer → events, a count."""
     random = np.random.default_rng(seed)
     dose, site = random.normal(size=ROWS), random.integers(0, 3, ROWS)
     utility = dose * np.array([5.0, -1.0, 2.0])[site] + random.logistic(size=ROWS)

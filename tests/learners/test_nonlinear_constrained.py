@@ -1,4 +1,4 @@
-"""NOTEARS and DAGMA with networks: they find graphs, and offer what CosmoMLP does."""
+"""NOTEARS and DAGMA with networks find graphs and have the features of CosmoMLP."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def models(data):
 @both
 def test_they_find_the_graph(models, data, learner):
     model = models[learner]
-    # Six variables are an easy problem; a random answer has 0.5.
+    # Six variables are an easy problem; a random graph has 0.5.
     assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.85
     assert not model.raw_weights_.diagonal().any()
     assert not model.was_cyclic_
@@ -81,7 +81,7 @@ def test_other_networks_than_the_compiled_ones(data):
     model = DagmaMLP(max_iter=300, random_state=0, **settings).fit(data.X)
     assert is_dag(model.adjacency_)
     assert np.isfinite(model.predict(data.X)).all()
-    # A hundredth of the iterations; a random answer has 0.5.
+    # With 1% of the iterations; a random graph has 0.5.
     assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.6
 
 

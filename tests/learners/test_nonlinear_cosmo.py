@@ -1,4 +1,4 @@
-"""Non-linear COSMO: two read-outs of one fit, pruned networks, responses, accuracy."""
+"""Nonlinear COSMO: two read-outs of one fit, pruned networks, responses and accuracy."""
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ def data() -> simulate.Dataset:
 def test_it_finds_the_graph(data, mask):
     settings = {"loss": "squared-error", "epochs": 200, "refine": None, "random_state": 0}
     model = CosmoMLP(mask=mask, **settings).fit(data.X)
-    # Over graphs both average 0.97 with a deviation of 0.015: five of those below.
+    # Both average 0.97 over graphs; the limit is about five deviations of 0.015 below.
     assert metrics.evaluate(data.graph, model.raw_weights_)["auc"] > 0.9
 
 
@@ -53,7 +53,7 @@ def test_it_finds_the_graph(data, mask):
             marks=[
                 pytest.mark.nightly,
                 pytest.mark.xfail(
-                    reason="takes noise of one size for noise of several, AUC 0.72", strict=True
+                    reason="mistakes equal noise for unequal noise, AUC 0.72", strict=True
                 ),
             ],
         ),
@@ -70,7 +70,7 @@ def test_two_read_outs_of_one_fit(table, refine):
     by_norm, by_sum = model.arc_norms_, model.arc_sums_
     if refine is None:
         assert np.array_equal(model.raw_weights_, by_norm)
-    else:  # refinement fits the networks anew, on the arcs it chose
+    else:  # refinement refits the networks on the chosen arcs
         assert np.array_equal(model.adjacency_, by_norm)
     np.testing.assert_allclose(by_norm**2, (model.first_weights_**2).sum(-1) * (by_norm > 0))
     assert np.all(np.abs(by_sum) <= by_norm * np.sqrt(10) + 1e-6)
@@ -85,7 +85,7 @@ def test_two_read_outs_of_one_fit(table, refine):
         assert np.array_equal(other.adjacency_ != 0, adjacency != 0)
     back = other.read_out("norm")
     assert np.array_equal(back.adjacency_, adjacency)
-    # Training data is recovered from residuals held in float32, near 1000.
+    # Training data near 1000 is recovered from residuals in float32.
     np.testing.assert_allclose(back.predict(table), predicted, atol=1e-3)
 
 
@@ -118,7 +118,7 @@ def test_predictions_are_good_and_centred(model, table):
 def test_samples_follow_the_relation(model, table):
     drawn = model.sample(2000, random_state=0).to_numpy()
     again = model.predict(drawn)[:, 1]
-    # The noise about the relation is that of the training residuals, drawn again.
+    # The noise around the response is resampled from the training residuals.
     spread = np.std(drawn[:, 1] - again)
     assert spread == pytest.approx(np.sqrt(model.noise_variances_[1]), rel=0.1)
     assert drawn[:, 1].std() == pytest.approx(table["b"].std(), rel=0.1)
@@ -128,7 +128,7 @@ def test_the_response_to_one_parent(model, table):
     grid = np.linspace(48, 52, 9)
     response = model.response("a", "b", grid)
     expected = 4 * np.tanh(2 * (grid - table["a"].mean())) + table["b"].mean()
-    # The response runs over eight units; a tenth of that is allowed where data is thin.
+    # The response spans eight units; a tenth of that is allowed, because data are sparse in places.
     np.testing.assert_allclose(response, expected, atol=0.8)
     rows = pd.DataFrame({"a": grid, "b": 0.0, "c": table["c"].mean(), "still": 3.0})
     np.testing.assert_allclose(response, model.predict(rows)["b"], atol=1e-3)

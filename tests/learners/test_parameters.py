@@ -1,4 +1,4 @@
-"""Parameters that learners share: each value has its effect, or is refused before a step."""
+"""Shared parameters of learners: each value has its effect or is refused before the first step."""
 
 import itertools
 
@@ -63,7 +63,7 @@ def test_each_refinement_noise_and_criterion_has_its_effect_or_is_refused(name):
         learner = quick(name, **asked)
         refine, noise = asked.get("refine", "order"), asked.get("noise", "auto")
         criterion = asked.get("criterion", "bic")
-        if "noise" not in names:  # networks, whose loss says what is assumed; the empty graph
+        if "noise" not in names:  # networks, whose loss implies the noise, and the empty graph
             assert is_refused(learner) == (refine == "order" and "refine" in names)
             continue
         unrefined = refine is None and noise not in ("auto", own["noise"])

@@ -1,4 +1,4 @@
-"""``fit`` with regimes: targets, arrows, findings, and everything that follows a fit."""
+"""``fit`` with regimes: targets, arrows, findings, and all methods of a fitted model."""
 
 import warnings
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 
 
 def table(seed: int = 0, rows: int = 80) -> pd.DataFrame:
-    """x → y → z; the drug changes y, the diet x and (off target) z."""
+    """A table of x → y → z; the drug changes y, the diet changes x and (off target) z."""
     random = np.random.default_rng(seed)
     frames = []
     for regime in (None, None, "drug", "diet"):

@@ -1,8 +1,8 @@
-"""Every learner under scikit-learn's own checks of an estimator.
+"""Every learner passes scikit-learn's own checks of an estimator.
 
-The checks fit tables of many shapes, and learners that are trained compile programs for each. One
-learner of each kind is checked every time, and all others nightly: what the checks are about is in
-the base class.
+The checks fit tables of many shapes, and trained learners compile programs for each shape. One
+learner of each kind is checked every time, and all others nightly, because the checks concern the
+base class.
 """
 
 import pytest
@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from learner_catalogue import CATALOGUE, QUICK
 
 EVERY_TIME = ["Cosmo", "OrderSearch", "BlockSearch", "VarianceSort"]
-# What cannot hold, and why.
+# Checks that cannot pass, and why.
 EXCEPTIONS = {
     "check_dtype_object": (
         "a column that holds no numbers is a DataError, which is a ValueError and names the "

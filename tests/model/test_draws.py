@@ -11,7 +11,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def words(key):
-    """The two words of a key, of either kind."""
+    """The two words of a host key or a JAX key."""
     if isinstance(key, HostKey):
         return [int(key.first), int(key.second)]
     return jax.random.key_data(key).tolist()

@@ -32,7 +32,7 @@ def test_smooth_orientation_is_definition_1_off_the_diagonal() -> None:
     expected = expit((p[None, :] - p[:, None] - 0.1) / 0.3)
     np.fill_diagonal(expected, 0)
     with jax.enable_x64(True):
-        # rtol: a few roundings of a double
+        # Tolerance for a few rounding errors in float64.
         np.testing.assert_allclose(smooth_orientation(p, 0.3, 0.1), expected, rtol=1e-14)
 
 

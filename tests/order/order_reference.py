@@ -1,4 +1,4 @@
-"""Grow and shrink, on columns and on blocks of columns, in plain NumPy by the definition."""
+"""Reference implementation of grow-shrink in NumPy, for columns and for blocks of columns."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from cosmodag.order.scores import growing_penalty
 
 
 def residual_share(correlations, targets, given):
-    """Determinant of the targets' covariance given some columns, over that given none."""
+    """Ratio of the determinants of the targets' conditional and marginal covariances."""
     targets, given = list(targets), list(given)
     alone = correlations[np.ix_(targets, targets)]
     if not given:
@@ -17,7 +17,7 @@ def residual_share(correlations, targets, given):
 
 
 def grow_shrink(correlations, half, v, candidates, penalty, growing, required=(), blocks=None):
-    """Path and parents of v among candidates, and its local score."""
+    """Growing path and parents of v among the candidates, and the local score of v."""
     blocks = [[j] for j in range(len(correlations))] if blocks is None else blocks
     targets = blocks[v]
 
@@ -43,7 +43,7 @@ def grow_shrink(correlations, half, v, candidates, penalty, growing, required=()
 
 
 def parents_on(moments, order, penalty, support=None, required=None):
-    """Adjacency and local scores of all variables on an order."""
+    """Adjacency matrix and local scores of all variables for an order."""
     d = len(order)
     adjacency, scores = np.zeros((d, d), bool), np.zeros(d)
     growing = growing_penalty(penalty, d)
@@ -64,10 +64,17 @@ def parents_on(moments, order, penalty, support=None, required=None):
     return adjacency, scores
 
 
-def linear_table(random, n, d, density=0.35):
-    """A table from a random linear model, and its weights; columns in random order."""
-    weights = np.triu(random.uniform(0.4, 1.5, (d, d)) * random.choice([-1, 1], (d, d)), 1)
-    weights *= random.random((d, d)) < density
-    shuffle = random.permutation(d)
-    table = random.normal(size=(n, d)) @ np.linalg.inv(np.eye(d) - weights)
-    return table[:, shuffle], weights[np.ix_(shuffle, shuffle)]
+def orders_with_arc_turned(order, arcs, tail, head):
+    """Orders that reverse an arc: head and ancestors first, or tail and descendants last."""
+    place = {v: at for at, v in enumerate(order)}
+    between = order[place[tail] + 1 : place[head]]
+    above, below = [head], [tail]
+    for v in between[::-1]:
+        above += [v] if arcs[v, above].any() else []
+    for v in between:
+        below += [v] if arcs[below, v].any() else []
+    first, last = order[: place[tail]], order[place[head] + 1 :]
+    others = [v for v in between if v not in above]
+    yield [*first, *above[:0:-1], head, tail, *others, *last]
+    others = [v for v in between if v not in below]
+    yield [*first, *others, head, tail, *below[1:], *last]

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from order_reference import grow_shrink, linear_table
+from order_reference import grow_shrink
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import BlockProblem, choose_block_parents, choose_parents, search_blocks
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import growing_penalty
+from linear_tables import linear_table
 
 D = 8
 PENALTY = 2.0
@@ -21,7 +22,7 @@ def generator():
 
 
 def mixed_table(seed, n=400):
-    """Columns of D variables, some of them of several columns, and the widths."""
+    """A table of D variables with one to three columns each, and these numbers of columns."""
     random = np.random.default_rng(seed)
     table, _ = linear_table(random, n, D)
     widths = random.integers(1, 4, D)
@@ -34,7 +35,7 @@ def mixed_table(seed, n=400):
 
 
 def reference(problem, order):
-    """Adjacency and scores on an order, by the definition."""
+    """Adjacency matrix and local scores for an order, by the definition."""
     starts = problem.starts
     members = [list(range(a, b)) for a, b in pairwise(starts)]
     adjacency, scores = np.zeros((D, D), bool), np.zeros(D)

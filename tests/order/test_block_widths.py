@@ -1,4 +1,4 @@
-"""Arcs that use the first columns of a parent, as many as raise the score."""
+"""Arcs use the first columns of a parent, as many as improve the score."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ HALF, ARC = 0.5 * np.log(N), 2.0
 
 
 def curve_table(seed=0):
-    """Three numbers as blocks of x, x², x³: a line from 0 to 1, a parabola from 0 to 2."""
+    """Three variables as blocks of x, x², x³; 0 → 1 is linear and 0 → 2 quadratic."""
     random = np.random.default_rng(seed)
     x = random.normal(size=N)
     line, square = x + random.normal(size=N), x**2 + 0.5 * random.normal(size=N)

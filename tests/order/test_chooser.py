@@ -6,7 +6,7 @@ from cosmodag.order.chooser import NO_CHANGE, best_of, grow_and_shrink
 
 
 class Regression:
-    """Score of the last variable of a correlation matrix, by its definition."""
+    """Regression of the last variable of a correlation matrix, scored by the definition."""
 
     def __init__(self, correlations, rows):
         self.correlations, self.rows, self.parents = correlations, rows, []

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from order_reference import linear_table, parents_on
+from order_reference import parents_on
 
 from cosmodag import simulate
 from cosmodag.graph.dags import is_dag
@@ -12,6 +12,7 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.problem import problem_of
 from cosmodag.order.scores import SCORES
 from cosmodag.order.starts.conditional_variances import equal_variance_order
+from linear_tables import linear_table
 
 D = 14
 

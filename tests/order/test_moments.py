@@ -1,4 +1,4 @@
-"""Correlations of many variables: whole multiples of a unit, in half the memory."""
+"""Correlations of many variables are stored as multiples of a unit, in half the memory."""
 
 import numpy as np
 import pytest
@@ -12,19 +12,19 @@ from linear_tables import linear_table
 
 @pytest.fixture
 def in_whole_units(monkeypatch):
-    """Give the moments of a table as those of a very large one are kept."""
+    """A function that stores the moments of a table like those of a very large table."""
 
     def moments(table, counted=None):
         with monkeypatch.context() as context:
             context.setattr("cosmodag.order.moments.WHOLE_BEYOND", 1)
-            context.setattr("cosmodag.order.moments.TILE", 3)  # divides no number of columns here
+            context.setattr("cosmodag.order.moments.TILE", 3)  # divides no number of columns
             return Moments.of(table, counted)
 
     return moments
 
 
 def deep_table(seed: int = 3, rows: int = 1000, d: int = 40) -> np.ndarray:
-    """Columns of which four parents leave less and less, down to 1e-7, shuffled."""
+    """Shuffled columns whose residual variance given four parents falls along the order to 1e-7."""
     random = np.random.default_rng(seed)
     columns = [random.normal(size=rows) for _ in range(d)]
     for v in range(4, d):
@@ -53,7 +53,7 @@ def test_moments_about_zero_keep_their_unit(in_whole_units):
     double = Moments.of(table, counted).about_zero()
     whole = in_whole_units(table, counted).about_zero()
     assert whole.correlations.dtype == np.int32
-    # Half a unit from correlations, half a unit from products about zero.
+    # Half a unit of rounding in the correlations, and half a unit in the products about zero.
     np.testing.assert_allclose(whole.correlations * UNIT, double.correlations, rtol=0, atol=UNIT)
 
 
@@ -67,7 +67,7 @@ def test_parents_that_leave_a_ten_millionth_are_found_in_whole_units(in_whole_un
     )
     assert 1e-7 < expected.residuals.min() < 2e-7
     assert np.array_equal(found.adjacency().toarray(), expected.adjacency().toarray())
-    # Half a unit of error in some ten products is 2e-9, a fiftieth of the least share.
+    # An error of half a unit in about ten products is 2e-9, a fiftieth of the smallest fraction.
     np.testing.assert_allclose(found.residuals, expected.residuals, rtol=0.02)
     assert not np.allclose(rough.residuals, expected.residuals, rtol=0.1)
 
@@ -84,7 +84,7 @@ def test_searches_and_starts_agree_in_whole_units(in_whole_units):
         for moments in (whole, double)
     )
     assert np.array_equal(found.order, expected.order)
-    # A share of 1e-4 is off by some 1e-9: 500 log(1 + 1e-5) in the score.
+    # A residual fraction of 1e-4 is off by about 1e-9: 500 log(1 + 1e-5) in the score.
     assert found.score == pytest.approx(expected.score, abs=0.05)
 
 

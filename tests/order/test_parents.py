@@ -1,17 +1,18 @@
 import numpy as np
 import pytest
-from order_reference import linear_table, parents_on
+from order_reference import parents_on
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import choose_parents
 from cosmodag.order.moments import Moments
+from linear_tables import linear_table
 
 D = 12
 
 
 def knowledge(random, order):
-    """Support and required arcs that agree with an order."""
+    """Draw allowed and required arcs that are consistent with an order."""
     place = np.argsort(order)
     ahead = place[:, None] < place
     required = ahead & (random.random((D, D)) < 0.05)

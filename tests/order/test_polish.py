@@ -12,7 +12,7 @@ from cosmodag.order.scores import SCORES, default_penalty, gaussian_total
 
 
 def best_total(moments, order, penalty):
-    """Score of the best parents of every variable, each subset tried."""
+    """Total score of the best parents of every variable, by trying each subset."""
     correlations, total = moments.correlations[0], 0.0
     for place, v in enumerate(order):
         earlier = list(order[:place])

@@ -1,16 +1,16 @@
-"""Penalty per arc, an extended BIC; scores by name."""
+"""The penalty per arc (an extended BIC), and scores by name."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from order_reference import linear_table
 
 from cosmodag import OrderSearch
 from cosmodag.order import search
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import SCORES, default_penalty
+from linear_tables import linear_table
 
 
 @pytest.mark.parametrize(

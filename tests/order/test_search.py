@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from order_reference import linear_table, parents_on
+from order_reference import orders_with_arc_turned, parents_on
 
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import Memory, choose_parents, local, search
 from cosmodag.order.moments import Moments
 from cosmodag.order.restarts import Climb
 from cosmodag.order.scores import SCORES
+from linear_tables import linear_table
 
 D = 12
 
@@ -75,22 +76,6 @@ def test_no_single_move_along_an_arc_improves_what_was_found(seed):
         assert parents_on(moments, moved, 3.0)[1].sum() <= found.score + 1e-5
 
 
-def moved_together(order, adjacency, tail, head):
-    """Move head and ancestors before the tail; then tail and descendants behind the head."""
-    place = np.argsort(order)
-    between = [x for x in order if place[tail] < place[x] < place[head]]
-    up, down = [head], [tail]
-    for x in between[::-1]:
-        up += [x] if adjacency[x, up].any() else []
-    for x in between:
-        down += [x] if adjacency[down, x].any() else []
-    first, last = order[: place[tail]], order[place[head] + 1 :]
-    rest = [x for x in [tail, *between] if x not in up]
-    yield [*first, *up[::-1], *rest, *last]
-    rest = [x for x in [*between, head] if x not in down]
-    yield [*first, *rest, *down, *last]
-
-
 # Tables on which a search that moves single variables ends at a lower score: without moves of
 # ancestors (34, 37) or of descendants (8).
 @pytest.mark.parametrize("seed", [8, 34, 37])
@@ -100,7 +85,7 @@ def test_no_move_of_several_along_an_arc_improves_what_was_found(seed):
     found = search(moments, np.arange(D), random=generator(), penalty=3.0, restarts=0)
     adjacency = found.graph.adjacency().toarray()
     for tail, head in zip(*np.nonzero(adjacency), strict=True):
-        for moved in moved_together(found.order.tolist(), adjacency, tail, head):
+        for moved in orders_with_arc_turned(found.order.tolist(), adjacency, tail, head):
             assert parents_on(moments, moved, 3.0)[1].sum() <= found.score + 1e-5
 
 

@@ -75,7 +75,7 @@ def test_several_tiles_give_the_same(monkeypatch):
     assert_same(prune_in_tiles(table, order), choose_parents(Moments.of(table), order))
 
 
-@pytest.mark.nightly  # as does the test of more variables than rows, in one program less
+@pytest.mark.nightly  # the test of more variables than rows does the same with one program less
 def test_double_precision_gives_the_same():
     table = simulate.load("n300_d60_ER4_gauss", seed=3).X
     order = np.argsort(table.var(axis=0))
@@ -95,12 +95,12 @@ def test_a_long_path_is_done_again_with_more_room(monkeypatch):
 def awkward_tables():
     random = np.random.default_rng(3)
     base = random.normal(size=(40, 6))
-    # Of one shape, for which one program is compiled.
+    # Tables of one shape, for which one program is compiled.
     yield np.column_stack([base, np.full((40, 3), 0.1)]), None
     yield np.column_stack([base, base[:, 0], 3 * base[:, 0], base[:, 1]]), [(0, 6), (0, 7), (1, 8)]
     yield np.column_stack([base, base @ random.normal(size=(6, 3))]), None
     yield np.ones((40, 9)), []
-    # Of other shapes.
+    # Tables of other shapes.
     yield pytest.param(random.normal(size=(1, 9)), [], marks=pytest.mark.nightly)
     yield pytest.param(random.normal(size=(40, 1)), [], marks=pytest.mark.nightly)
 
@@ -139,7 +139,7 @@ def test_what_is_not_reached_in_time_has_no_parents(monkeypatch):
 def test_large_tables_are_refined_without_correlations(monkeypatch):
     table = simulate.load("n300_d60_ER4_gauss", seed=0).X
     order = np.argsort(table.var(axis=0))
-    # Tables so large are not polished either.
+    # As for the large tables that are pruned in tiles, the parents are not polished.
     monkeypatch.setattr("cosmodag.refinement.best.POLISHED_UP_TO", 0)
     expected = refine_linear(table, {"variance": order}, method="prune")
     for platform in blocks.LARGE:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from order_reference import orders_with_arc_turned
 
 from cosmodag import OrderSearch
 from cosmodag.order import choose_parents
@@ -35,22 +36,6 @@ def test_with_three_variables_it_is_the_best_order_with_the_arrow_turned(seed):
         assert loss == pytest.approx(now - max(total(moments, order) for order in turned))
 
 
-def turned_with_others(order, arcs, tail, head):
-    """The head with its ancestors before the tail; the tail with its descendants after the head."""
-    place = {v: at for at, v in enumerate(order)}
-    between = order[place[tail] + 1 : place[head]]
-    above, below = [head], [tail]
-    for v in between[::-1]:
-        above += [v] if arcs[v, above].any() else []
-    for v in between:
-        below += [v] if arcs[below, v].any() else []
-    first, last = order[: place[tail]], order[place[head] + 1 :]
-    others = [v for v in between if v not in above]
-    yield [*first, *above[:0:-1], head, tail, *others, *last]
-    others = [v for v in between if v not in below]
-    yield [*first, *others, head, tail, *below[1:], *last]
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_an_arrow_is_turned_with_ancestors_or_descendants_where_that_loses_less(seed):
     table, _ = linear_table(np.random.default_rng(seed), 300, 8, density=0.5)
@@ -60,7 +45,7 @@ def test_an_arrow_is_turned_with_ancestors_or_descendants_where_that_loses_less(
     tails, heads = np.nonzero(arcs)
     losses = turning_losses(moments, np.arange(8), tails, heads)
     for loss, tail, head in zip(losses, tails.tolist(), heads.tolist(), strict=True):
-        for turned in turned_with_others(order, arcs, tail, head):
+        for turned in orders_with_arc_turned(order, arcs, tail, head):
             assert loss <= max(total(moments, order) - total(moments, turned), 0.0) + 1e-6
 
 

@@ -1,4 +1,4 @@
-"""What the properties share: how many examples are tried, and tables, graphs and names drawn."""
+"""Helpers of the property tests: numbers of examples, and random tables and graphs."""
 
 import os
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from cosmodag.model import orientation
 
 seeds = st.integers(0, 2**32 - 1)
-# One program for each shape, where operations one by one are ten.
+# Compiled as a whole: one program per shape instead of about ten for the single operations.
 smooth_orientation = jax.jit(orientation.smooth_orientation)
 hard_orientation = jax.jit(orientation.hard_orientation)
 
 
-def in_gate(count: int) -> settings:
-    """Try so many examples in the gate, and in the nightly profile as many as that one says."""
+def gate_examples(count: int) -> settings:
+    """Number of examples in the gate; the nightly profile keeps its own number."""
     if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
         return settings()
     return settings(max_examples=count)
@@ -30,9 +30,9 @@ def linear_table(
     noise: str = "normal",
     decades: float = 2.0,
 ) -> NDArray[np.float64]:
-    """Rows of a random linear model, its columns in random order and in units of their own.
+    """Draw rows of a random linear model, with shuffled columns in random units.
 
-    Units are powers of ten up to so many decades away from one.
+    The logarithm (base 10) of each unit is uniform between −decades and decades.
     """
     weights = np.triu(random.uniform(0.4, 1.5, (variables, variables)), 1)
     weights *= random.choice([-1, 1], weights.shape) * (random.random(weights.shape) < 0.4)
@@ -43,6 +43,6 @@ def linear_table(
 
 
 def random_dag(random: np.random.Generator, d: int) -> NDArray[np.bool_]:
-    """A DAG of random density in a random order."""
+    """Draw a DAG with a random density and a random order."""
     order = random.permutation(d)
     return np.triu(random.random((d, d)) < random.random(), 1)[np.ix_(order, order)]

@@ -1,6 +1,6 @@
-"""No variable is special: renumbering the columns renumbers the answer, and changes nothing else.
+"""Permuting the columns permutes the result and changes nothing else.
 
-With ties the lowest number wins, by design; so all data here are drawn from continuous
+Ties are broken in favour of the lowest index by design, so all data here are drawn from continuous
 distributions, where ties have probability zero.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from property_examples import in_gate, linear_table, seeds, smooth_orientation
+from property_examples import gate_examples, linear_table, seeds, smooth_orientation
 
 from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
 from cosmodag.graph.dags import above, agreeing, drop_cycles, order_of
@@ -46,7 +46,7 @@ ROWS, VARIABLES = 12, 5
 
 
 def renumbered(matrix: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """Entry [i, j] is about the variables that were names[i] and names[j]."""
+    """Entry [i, j] of the result is the entry of the variables names[i] and names[j]."""
     return matrix[np.ix_(names, names)]
 
 
@@ -58,7 +58,7 @@ def value_and_gradient(recipe, parameters, x, counted, support):
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
-@in_gate(15)
+@gate_examples(15)
 @given(seeds)
 def test_objectives_and_their_gradients_follow_the_columns(recipe, seed):
     random = np.random.default_rng(seed)
@@ -67,11 +67,11 @@ def test_objectives_and_their_gradients_follow_the_columns(recipe, seed):
     support = random.random((VARIABLES, VARIABLES)) < 0.8
     with jax.enable_x64(True):
         parameters = jax.tree.map(
-            # Small enough that −log det is defined: |W ∘ W| has spectral radius below one.
+            # Small enough for −log det: the spectral radius of |W ∘ W| is below one.
             lambda value: 0.2 * random.normal(size=value.shape),
             jax.eval_shape(lambda: recipe.start(0, VARIABLES, SETTINGS)),
         )
-        if isinstance(recipe.structure, Potential):  # one number for each pair
+        if isinstance(recipe.structure, Potential):  # one parameter per pair
             parameters["arcs"] = parameters["arcs"] - parameters["arcs"].T
         moved = {
             "arcs": renumbered(parameters["arcs"], names),
@@ -82,10 +82,10 @@ def test_objectives_and_their_gradients_follow_the_columns(recipe, seed):
         other, others = value_and_gradient(
             recipe, moved, x[:, names], counted[:, names], renumbered(support, names)
         )
-    # The same few hundred numbers are added up in another order: rounding only.
+    # The same few hundred numbers are summed in another order, which changes the rounding.
     np.testing.assert_allclose(other, value, rtol=1e-10)
     slope, slopes = np.asarray(gradient["arcs"]), np.asarray(others["arcs"])
-    if isinstance(recipe.structure, Potential):  # the parameters are those below the diagonal
+    if isinstance(recipe.structure, Potential):  # only entries below the diagonal are parameters
         slope, slopes = slope - slope.T, slopes - slopes.T
     np.testing.assert_allclose(slopes, renumbered(slope, names), rtol=1e-8, atol=1e-10)
     if gradient["order"].size:
@@ -94,7 +94,7 @@ def test_objectives_and_their_gradients_follow_the_columns(recipe, seed):
         )
 
 
-@in_gate(100)
+@gate_examples(100)
 @given(st.sampled_from([2, 5, 8]), seeds, st.floats(1e-3, 1), st.floats(0, 1))
 def test_both_read_outs_follow_the_columns(d, seed, shift, threshold):
     random = np.random.default_rng(seed)
@@ -109,7 +109,7 @@ def test_both_read_outs_follow_the_columns(d, seed, shift, threshold):
             repaired.append(drop_cycles(np.where(np.abs(arcs) > threshold, arcs, 0))[0])
     places = np.argsort(names)
     np.testing.assert_array_equal(order_of(moved[0]), places[order_of(p)])
-    # Entry by entry the same operations on the same numbers: no bit may differ.
+    # Each entry is computed by the same operations from the same numbers, so it is bit-identical.
     np.testing.assert_array_equal(graphs[1], renumbered(graphs[0], names))
     np.testing.assert_array_equal(repaired[1], renumbered(repaired[0], names))
 
@@ -120,7 +120,7 @@ def moments_of(seed: int, d: int, rows: int) -> tuple[np.random.Generator, Momen
 
 
 def renumbered_moments(moments: Moments, names: np.ndarray) -> Moments:
-    """The same numbers elsewhere, where moments of renumbered columns might be rounded anew."""
+    """Permute the moments; those of permuted columns might be rounded differently."""
     correlations = np.stack([renumbered(matrix, names) for matrix in moments.correlations])
     return Moments(
         correlations,
@@ -131,7 +131,7 @@ def renumbered_moments(moments: Moments, names: np.ndarray) -> Moments:
     )
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(seeds, st.integers(2, 10), st.integers(20, 200))
 def test_pruning_follows_the_columns(seed, d, rows):
     random, moments = moments_of(seed, d, rows)
@@ -150,9 +150,10 @@ def test_pruning_follows_the_columns(seed, d, rows):
 
 
 def searched_twice(seed: int, d: int, rows: int, score: str):
-    """Results of a search and of the same one after renumbering, and how columns were renumbered.
+    """Moments, the permutation, and the results of a search before and after permuting columns.
 
-    A search is local, and its end depends on whose turn it is: turns go by places in the order.
+    The search is local, so its result depends on the sequence in which it visits the variables. It
+    visits them by their position in the order, which is permuted as well.
     """
     random, moments = moments_of(seed, d, rows)
     names, order = random.permutation(d), random.permutation(d)
@@ -170,26 +171,26 @@ def searched_twice(seed: int, d: int, rows: int, score: str):
     return moments, names, found, moved
 
 
-def is_other_end(found, moved) -> bool:
+def scores_differ(found, moved) -> bool:
     return not np.isclose(moved.score, found.score, rtol=1e-9, atol=0)
 
 
 SCORES = ["gaussian", "equal-variance"]
 
 
-@in_gate(60)
+@gate_examples(60)
 @example(230, 8, 20, "gaussian")
 @given(seeds, st.integers(2, 9), st.integers(20, 200), st.sampled_from(SCORES))
 def test_the_order_search_follows_the_columns(seed, d, rows, score):
-    """Score and equivalence class are the same.
+    """The score and the equivalence class are the same.
 
-    Graphs of one class have one Gaussian score whatever the data are, so that rounding decides
-    between them; and two variables without an arc may stand either way in an order. From there
-    searches may go on to different ends (seed 230, 8 variables, 20 rows): each is then one for
-    both. How often that may happen is bounded below.
+    All graphs of an equivalence class have the same Gaussian score, so rounding decides between
+    them, and two variables without an arc may be in either order. From there the two searches may
+    reach different optima (seed 230, 8 variables, 20 rows); then the second optimum must be one of
+    the first search too. A test below bounds how often that happens.
     """
     moments, names, found, moved = searched_twice(seed, d, rows, score)
-    if is_other_end(found, moved):
+    if scores_differ(found, moved):
         turns = np.random.default_rng(seed)
         order = names[moved.order]
         again = search(moments, order, score=score, random=turns, restarts=0, threads=1)
@@ -201,4 +202,4 @@ def test_the_order_search_follows_the_columns(seed, d, rows, score):
 @pytest.mark.parametrize("score", SCORES)
 def test_searches_of_renumbered_columns_rarely_end_elsewhere(score):
     ends = [searched_twice(seed, 2 + seed % 8, 20 + 4 * seed, score)[2:] for seed in range(40)]
-    assert sum(is_other_end(*pair) for pair in ends) <= 2
+    assert sum(scores_differ(*pair) for pair in ends) <= 2

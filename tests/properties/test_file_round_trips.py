@@ -1,6 +1,6 @@
-"""What is written comes back: tables, saved models, fitted learners and knowledge, to the last bit.
+"""Tables, saved models, fitted learners and knowledge are read back exactly as written.
 
-Graphs have a file of their own.
+Graphs are tested in ``test_graph_round_trips.py``.
 """
 
 import csv
@@ -17,7 +17,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from property_examples import in_gate, linear_table, random_dag, seeds
+from property_examples import gate_examples, linear_table, random_dag, seeds
 
 import cosmodag
 from cosmodag import EmptyGraph, Knowledge, OrderSearch, VarianceSort
@@ -57,14 +57,14 @@ def write_table(frame: pd.DataFrame, path) -> None:
     elif path.suffix == ".parquet":
         frame.to_parquet(path)
     else:
-        # Quoted names, as pandas leaves a carriage return bare.
+        # Quote the names, because pandas does not quote a carriage return by itself.
         separator = "\t" if ".tsv" in path.name else ","
         text = frame.to_csv(index=False, sep=separator, quoting=csv.QUOTE_NONNUMERIC)
         path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "parquet", "npy"])
-@in_gate(30)
+@gate_examples(30)
 @given(tables)
 def test_tables_come_back_to_the_last_bit(tmp_path_factory, suffix, given_table):
     X, names = given_table
@@ -90,8 +90,8 @@ arrays = hnp.arrays(
 )
 
 
-@in_gate(60)
-@example(given_arrays={"a": np.array(1.5)}, given_facts={})  # came back with a dimension once
+@gate_examples(60)
+@example(given_arrays={"a": np.array(1.5)}, given_facts={})  # came back as a vector once
 @given(
     given_arrays=st.dictionaries(st.text(min_size=1, max_size=8), arrays, max_size=4),
     given_facts=st.dictionaries(st.text(max_size=8), facts, max_size=4),
@@ -104,7 +104,7 @@ def test_arrays_and_facts_of_a_model_come_back(tmp_path_factory, given_arrays, g
     assert set(back) == set(given_arrays)
     for name, array in given_arrays.items():
         assert (back[name].dtype, back[name].shape) == (array.dtype, array.shape)
-        assert back[name].tobytes() == array.tobytes()  # NaN and −0 too
+        assert back[name].tobytes() == array.tobytes()  # also distinguishes NaN payloads and −0
 
 
 LEARNERS = [
@@ -115,7 +115,7 @@ LEARNERS = [
 ]
 
 
-@in_gate(30)
+@gate_examples(30)
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 @given(st.sampled_from(LEARNERS), some_names(4), seeds, st.booleans(), st.booleans())
 def test_fitted_learners_come_back(tmp_path_factory, make, names, seed, told, whole):
@@ -140,7 +140,7 @@ def test_fitted_learners_come_back(tmp_path_factory, make, names, seed, told, wh
 
 
 def toml(text: str) -> str:
-    """A basic string of TOML: that of JSON, but for characters that only TOML wants escaped."""
+    """Quote text as a TOML basic string: as in JSON, plus the characters only TOML escapes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -175,23 +175,22 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-@in_gate(40)
-@example(
-    names=["two\nlines", "a\r\nb", "one\u2028line", "c", "d"], seed=0
-)  # read as other names once
+@gate_examples(40)
+# These names were once changed on reading.
+@example(names=["two\nlines", "a\r\nb", "one\u2028line", "c", "d"], seed=0)
 @given(names=some_names(5), seed=seeds)
 def test_knowledge_comes_back(tmp_path_factory, suffix, names, seed):
     known = random_knowledge(names, np.random.default_rng(seed))
     path = tmp_path_factory.getbasetemp() / f"known.{suffix}"
     path.write_bytes(WRITERS[suffix](known).encode() or b"\n")
     back = read_knowledge(path)
-    if suffix == "csv":  # a line for each statement: what is empty has none
+    if suffix == "csv":  # has one line per statement, so empty fields are lost
         tiers = tuple(tier for tier in known.tiers if tier)
         known = replace(known, tiers=tiers, search_space=known.search_space or None)
     assert back == known
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(st.integers(1, 6), seeds)
 def test_a_dag_comes_back_through_networkx(d, seed):
     random = np.random.default_rng(seed)

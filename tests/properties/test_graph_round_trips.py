@@ -1,10 +1,10 @@
-"""Every graph format gives back what was written, or refuses to write it."""
+"""Every graph format either reads back the graph that was written or refuses to write it."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from property_examples import in_gate
+from property_examples import gate_examples
 from scipy import sparse
 
 from cosmodag.errors import DataError
@@ -34,7 +34,7 @@ weights = st.floats(allow_nan=False, allow_infinity=False)
 
 @st.composite
 def graphs(draw):
-    """Any digraph: sparse, cyclic, with loops, with arcs of weight zero."""
+    """Any digraph: it may have cycles, self-loops and arcs of weight zero."""
     nodes = draw(names)
     end = st.integers(0, len(nodes) - 1)
     arcs = draw(st.dictionaries(st.tuples(end, end), weights, max_size=12))
@@ -44,7 +44,7 @@ def graphs(draw):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@in_gate(100)
+@gate_examples(100)
 @given(graph=graphs())
 def test_written_graph_reads_back_or_is_refused(tmp_path_factory, format, graph):
     path = tmp_path_factory.getbasetemp() / f"round.{format}"
@@ -54,17 +54,17 @@ def test_written_graph_reads_back_or_is_refused(tmp_path_factory, format, graph)
     except DataError as error:
         assert_one_sentence(error)
         assert not path.exists()
-        assert refusable(format, graph)
+        assert cannot_represent(format, graph)
         return
     back = read_graph(path, format)
-    if format == "edges":  # an edge list knows no order of nodes
+    if format == "edges":  # an edge list does not record the order of nodes
         assert set(back.names) == set(graph.names)
         back = back.aligned(graph.names)
     assert back == graph
 
 
-def refusable(format, graph):
-    """What each format is known not to hold; anything else must survive."""
+def cannot_represent(format, graph):
+    """Whether the format cannot represent the graph; every other graph must be read back."""
     text = "".join(graph.names)
     if format == "graphml":
         return any(ord(c) < 32 and c not in "\t\n\r" for c in text) or bool(
@@ -93,13 +93,13 @@ def test_each_awkward_name(tmp_path, format, name):
     try:
         write_graph(graph, path, format)
     except DataError:
-        assert refusable(format, graph)
+        assert cannot_represent(format, graph)
     else:
         assert read_graph(path, format) == graph
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@in_gate(80)
+@gate_examples(80)
 @given(cut=st.tuples(st.floats(0, 1), st.integers(0, 12)), insert=st.text(max_size=4))
 def test_a_damaged_file_is_read_or_refused_but_never_breaks(tmp_path_factory, format, cut, insert):
     path = tmp_path_factory.getbasetemp() / f"damaged.{format}"

@@ -1,4 +1,4 @@
-"""Every learner satisfies knowledge, for any knowledge and any table."""
+"""Every learner obeys the knowledge it is given, for any knowledge and any table."""
 
 import os
 
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from property_examples import in_gate, linear_table, seeds
+from property_examples import gate_examples, linear_table, seeds
 
 from cosmodag import EmptyGraph, OrderSearch, RandomSort, VarianceSort, refine
 from learner_catalogue import CATALOGUE, COMPILING_LONG
@@ -27,7 +27,7 @@ QUICK = [
 ]
 
 
-# New examples, of all learners, are tried at night.
+# The nightly run tries all learners; otherwise those that take long to compile are left out.
 IS_NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SAMPLED = sorted(CATALOGUE if IS_NIGHTLY else CATALOGUE.keys() - COMPILING_LONG)
 
@@ -39,7 +39,7 @@ def problem(seed: int, d: int, rows: int, decades: float = 2.0):
     return table, random_knowledge(ALL_NAMES[:d], random)
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(st.sampled_from(QUICK), seeds, st.integers(2, 6), st.integers(6, 60), st.floats(0, 2))
 def test_quick_learners_at_any_size_and_threshold(make, seed, d, rows, threshold):
     table, known = problem(seed, d, rows)
@@ -47,17 +47,17 @@ def test_quick_learners_at_any_size_and_threshold(make, seed, d, rows, threshold
     assert violations(model, known) == []
 
 
-@in_gate(15)
+@gate_examples(15)
 @given(st.sampled_from(SAMPLED), seeds)
 def test_every_learner(name, seed):
-    # One shape, since programs are compiled for each; and units alike, since NOTEARS refuses to go
-    # on (DivergenceError) where columns are thousands of times larger than others.
+    # One shape only, because each shape is compiled; and similar units, because NOTEARS raises
+    # DivergenceError if some columns are thousands of times larger than others.
     table, known = problem(seed, 5, 120, decades=0.0)
     model = CATALOGUE[name]().set_params(knowledge=known).fit(table)
     assert violations(model, known) == []
 
 
-@in_gate(25)
+@gate_examples(25)
 @given(seeds, st.integers(2, 6), st.sampled_from(["prune", "order"]))
 def test_refining_a_graph_that_violates_it(seed, d, method):
     table, known = problem(seed, d, 40)

@@ -1,4 +1,4 @@
-"""Identities that scores of graphs obey, whatever the graphs are."""
+"""Identities that the scores of any two graphs satisfy."""
 
 import math
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from property_examples import in_gate, random_dag, seeds
+from property_examples import gate_examples, random_dag, seeds
 from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -19,7 +19,7 @@ from cosmodag.metrics import evaluate
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A truth without self-loops, perhaps cyclic, and weights with many ties."""
+    """A true graph without self-loops, possibly cyclic, and weights with many ties."""
     nodes = draw(st.integers(1, 7))
     truth = draw(arrays(np.bool_, (nodes, nodes)))
     np.fill_diagonal(truth, False)
@@ -27,7 +27,7 @@ def problems(draw: st.DrawFn) -> tuple[NDArray[Any], NDArray[Any]]:
     return truth, weights / 10
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems())
 def test_areas_agree_with_scikit_learn(problem: tuple[NDArray[Any], NDArray[Any]]) -> None:
     truth, weights = problem
@@ -39,7 +39,7 @@ def test_areas_agree_with_scikit_learn(problem: tuple[NDArray[Any], NDArray[Any]
         )
         return
     magnitudes = np.abs(weights)
-    # Both sides add up the same few rationals in another order: rounding only.
+    # Both sides sum the same few rationals in different orders, so they differ by rounding only.
     assert scores["auc"] == pytest.approx(
         roc_auc_score(truth.ravel(), magnitudes.ravel()), abs=1e-12
     )
@@ -54,20 +54,20 @@ def test_areas_agree_with_scikit_learn(problem: tuple[NDArray[Any], NDArray[Any]
         )
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems())
 def test_sparse_and_dense_estimates_score_the_same(
     problem: tuple[NDArray[Any], NDArray[Any]],
 ) -> None:
     truth, weights = problem
     stored = sparse.coo_array(np.ones_like(weights)).tocsr()
-    stored.data = weights.ravel().copy()  # zeros are stored too
+    stored.data = weights.ravel().copy()  # zeros are stored explicitly
     dense = evaluate(truth, weights)
     for estimate in (sparse.csc_array(weights), stored):
         assert evaluate(sparse.csr_array(truth), estimate) == pytest.approx(dense, nan_ok=True)
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems(), st.randoms(use_true_random=False))
 def test_renaming_the_nodes_changes_no_score(
     problem: tuple[NDArray[Any], NDArray[Any]], random: Any
@@ -81,7 +81,7 @@ def test_renaming_the_nodes_changes_no_score(
     assert after == pytest.approx(before, nan_ok=True)
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems())
 def test_hamming_distances_count_entries_and_pairs(
     problem: tuple[NDArray[Any], NDArray[Any]],
@@ -94,7 +94,7 @@ def test_hamming_distances_count_entries_and_pairs(
     assert scores["shd"] == np.triu(wrong | wrong.T).sum()
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems())
 def test_scores_of_counts_are_those_of_one_table_of_counts(
     problem: tuple[NDArray[Any], NDArray[Any]],
@@ -116,12 +116,12 @@ def test_scores_of_counts_are_those_of_one_table_of_counts(
     assert scores["fpr"] == pytest.approx(wrong / (truth.size - truth.sum()))
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(problems(), st.floats(0.1, 10), st.floats(0.1, 3))
 def test_areas_depend_on_the_ranking_alone(
     problem: tuple[NDArray[Any], NDArray[Any]], factor: float, power: float
 ) -> None:
-    """Signs, units and any rising function of |W| change no area; the opposite ranking mirrors."""
+    """Increasing functions of |W| keep the areas; reversing the ranking gives 1 − AUC."""
     truth, weights = problem
     names = ("auc", "auc_off_diagonal", "average_precision")
     before = evaluate(truth, weights)
@@ -132,11 +132,11 @@ def test_areas_depend_on_the_ranking_alone(
     assert mirrored["auc"] == pytest.approx(1 - before["auc"], abs=1e-12, nan_ok=True)
 
 
-@in_gate(60)
+@gate_examples(60)
 @example(1, 0)  # gadjid panicked once
 @given(st.integers(1, 8), seeds)
 def test_distances_of_dags_are_metrics(d: int, seed: int) -> None:
-    """Zero at home, symmetric, and never longer than the way through a third graph."""
+    """Zero for equal graphs, symmetric, and obeying the triangle inequality."""
     random = np.random.default_rng(seed)
     one, other, third = (random_dag(random, d).astype(float) for _ in range(3))
     home = evaluate(one, one, sid=True)

@@ -1,7 +1,7 @@
 """The paper's lemmas and theorems, each as a property of random graphs and priorities.
 
-Priorities are multiples of 1/1024 where a test needs an exact difference: sums and differences of
-such numbers are exact in floating point.
+Tests that need exact differences use priorities that are multiples of 1/1024, whose sums and
+differences are exact in floating point.
 """
 
 import jax
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from property_examples import hard_orientation, in_gate, seeds, smooth_orientation
+from property_examples import gate_examples, hard_orientation, seeds, smooth_orientation
 from scipy.special import expit
 
 from cosmodag.graph.closed_forms import exponential_value_and_gradient
@@ -21,14 +21,14 @@ from cosmodag.model.orientation import (
     temperature_for,
 )
 
-sizes = st.sampled_from([1, 2, 3, 5, 8, 12])  # few, as every shape is compiled
+sizes = st.sampled_from([1, 2, 3, 5, 8, 12])  # few, because every shape is compiled
 shifts = st.floats(1e-6, 1e3)
 ratios = st.floats(1e-3, 50)  # ε / t
 exact_numbers = st.integers(-4096, 4096).map(lambda k: k / 1024)
 
 
 def acyclicity_of(orientation: np.ndarray) -> float:
-    """h(S) = tr e^S − d, to a few roundings: no large number is subtracted."""
+    """h(S) = tr e^S − d, accurate to a few rounding errors, because nothing large is subtracted."""
     return exponential_value_and_gradient(np.sqrt(orientation))[0]
 
 
@@ -37,7 +37,7 @@ def exact_priorities(d: int) -> st.SearchStrategy[np.ndarray]:
 
 
 def random_dag(d: int, seed: int) -> np.ndarray:
-    """A DAG of random density in a random order, with entries down to the subnormal."""
+    """Draw a DAG with a random density and order, and weights from 1e-300 to 1e3 in size."""
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=(d, d)) * 10.0 ** rng.uniform(-300, 3, size=(d, d))
     weights *= np.triu(rng.random((d, d)) < rng.random(), k=1)
@@ -62,22 +62,22 @@ def test_lemma_1_all_priorities_give_a_dag(p: np.ndarray, seed: int, shift: floa
 
 @given(sizes.flatmap(exact_priorities), st.integers(1, 2048).map(lambda k: k / 1024))
 def test_theorem_1_limit_of_the_smooth_orientation(p: np.ndarray, shift: float) -> None:
-    """Off the diagonal it is 1, 1/2 and 0 above, at and below the shift."""
+    """Off the diagonal, the limit is 1, 1/2 or 0 above, at or below the shift."""
     differences = p[None, :] - p[:, None]
     limit = np.where(differences > shift, 1, np.where(differences == shift, 0.5, 0))
     with jax.enable_x64(True):
-        # The least distance from the shift is 1/1024, so σ is within e^{−97} of its limit.
+        # The distance from the shift is at least 1/1024, so σ is within e^{−97} of its limit.
         cold = smooth_orientation(p, 1e-5, shift)
     np.testing.assert_allclose(cold, limit, rtol=1e-15, atol=1e-40)
 
 
 @given(sizes, seeds, shifts)
 def test_theorem_1_every_dag_is_a_limit(d: int, seed: int, shift: float) -> None:
-    """The step of `priorities_of` exceeds ε, so that the limit is 1 on every arc."""
+    """The step between priorities exceeds ε, so that the limit is 1 on every arc."""
     weights = random_dag(d, seed)
     with jax.enable_x64(True):
         priorities, strengths = priorities_of(weights, shift)
-        # The step may exceed ε by one rounding alone; t is far below that.
+        # The step may exceed ε by a single rounding error; t is far below that.
         limit = strengths * smooth_orientation(priorities, 1e-22 * shift, shift)
     np.testing.assert_array_equal(limit, weights)
 
@@ -88,7 +88,7 @@ def test_theorem_1_every_dag_is_a_limit(d: int, seed: int, shift: float) -> None
     ratios,
 )
 def test_theorem_2_the_bound_holds(p: np.ndarray, spread: float, ratio: float) -> None:
-    """With the paper's diagonal σ(−ε/t), and so with a zero one; at temperature 1."""
+    """With the paper's diagonal σ(−ε/t), hence also with a zero diagonal; at temperature 1."""
     with jax.enable_x64(True):
         orientation = np.array(smooth_orientation(spread * p, 1.0, ratio))
     without_diagonal = acyclicity_of(orientation)
@@ -96,7 +96,7 @@ def test_theorem_2_the_bound_holds(p: np.ndarray, spread: float, ratio: float) -
     acyclicity = acyclicity_of(orientation)
     bound = log_acyclicity_bound(1.0, ratio, len(p))
     assert without_diagonal <= acyclicity
-    assert np.log(acyclicity) <= bound + 1e-12  # equal priorities reach it, to rounding
+    assert np.log(acyclicity) <= bound + 1e-12  # attained by equal priorities, up to rounding
 
 
 @given(sizes, ratios)
@@ -126,7 +126,7 @@ def test_appendix_the_product_along_a_closed_walk_is_bounded(
     assert product <= expit(-ratio) ** len(walk) * (1 + 1e-12)
 
 
-@in_gate(30)
+@gate_examples(30)
 @given(st.floats(1e-3, 1.0), st.floats(1e-3, 1.0))
 def test_initialisation_the_slope_is_steepest_where_the_difference_is_the_shift(
     temperature: float, shift: float

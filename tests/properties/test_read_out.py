@@ -1,14 +1,14 @@
-"""The promise of the package: what is read out of COSMO's parameters is a DAG, every time."""
+"""The graph that is read out of COSMO's parameters is always a DAG."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from property_examples import hard_orientation, in_gate, seeds, smooth_orientation
+from property_examples import gate_examples, hard_orientation, seeds, smooth_orientation
 
 from cosmodag.graph.dags import agreeing, drop_cycles, is_dag, order_of
 
-# Few distinct values make ties, which no strict order of p can break.
+# Few distinct values, so that there are ties, which p does not order.
 priorities = st.sampled_from([1, 2, 3, 5, 8, 12]).flatmap(
     lambda d: arrays(
         np.float32, d, elements=st.sampled_from([-1.0, 0.0, 0.25]) | st.floats(-5, 5, width=32)
@@ -16,7 +16,7 @@ priorities = st.sampled_from([1, 2, 3, 5, 8, 12]).flatmap(
 )
 
 
-@in_gate(300)
+@gate_examples(300)
 @given(
     p=priorities,
     seed=seeds,
@@ -28,7 +28,7 @@ def test_thresholded_read_out_is_a_dag(
     p: np.ndarray, seed: int, shift: float, temperature: float, threshold: float
 ) -> None:
     random = np.random.default_rng(seed)
-    # From subnormal to where products overflow, zeros among them.
+    # From subnormal numbers to those whose products overflow, and zeros.
     sizes = 10.0 ** random.uniform(-40, 38, (len(p), len(p)))
     strengths = random.normal(size=sizes.shape) * np.where(random.random() < 0.5, 3, sizes)
     strengths *= random.random(sizes.shape) < 0.8
@@ -41,7 +41,7 @@ def test_thresholded_read_out_is_a_dag(
 
 @given(p=priorities, seed=seeds, shift=st.floats(1e-4, 2))
 def test_an_order_refines_every_hard_orientation(p: np.ndarray, seed: int, shift: float) -> None:
-    """What the shift allows, the order of p allows: reading out loses no arc of H ∘ T."""
+    """The order of p allows every arc that the shift allows, so the read-out keeps all of H ∘ T."""
     strengths = np.random.default_rng(seed).normal(size=(len(p), len(p)))
     weights = np.asarray(strengths * hard_orientation(p, shift))
     np.testing.assert_array_equal(agreeing(weights, order_of(p)), weights)

@@ -1,10 +1,10 @@
-"""Refinement never lowers its score: what it returns is at least as good as what it was given."""
+"""Refinement never worsens the score: its result is at least as good as its input."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from property_examples import in_gate, linear_table, random_dag, seeds
+from property_examples import gate_examples, linear_table, random_dag, seeds
 
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import Moments, choose_parents, search
@@ -16,15 +16,15 @@ scores = st.sampled_from(list(TOTALS))
 
 
 def assert_forward(matrix, order):
-    """All arcs point forward, so that the graph is a DAG."""
+    """Assert that all arcs point forward in the order, so that the graph is a DAG."""
     place = np.argsort(order)
     tails, heads = matrix.nonzero()
     assert np.all(place[tails] < place[heads])
     assert is_dag(matrix)
 
 
-def ruled(random, order):
-    """Arcs that must and that may exist, and what comes before what, that an order obeys."""
+def consistent_knowledge(random, order):
+    """Draw allowed arcs, required arcs and precedences that are consistent with the order."""
     d = len(order)
     place = np.argsort(order)
     forward = place[:, None] < place[None, :]
@@ -35,12 +35,14 @@ def ruled(random, order):
     return (random.random((d, d)) < 0.8) | required, required, before
 
 
-@in_gate(40)
+@gate_examples(40)
 @given(seeds, st.integers(2, 9), st.integers(3, 60), scores, st.floats(0, 10), st.booleans())
 def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, penalty, is_ruled):
     random = np.random.default_rng(seed)
     moments, order = Moments.of(linear_table(random, rows, d)), random.permutation(d)
-    support, required, before = ruled(random, order) if is_ruled else (None, None, None)
+    support, required, before = (
+        consistent_knowledge(random, order) if is_ruled else (None, None, None)
+    )
     start = choose_parents(
         moments, order, penalty=penalty, support=support, required=required, threads=1
     )
@@ -68,7 +70,7 @@ def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, pen
         assert (place[:, None] < place[None, :])[before].all()
 
 
-@in_gate(25)
+@gate_examples(25)
 @given(seeds, st.integers(2, 7), st.integers(5, 80), st.sampled_from(["prune", "order"]), scores)
 def test_refining_is_never_worse_than_any_start_pruned(seed, d, rows, method, score):
     random = np.random.default_rng(seed)
@@ -85,7 +87,7 @@ def test_refining_is_never_worse_than_any_start_pruned(seed, d, rows, method, sc
     assert_forward(found.weights, found.order)
 
 
-@in_gate(25)
+@gate_examples(25)
 @given(seeds, st.integers(2, 7), st.integers(3, 60))
 def test_a_non_gaussian_search_is_never_worse_than_its_starts(seed, d, rows):
     random = np.random.default_rng(seed)
@@ -104,7 +106,7 @@ def test_a_non_gaussian_search_is_never_worse_than_its_starts(seed, d, rows):
     assert_forward(found.weights, found.order)
 
 
-@in_gate(60)
+@gate_examples(60)
 @given(seeds, st.integers(1, 7), st.integers(1, 9), st.floats(0, 1))
 def test_a_consensus_is_acyclic_and_keeps_required_arcs(seed, d, count, threshold):
     from cosmodag.stability import BootstrapResult

@@ -1,9 +1,9 @@
-"""Whatever is simulated comes from a DAG: every family of graphs, every mechanism."""
+"""Every simulated table comes from a DAG, for every graph family and every mechanism."""
 
 import numpy as np
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from property_examples import in_gate, seeds
+from property_examples import gate_examples, seeds
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
@@ -14,7 +14,7 @@ mechanisms = st.sampled_from([*NOISES, *NONLINEAR])
 
 
 def has_room(kind: str, nodes: int, degree: int) -> bool:
-    """Whether so many arcs for each node fit into a DAG of the family."""
+    """Whether a DAG of the family can have this many arcs per node."""
     if kind == "ER":
         return 2 * degree <= nodes - 1
     if kind == "BP":
@@ -22,7 +22,7 @@ def has_room(kind: str, nodes: int, degree: int) -> bool:
     return 1 <= degree < nodes
 
 
-@in_gate(100)
+@gate_examples(100)
 @given(kinds, st.integers(1, 15), st.integers(0, 4), mechanisms, st.integers(1, 12), seeds)
 def test_simulated_graphs_are_acyclic_and_tables_finite(kind, nodes, degree, mechanism, n, seed):
     name = f"n{n}_d{nodes}_{kind}{degree}_{mechanism}"
@@ -42,8 +42,8 @@ def test_simulated_graphs_are_acyclic_and_tables_finite(kind, nodes, degree, mec
     assert load(name, seed=seed).X.tobytes() == data.X.tobytes()
 
 
-@in_gate(40)
-@example("ER", "mlp", "perfect", 1, 1.0, 0)  # observations were drawn anew once
+@gate_examples(40)
+@example("ER", "mlp", "perfect", 1, 1.0, 0)  # the observational rows once differed
 @example("ER", "mim", "perfect", 1, 1.0, 0)
 @given(
     kinds,
@@ -67,5 +67,5 @@ def test_experiments_keep_the_graph_and_its_observations(
     assert not data.targets[:8].any()
     assert (data.targets[8:].sum(axis=1) == 1).all()
     if not mechanism.startswith("gp"):  # a Gaussian process draws all rows at once
-        # A product of matrices with more rows may round each of its 100 terms another way.
+        # A matrix product with more rows may round each of its 100 terms differently.
         np.testing.assert_allclose(data.X[:8], before.X, rtol=1e-12, atol=1e-10)

@@ -13,7 +13,7 @@ NOISES = {
 
 
 def table(seed, *, n=500, d=10, weights=(0.5, 1.5), noise="gaussian", uneven=True, effect=None):
-    """Draw a table and its graph; ``effect(random, z)`` is what a standardised parent adds."""
+    """Draw a table and its graph; ``effect(random, z)`` is the effect of a standardised parent."""
     random = np.random.default_rng(seed)
     graph = np.triu(random.random((d, d)) < 3.0 / (d - 1), 1)
     sizes = random.uniform(0.5, 2.0, d) if uneven else np.ones(d)

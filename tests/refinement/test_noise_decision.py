@@ -100,8 +100,8 @@ def test_variances_that_differ_a_little_are_not_taken_for_equal(seed):
     assert fitted(noisy)[0].noise_ == "gaussian"
 
 
-# Of seeds 0 to 5: on 3 the search ends five arcs away for three of the noises, and on 0 and 4 one
-# table of five has a finding by chance.
+# Not all seeds from 0 to 5: with seed 3 the search ends five arcs away for three of the noises, and
+# with seeds 0 and 4 one table of five has a finding by chance.
 @pytest.mark.parametrize("seed", [1, 2, 5])
 @pytest.mark.parametrize("noise", ["laplace", "uniform", "exponential", "t5", "gumbel"])
 def test_independent_noise_that_is_not_gaussian_is_used(noise, seed):
@@ -149,7 +149,7 @@ def test_gaussian_tables_are_told_nothing():
 def test_rounded_columns_are_not_of_equal_variances():
     X = simulate.load("n500_d5_ER2_gauss", seed=0).X
     assert fitted(X)[0].noise_ == "equal-variance"
-    steps = 0.5 + 0.1 * np.arange(5)  # with one step, quartiles of columns would be the same
+    steps = 0.5 + 0.1 * np.arange(5)  # with equal steps, columns would have equal quartiles
     rounded, _ = fitted(np.round(X / steps) * steps)
     assert rounded.noise_ != "equal-variance"
     assert "few distinct values" in rounded.noise_reason_
@@ -217,7 +217,7 @@ def test_the_scores_are_saved_and_reported(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_values_that_were_set_do_not_decide_what_the_noise_is():
-    """Normal noise, and values that were set to one of two numbers."""
+    """The noise is Gaussian, and interventions set values to one of two numbers."""
     X, _ = table(0, n=600, d=5)
     targets = np.zeros(X.shape, bool)
     targets[:150, 4] = True

@@ -9,7 +9,7 @@ ARC = sparse.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
 
 
 def residual_of(y, x):
-    """Weights of the arc x → y by least squares."""
+    """Weight matrix of the arc x → y, by least squares."""
     weights = np.zeros((2, 2))
     weights[0, 1] = np.cov(x, y)[0, 1] / np.var(x, ddof=1)
     return sparse.csr_array(weights)

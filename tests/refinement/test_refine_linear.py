@@ -177,7 +177,7 @@ def test_an_order_by_units_is_used_where_it_leads_clearly_higher(seed, is_better
             random=generator(),
             scale_free=True,
             by_units=tuple(starts),
-            restarts=0,  # with restarts the search finds the better graph by itself
+            restarts=0,  # with restarts, the search finds the better graph from any start
         )
         for starts in ({}, {"learnt": order})
     )

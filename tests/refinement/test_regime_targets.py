@@ -1,4 +1,4 @@
-"""Targets of regimes: the score, the search, and the evidence by ranks."""
+"""Targets of regimes: the score, the search, and the rank-based evidence."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def brute_force(score: RegimeScore, v: int, parents: frozenset[int]) -> float:
     """Best score over all sets of targets, from the definition."""
     moments, k = score.moments, len(score.stated)
     best = -np.inf
-    for code in range(2**k - 1):  # some regime shares the equation
+    for code in range(2**k - 1):  # at least one regime shares the equation
         own = [r for r in range(k) if code >> r & 1]
         if any(not score.open[r, v] for r in own):
             continue
@@ -106,7 +106,7 @@ def squares(X, v, parents=()):
 
 
 def own_equation(X, v, parents, weights, variance):
-    """Penalised likelihood of the best own equation of the rows of a regime."""
+    """Penalised likelihood of the best separate equation for the rows of a regime."""
     n, p, price = len(X), len(parents), 0.5 * np.log(len(X))
     rest = X[:, v] - X[:, list(parents)] @ weights
     values = [-0.5 * n * np.log(X[:, v].var()) - 2 * price]
@@ -144,7 +144,7 @@ def test_scores_of_a_column_are_those_of_each_set_of_parents():
 
 def test_regimes_joined_give_the_moments_of_their_rows():
     X, labels, targets = chain()
-    X[labels != 1, 0] = 3.0  # constant among the rows that count for variable 1
+    X[labels != 1, 0] = 3.0  # constant among the rows that are used for variable 1
     joined = RegimeMoments.of(X, labels, 3).without(targets)
     direct = Moments.of(X, (~targets[labels]).astype(float))
     for v in range(3):
@@ -170,7 +170,7 @@ def test_evidence_does_not_depend_on_the_shape_of_the_noise():
         labels = np.repeat(np.arange(5), 100)
         gains = RankEvidence(X, labels).gains(0, np.array([], int), np.zeros(5, bool))
         false += int((gains > 0).sum())
-    assert false <= 6  # of 200; the residuals themselves give about 80
+    assert false <= 6  # of 200; without ranks, about 80 gains are positive
 
 
 def test_evidence_for_a_change_grows_with_its_rows():

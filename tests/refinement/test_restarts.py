@@ -20,7 +20,7 @@ def test_large_tables_are_searched_again_only_where_rows_are_few(variables, rows
 
 
 def table(tails: float = 1.0) -> np.ndarray:
-    """Linear table; noise with heavy tails where ``tails`` is above 1."""
+    """Draw a linear table, whose noise has heavy tails if ``tails`` is above 1."""
     random = np.random.default_rng(3)
     noise = np.abs(random.normal(size=(300, 8))) ** (tails - 1.0)
     return linear_table(random, 300, 8, noise=noise)[0]

@@ -17,7 +17,7 @@ WIDE, NARROW = 1400, 390
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium, driven by Playwright; tests that need it are skipped without them."""
+    """Debian's Chromium, driven by Playwright; tests that need them are otherwise skipped."""
     driver = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:

@@ -60,7 +60,7 @@ def bootstrap_of(model: Any, seed: int = 0) -> SimpleNamespace:
 
 
 def other_pair(model: Any) -> tuple[int, int]:
-    """The first two variables that the graph does not join."""
+    """The first two variables that are not adjacent in the graph."""
     is_arc = model.edges_.toarray() != 0
     u, v = np.argwhere(np.triu(~(is_arc | is_arc.T), 1))[0].tolist()
     return u, v

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-PATIENCE = 60_000  # ms: machines that run several tests at once are slow
+PATIENCE = 60_000  # ms; machines that run several tests at once are slow
 
 # The number of edges that do not point in the direction of the layout.
 _BACKWARDS = """() => {

@@ -92,7 +92,7 @@ def test_curves_are_means_of_rows_drawn_with_the_cause_set(curved):
     (pair,) = (one for one in found["pairs"] if (one["from"], one["to"]) == (0, 1))
     for at in (0, 6, 12):
         rows = curved.sample(4_000, random_state=1, do={"dose": pair["x"][at]})["response"]
-        # Tolerance: four standard errors of 300 draws.
+        # The tolerance is four standard errors of 300 draws.
         assert pair["y"][at] == pytest.approx(rows.mean(), abs=4 * rows.std() / np.sqrt(300))
     below = {(one["from"], one["to"]) for one in found["pairs"]}
     assert (1, 0) not in below

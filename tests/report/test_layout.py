@@ -1,4 +1,4 @@
-"""Layers: arcs lead down, nodes do not overlap, layers are not too wide."""
+"""Layers: arcs point down, nodes do not overlap, and layers are not too wide."""
 
 import math
 

@@ -33,7 +33,7 @@ def test_lags_are_listed_with_their_weights(table):
     model = OrderSearch(lags=1, random_state=0, verbose=False).fit(late)
     rows = time_section(model).rows
     found = {(cause, effect, lag): weight for cause, effect, lag, weight in rows}
-    # Tolerance: four standard errors of a slope from 300 rows.
+    # The tolerance is four standard errors of a slope from 300 rows.
     assert found["dose", "level", 1] == pytest.approx(2.0, abs=0.25)
     assert regime_section(model) is None
     assert [one["title"] for one in sections_of(model)] == [time_section(model).title]

@@ -1,4 +1,4 @@
-"""The automatic choice: lines where lines do, networks where they do not, and why."""
+"""The automatic choice: linear equations if they suffice, networks otherwise, and why."""
 
 import warnings
 from importlib import import_module
@@ -22,7 +22,7 @@ choosing = import_module("cosmodag.selection.choosing")
 
 @pytest.fixture(autouse=True, scope="module")
 def few_epochs():
-    """Train briefly where columns are standardised: the order is only the start of a search."""
+    """Train briefly on standardised columns, where the order is only the start of a search."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(choosing._WITHOUT_SCALE, "epochs", 100)
         yield
@@ -176,7 +176,7 @@ def test_knowledge_interventions_and_missing_values_are_heeded():
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_curves_are_judged_by_rows_in_which_nothing_was_set(monkeypatch):
-    """Where a cause was set far off, its effect may bend; what is asked is how it is usually."""
+    """Effects may be nonlinear at extreme interventional values, which are not used."""
     monkeypatch.setattr(
         choosing,
         "_candidates",

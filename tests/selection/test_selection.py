@@ -1,4 +1,4 @@
-"""Choices without the truth: held-out rows, criteria, paths, stability, comparisons."""
+"""Model selection without the true graph: held-out rows, criteria, paths, stability."""
 
 import sys
 
@@ -57,7 +57,7 @@ def test_held_out_rows_are_not_seen(monkeypatch):
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_held_out_likelihood_leaves_out_what_was_set():
     X = DATA.X.copy()
-    X[:100, 0] = 1e3  # nothing that the model says of this variable
+    X[:100, 0] = 1e3  # set by intervention, so the model does not apply to these values
     targets = np.where(np.arange(400) < 100, "x0", "").tolist()
     known = selection.held_out(VarianceSort(refine="prune"), X, interventions=targets)
     assert known.mean() > selection.held_out(VarianceSort(refine="prune"), X).mean() + 0.5
@@ -133,7 +133,7 @@ def test_weights_at_another_threshold_are_those_of_least_squares_on_the_parents(
     for v in range(6):
         expected[kept[:, v], v] = np.linalg.lstsq(centred[:, kept[:, v]], centred[:, v])[0]
     assert 0 < np.count_nonzero(kept) < np.count_nonzero(model.weights_)
-    # Centred data are float32 there.
+    # With a tolerance, because the learner centres the data in float32.
     np.testing.assert_allclose(cut.adjacency_, expected, atol=1e-5)
     residuals = centred - centred @ expected
     np.testing.assert_allclose(cut.noise_variances_, (residuals**2).mean(axis=0), rtol=1e-4)
@@ -153,7 +153,7 @@ def test_stability_selection_takes_what_is_found_again_and_again():
         VarianceSort(), DATA.X, "threshold", [0.05, 0.3], n=10, random_state=0
     )
     assert found.probabilities.shape == (2, 6, 6)
-    assert (found.probabilities[0] >= found.probabilities[1]).all()  # the same half-samples
+    assert (found.probabilities[0] >= found.probabilities[1]).all()  # from the same half-samples
     assert is_dag(found.graph(0.5))
     assert (found.highest[found.graph(0.8)] >= 0.8).all()
     assert found.expected_false(0.9) < found.expected_false(0.6)

@@ -1,4 +1,4 @@
-"""Simulated experiments change the equations of their targets, and no others."""
+"""Simulated experiments change the equations of their targets and no others."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Data sets by name."""
+"""Simulated data sets by name."""
 
 import dataclasses
 

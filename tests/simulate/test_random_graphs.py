@@ -1,4 +1,4 @@
-"""The random graphs have the distribution they claim, not just the shape."""
+"""Random graphs have the documented distribution."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_erdos_renyi_takes_any_number_of_edges_there_is_room_for(
 
 
 def test_erdos_renyi_treats_every_ordered_pair_alike() -> None:
-    # 4 nodes, 3 of 6 pairs joined, either direction: each ordered pair is an arc with chance 1/4.
+    # 4 nodes; 3 of 6 pairs adjacent, in either direction: each ordered pair has probability 1/4.
     draws = 4_000
     rng = generator(0)
     counts = sum(erdos_renyi(4, 3, rng).toarray().astype(int) for _ in range(draws))
@@ -59,8 +59,8 @@ def test_pairs_are_decoded_exactly_where_square_roots_are_rounded(row: int, offs
 
 
 def test_scale_free_prefers_by_in_degree_plus_one() -> None:
-    # Three nodes, one arc each: the third joins the second's target (in-degree 1, so weight 2)
-    # rather than the second (weight 1) with chance 2/3; by total degree it would be 1/2.
+    # Three nodes, one arc each: the third chooses the second's target (in-degree 1, so weight 2)
+    # over the second (weight 1) with probability 2/3; by total degree it would be 1/2.
     rng = generator(0)
     stars = sum(scale_free(3, 1, rng).sum(axis=0).max() == 2 for _ in range(3_000))
     assert stats.binomtest(int(stars), 3_000, 2 / 3).pvalue > 1e-3
@@ -69,8 +69,9 @@ def test_scale_free_prefers_by_in_degree_plus_one() -> None:
 def limiting_in_degrees(attachments: int, largest: int) -> np.ndarray:
     """P(in-degree ≥ k) in the limit of many nodes.
 
-    Nodes of in-degree k gain arcs at the rate c(k+1)/t, c = m/(m+1), so the stationary shares obey
-    p_k (1 + c(k+1)) = c k p_{k−1}, with p_0 (1 + c) = 1; the tail falls like k^{−(2 + 1/m)}.
+    Nodes of in-degree k gain arcs at the rate c(k+1)/t, c = m/(m+1), so the stationary shares
+    satisfy p_k (1 + c(k+1)) = c k p_{k−1} with p_0 (1 + c) = 1. Their tail decays like
+    k^{−(2 + 1/m)}.
     """
     rate = attachments / (attachments + 1)
     shares = [1 / (1 + rate)]
@@ -85,10 +86,10 @@ def test_scale_free_in_degrees_have_the_heavy_tail_of_the_theory() -> None:
     expected = limiting_in_degrees(attachments, 61)
     for degree in (1, 5, 20, 60):
         standard_error = np.sqrt(expected[degree] * (1 - expected[degree]) / nodes)
-        # Four standard errors, and a tenth for the finite size and for repeats being redrawn.
+        # Four standard errors, plus 10% for the finite size and for redrawn repeated arcs.
         tolerance = 4 * standard_error + 0.1 * expected[degree]
         assert abs((in_degrees >= degree).mean() - expected[degree]) < tolerance
-    # With as many arcs, an Erdős–Rényi graph has nothing like it.
+    # An Erdős–Rényi graph with as many arcs has no such hubs.
     assert in_degrees.max() > 300
     assert erdos_renyi(nodes, attachments * nodes, generator(0)).sum(axis=0).max() < 60
 
@@ -97,14 +98,15 @@ def test_hubs_of_scale_free_graphs_are_sinks() -> None:
     for seed in range(GRAPHS):
         graph = scale_free(50, 4, generator(seed))
         in_degrees, out_degrees = graph.sum(axis=0), graph.sum(axis=1)
-        assert out_degrees.max() == 4  # a newcomer sends four arcs; hubs only ever receive
-        # A hub is among the first comers, and the first of all sends nothing.
+        # A new node has four outgoing arcs, and hubs grow by incoming arcs.
+        assert out_degrees.max() == 4
+        # There is a hub, and only the first node has no outgoing arcs.
         assert in_degrees.max() >= 12
         assert in_degrees[out_degrees == 0].size == 1
 
 
 def test_bipartite_arcs_leave_a_fifth_of_the_nodes() -> None:
-    # 4 sources and 16 targets; 32 of the 64 arcs, so that each is there with chance 1/2.
+    # 4 sources and 16 targets; 32 of the 64 arcs, so each is present with probability 1/2.
     for seed in range(GRAPHS):
         graph = bipartite(20, 32, generator(seed))
         sources = np.flatnonzero(graph.sum(axis=1))

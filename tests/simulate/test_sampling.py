@@ -1,4 +1,4 @@
-"""Samples have the distribution the model prescribes."""
+"""Samples have the distribution that the model specifies."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ def test_the_covariance_at_large_n_is_that_of_the_model() -> None:
     inverse = np.linalg.inv(np.eye(8) - weights)
     exact = inverse.T @ inverse
     variances = np.diag(exact)
-    # The standard error of a Gaussian sample covariance; five of them for the worst of 36.
+    # Standard errors of a Gaussian sample covariance; the tolerance for 36 entries is five of them.
     standard_errors = np.sqrt((np.outer(variances, variances) + exact**2) / samples)
     assert (np.abs(empirical - exact) < 5 * standard_errors).all()
 
@@ -89,7 +89,7 @@ def test_the_population_covariance_is_the_textbook_formula(nodes: int, seed: int
     scales = rng.uniform(0.5, 3, size=nodes)
     inverse = np.linalg.inv(np.eye(nodes) - weights.toarray())
     exact = inverse.T @ np.diag(scales**2) @ inverse
-    # I − W is triangular with ones on the diagonal: both ways lose a few digits at most.
+    # I − W is triangular with ones on the diagonal, so both computations lose few digits.
     np.testing.assert_allclose(
         population_covariance(weights, scales), exact, rtol=1e-9, atol=1e-9 * exact.max()
     )
@@ -126,8 +126,8 @@ def test_roots_of_nonlinear_models_are_pure_standard_normal_noise(mechanism: str
 
 @pytest.mark.parametrize("mechanism", NONLINEAR)
 def test_a_child_is_a_function_of_its_parents_plus_its_own_noise(mechanism: str) -> None:
-    # The same functions and the same noise, ten times as much of it in the child alone: what is
-    # left when the function is subtracted is standard normal noise.
+    # Functions and noise are the same, except that the noise of the child is scaled by 1 or by 11,
+    # so the difference is ten times its standard normal noise.
     graph = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
     quiet, loud = (
         sample_nonlinear(graph, 400, generator(3), mechanism=mechanism, scales=[1, 1, scale])
@@ -164,14 +164,14 @@ def test_multiple_index_responses_are_bounded_and_start_at_one() -> None:
 def test_gaussian_process_draws_have_the_kernel_as_covariance(
     mechanism: str, variance: float
 ) -> None:
-    # Two parents; two points one unit apart in each. The squared distance is 2 for the joint
-    # kernel; for the sum of kernels it is 1 in each of the two.
+    # Two parents, and two points that are one unit apart in each. The squared distance is 2 for the
+    # joint kernel, and 1 for each of the two kernels of a sum.
     inputs = np.array([[0.0, 0.0], [1.0, 1.0]])
     rng = generator(0)
     draws = np.array([NONLINEAR[mechanism](inputs, rng) for _ in range(4_000)])
     covariance = np.cov(draws, rowvar=False)
     expected = np.exp(-1) if mechanism == "gp" else 2 * np.exp(-0.5)
-    # Standard errors of about variance·√(2/4000) = 2.2%: four and a half of them.
+    # The standard errors are about variance·√(2/4000) = 2.2%; the tolerance is 4.5 of them.
     np.testing.assert_allclose(np.diag(covariance), variance, rtol=0.1)
     assert covariance[0, 1] == pytest.approx(expected, abs=0.1 * variance)
 

@@ -14,7 +14,7 @@ def table() -> np.ndarray:
 
 @pytest.fixture
 def batch(table: np.ndarray) -> Batch:
-    """Three problems on two tables, each with settings of its own; the last batch is short."""
+    """Three problems on two tables with different settings; the last mini-batch is short."""
     other = make_table(seed=1)
     return make_batch(
         [

@@ -30,14 +30,14 @@ SETTINGS = {
     "beta2": 0.999,
 }
 
-# The only arc that a scripted minimiser sets is its own measure of h.
+# A constraint whose h is the squared weight of the one arc that a scripted minimiser sets.
 FIRST_ARC = Constraint(lambda squares: squares[0, 1], lambda: lambda w: (float(w[0, 1]), w))
 
 
 def free_recipe(
     objective: Any = None, masked: bool = True, guard: Any = None, batch_size: int | None = 64
 ) -> Recipe:
-    """Free weights from zero."""
+    """Make a recipe for free linear weights that start at zero."""
     objective = objective or Penalised(mean_squared_error)
     return Recipe(Free(masked), Linear(), objective, batch_size=batch_size, guard=guard)
 
@@ -50,9 +50,9 @@ def batch_of(
     also: Sequence[Recipe] = (),
     **given: np.ndarray,
 ) -> Batch:
-    """Make a batch of one problem for each dictionary of settings that differ from `SETTINGS`.
+    """Make a batch with one problem per dictionary of changes to `SETTINGS`.
 
-    The problems share the arrays in `given`, and are trained by the reference loop.
+    The problems share the arrays in `given` and are trained by the reference loop.
     """
     problems = [
         Problem(make_table(d=d, seed=seed, dtype=dtype), {**SETTINGS, **own}, seed, **given)
@@ -69,13 +69,13 @@ def zeros_for(batch: Batch) -> dict[str, Any]:
 
 
 def solve(solver: Any, batch: Batch, max_time: float | None = None) -> list[Solution]:
-    """Solve the problems of a batch by a method."""
+    """Solve the problems of a batch."""
     with Watch(1, "test", max_time) as watch:
         return solver.solve(batch, watch)
 
 
 def minimise(minimiser: Any, batch: Batch, parameters: Any = None, active: Any = None) -> Minimised:
-    """Solve a sub-problem, by default of all problems of a batch and from zero."""
+    """Solve one sub-problem per lane, by default for all lanes of a batch and from zero."""
     parameters = zeros_for(batch) if parameters is None else parameters
     active = np.ones(batch.size, bool) if active is None else np.array(active)
     with Watch(1, "test") as watch:
@@ -83,10 +83,10 @@ def minimise(minimiser: Any, batch: Batch, parameters: Any = None, active: Any =
 
 
 class Scripted:
-    """Returns prescribed results, sub-problem by sub-problem, and records its arguments.
+    """A minimiser that returns prescribed results and records its arguments.
 
-    A result is one number per lane, which becomes the [0, 1] entry of W, or None for a lane that is
-    refused. The loss is one, or not a number if the result is not.
+    The results of each sub-problem are one number per lane, which becomes the [0, 1] entry of W, or
+    None for a lane that is refused. The loss is one, or NaN if the result is NaN.
     """
 
     trains = False
@@ -109,7 +109,7 @@ class Scripted:
         arcs[:, 0, 1] = [0.0 if answer is None else answer for answer in answers]
         refused = np.array([answer is None for answer in answers])
         loss = np.where(np.isnan(arcs[:, 0, 1]), np.nan, 1.0)
-        # A NaN loss comes with finite weights, those before the step that failed.
+        # Lanes with a NaN loss keep finite weights, as before the step that failed.
         arcs = np.nan_to_num(arcs, nan=0.0, posinf=np.inf)
         converged = np.full(len(arcs), self.converged)
         found = {**parameters, "arcs": arcs}

@@ -1,4 +1,4 @@
-"""Optional inputs of the problems of the tests."""
+"""Optional inputs of problems: allowed and required arcs, and row weights."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ EVERY_FEATURE = [(), *((name,) for name in FEATURES), FEATURES]
 
 
 def given_features(features, n: int = 150, d: int = 6) -> dict[str, np.ndarray]:
-    """Some arcs forbidden and some required; some rows of variables 2 and 4 not counted."""
+    """The requested inputs: allowed arcs, required arcs, row weights for variables 2 and 4."""
     random = np.random.default_rng(5)
     counted = np.ones((n, d))
     counted[: n // 3, 2] = 0

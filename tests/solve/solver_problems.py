@@ -1,4 +1,4 @@
-"""Small problems for the solvers."""
+"""Small problems and helpers for the tests of the solvers."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -51,20 +51,20 @@ def make_table(n: int = 150, d: int = 10, seed: int = 0, dtype: type = np.float3
 
 
 def make_batch(problems: Sequence[Problem], recipe: Recipe | None = None) -> Batch:
-    """Problems on a CPU, with the backend that a plan would choose."""
+    """A batch on a CPU, with the backend that a plan would choose."""
     recipe = recipe or cosmo_recipe()
     task = problems[0].task(recipe, len(problems), "cpu")
     return Batch.of(recipe, problems, jax.devices("cpu")[0], {recipe: choose_backend(task)})
 
 
 def reference_batch(problems: Sequence[Problem]) -> Batch:
-    """Problems of linear COSMO on a CPU, on the reference loop."""
+    """A batch of linear COSMO problems on a CPU, with the reference loop as backend."""
     return Batch.of(RECIPE, problems, jax.devices("cpu")[0], {RECIPE: REFERENCE})
 
 
 @dataclass(frozen=True)
 class OtherPriority(Priority):
-    """A structure defined outside the package, with the same initial parameters."""
+    """A structure outside the package, with the initial parameters of `Priority`."""
 
 
 Named = dict[str, np.ndarray]
@@ -73,10 +73,10 @@ Named = dict[str, np.ndarray]
 def plain_adam(
     problem: Problem, start: Named, gradients: Callable[..., Named], rounds: int, size: int = 64
 ) -> Named:
-    """Solve a problem step by step with NumPy in float64, from the paper's formulas.
+    """Train on a problem with NumPy in float64, from the paper's formulas.
 
-    `gradients` computes the gradients of the fit from rows, the parameters, S and t; those of the
-    penalties are added here.
+    `gradients` computes the gradients of the loss from rows, the parameters, S and t; the gradients
+    of the penalties are added here.
     """
     s, data = problem.settings, problem.data.astype(np.float64)
     values = {name: np.array(value, np.float64) for name, value in start.items()}
@@ -111,7 +111,7 @@ def backend_named(name: str) -> Backend:
 def run_rounds(
     backend: Backend, batch: Batch, *marks: int, state: AdamState | None = None
 ) -> AdamState:
-    """State of a batch after rounds run in pieces, which end at the marks."""
+    """State of a batch after training in pieces that end at the given rounds."""
     state = backend.start(batch) if state is None else state
     for first, last in itertools.pairwise(marks):
         state = backend.advance(batch, state, first, last)
@@ -119,10 +119,10 @@ def run_rounds(
 
 
 def assert_close_after_100_steps(ours: AdamState, theirs: AdamState) -> None:
-    """Parameters as close as single precision keeps them over about a hundred steps.
+    """Assert that parameters agree up to float32 rounding over about a hundred steps.
 
-    An entry that λ₁ holds at zero has a sign that rounding decides, and moves by up to a learning
-    rate when the sign changes: few do, and W changes little.
+    If λ₁ keeps an entry at zero, rounding decides its sign, and a change of sign moves it by up to
+    one learning rate. This happens to few entries and changes W little.
     """
     for one, other in zip(
         jax.tree.leaves(ours.parameters), jax.tree.leaves(theirs.parameters), strict=True

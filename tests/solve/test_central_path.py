@@ -98,19 +98,19 @@ def test_a_refused_stage_restarts_with_a_wider_domain_and_smaller_steps():
 )
 def test_elimination_recognises_m_matrices_and_inverts_them(d, size, density, s, seed):
     random = np.random.default_rng(seed)
-    # Spectral radii of W∘W on both sides of s, for one block of rows and for several.
+    # The spectral radii of W∘W lie on both sides of s, for one block of rows and for several.
     weights = random.normal(size=(d, d)) * (random.random((d, d)) < density)
     weights *= 1e22 / np.sqrt(d * density)
     inverse = np.empty_like(weights)
     is_inside = invert_m_matrix(weights, s, inverse)
     radius = np.abs(np.linalg.eigvals(weights * weights)).max()
-    # sI − A is a nonsingular M-matrix exactly when the spectral radius of A is below s; nearer to
-    # the border than this, rounding decides.
+    # sI − A is a nonsingular M-matrix exactly if the spectral radius of A is below s. If their
+    # difference is smaller than this, rounding decides.
     if abs(radius - s) > 1e-9:
         assert is_inside == (radius < s)
     if is_inside and radius < s - 1e-6:
         exact = np.linalg.inv(s * np.eye(d) - weights * weights)
-        # The condition number is below 1e8, so that eight digits are lost at most.
+        # The condition number is below 1e8, so at most eight digits are lost.
         np.testing.assert_allclose(inverse, exact, rtol=1e-6, atol=1e-7 * np.abs(exact).max())
         assert np.all(inverse >= 0)
 
@@ -120,7 +120,7 @@ def test_not_a_number_is_outside():
 
 
 def plain_dagma(covariance, stage, price, iterations):
-    """DAGMA's iterations as its authors write them, line by line, the diagonal masked."""
+    """DAGMA's iterations as in its authors' code, with the diagonal masked."""
     d = len(covariance)
     weights, mean, square = np.zeros((3, d, d))
     for step in range(1, iterations + 1):
@@ -148,7 +148,7 @@ def test_the_compiled_descent_is_the_plain_one():
     weights, mean, square, move = np.zeros((4, 6, 6))
     ended = descend(covariances, arcs, weights, mean, square, move, stage, 1e-3, 0, 120)
     assert ended == (120, 1e-3, 0)
-    # Rounding, grown over 120 steps.
+    # Rounding errors grow over 120 steps.
     expected = plain_dagma(covariances.matrices[0], stage, 0.03, 120)
     np.testing.assert_allclose(weights, expected, atol=1e-10)
 
@@ -182,7 +182,7 @@ def test_the_compiled_descent_follows_the_recipe(features):
             state = step(state)
         expected = float(jax.jit(loss)(state.parameters))
         weights = np.asarray(DAGMA.structure.orient(state.parameters, settings, rest[0]))
-    # Rounding, grown over 50 steps.
+    # Rounding errors grow over 50 steps.
     np.testing.assert_allclose(found.parameters["arcs"][0], weights, atol=1e-10)
     assert np.all(found.parameters["arcs"][0][np.asarray(rest[0]) == 0] == 0)
     assert found.loss[0] == pytest.approx(expected, rel=1e-10)
@@ -228,7 +228,7 @@ def test_descent_ends_when_the_objective_rests():
 
 def test_a_stop_between_two_iterations_leaves_the_objective_of_the_weights():
     class LateStop(Watch):
-        """Its time limit passes after it was read twice."""
+        """A watch whose time limit expires after two checks."""
 
         reads = 0
 

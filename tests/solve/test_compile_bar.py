@@ -1,4 +1,4 @@
-"""The count of compiled programs is shown on a terminal, in a notebook and in a log."""
+"""The number of compiled programs is shown on a terminal, in a notebook and in a log."""
 
 import logging
 import sys
@@ -18,7 +18,7 @@ from cosmodag.solve.watch import Watch
 
 
 def compile_three() -> None:
-    """Report three programs like Numba: the first needs the others, the third is not compiled."""
+    """Report programs as Numba does: the first needs two others, one of them not compiled."""
     needs = {"train", "shuffle", "mask"}
     progress.begin("train", needs)
     progress.begin("shuffle", {"shuffle"})
@@ -46,7 +46,7 @@ class Terminal:
 
 
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Replace stderr by a terminal; pytest would undo that after a fixture."""
+    """Replace stderr by a terminal. Tests call it, because pytest undoes it after a fixture."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
@@ -78,8 +78,8 @@ def test_the_library_writes_nothing_to_a_file_or_a_pipe(capfd: pytest.CaptureFix
     assert capfd.readouterr() == ("", "")
 
 
-def command_that(act: Callable[[], None], *arguments: str) -> int:
-    """Run a command that may be quiet."""
+def run_command(act: Callable[[], None], *arguments: str) -> int:
+    """Run a command with an option ``--quiet`` that calls `act`."""
 
     def command(quiet: bool = False) -> None:
         act()
@@ -106,7 +106,7 @@ def test_a_command_writes_lines_to_a_file_or_a_pipe(
     monkeypatch.setattr(shell, "_SECONDS_PER_LINE", 0.02)
     monkeypatch.setattr(shell, "_SECONDS_PER_CHECK", 0.01)
     monkeypatch.setattr(shell, "say", heard)
-    assert command_that(act) == 0
+    assert run_command(act) == 0
     out, err = capfd.readouterr()
     assert out == ""
     assert set(err.splitlines()) == {"compiling (first run only): 0 of 3 programs"}
@@ -115,7 +115,7 @@ def test_a_command_writes_lines_to_a_file_or_a_pipe(
 def test_a_command_is_silent_if_it_compiles_for_less_than_two_seconds(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    assert command_that(compile_three) == 0
+    assert run_command(compile_three) == 0
     assert capfd.readouterr() == ("", "")
 
 
@@ -127,10 +127,10 @@ def test_a_quiet_command_and_one_on_a_terminal_write_no_lines(
     def act() -> None:
         listeners.append(len(progress._LISTENERS))
 
-    command_that(act, "--quiet")
-    command_that(act)
+    run_command(act, "--quiet")
+    run_command(act)
     on_a_terminal(monkeypatch)
-    command_that(act)
+    run_command(act)
     assert listeners == [0, 1, 0]
 
 

@@ -1,4 +1,4 @@
-"""Constraints as solvers use them: values, gradients, and the two forms of each."""
+"""Constraints as used by solvers: values, gradients, and agreement of the two forms of each."""
 
 import jax
 import numpy as np
@@ -19,7 +19,7 @@ def test_gradients_are_those_of_the_values(name):
     weights = cyclic()
     value, gradient = EVERY[name].evaluator()(weights)
     assert value > 0
-    # Central differences: error of order step², rounding of order 1e-16 / step.
+    # Central differences: truncation of order step², rounding of order 1e-16 / step.
     step = 1e-6
     for u, v in [(0, 1), (3, 2), (5, 0)]:
         move = np.zeros_like(weights)
@@ -48,5 +48,5 @@ def test_power_rounds_continue_from_their_state():
     evaluate = CONSTRAINTS["spectral"].evaluator()
     values = [evaluate(weights)[0] for _ in range(20)]
     exact = np.abs(np.linalg.eigvals(weights**2)).max()
-    # Fifty rounds and then five at a time: the error falls to that of the offset.
+    # Fifty rounds and then five at a time: the error falls to the one of the offset.
     assert values[-1] == pytest.approx(exact, rel=1e-9)

@@ -1,4 +1,4 @@
-"""The guard of a recipe: a round that ends outside is undone, and counted."""
+"""The guard of a recipe: a round that ends outside its domain is undone and counted."""
 
 from dataclasses import dataclass, replace
 
@@ -20,7 +20,7 @@ from cosmodag.solve.watch import Watch
 
 @dataclass(frozen=True)
 class Wall:
-    """Strengths must stay below a setting; at most three rounds are undone."""
+    """Weights must stay below the setting "wall"; at most three rounds are undone."""
 
     needs = frozenset({"wall"})
 
@@ -42,7 +42,7 @@ def run(batch: Batch, rounds: int, first: int = 0):
 
 @pytest.fixture
 def guarded() -> Batch:
-    """Free weights from zero; one lane inside its wall, one outside, one that reaches it."""
+    """Free weights from zero: one lane inside its wall, one outside, one that reaches it."""
     table = make_table()
     recipe = Recipe(Free(), Linear(), Penalised(mean_squared_error), batch_size=64, guard=Wall())
     backends = {recipe: REFERENCE, replace(recipe, guard=None): REFERENCE}
@@ -58,7 +58,7 @@ def test_without_a_guard_there_is_nothing_to_count(batch):
 def test_far_from_the_wall_nothing_changes(guarded):
     free = run(replace(guarded, recipe=replace(guarded.recipe, guard=None)), 5)
     held = run(guarded, 5)
-    # Two programs, so equal within rounding.
+    # Two different programs, so the results are equal up to rounding.
     np.testing.assert_allclose(
         held.parameters["arcs"][0], free.parameters["arcs"][0], rtol=1e-4, atol=1e-6
     )

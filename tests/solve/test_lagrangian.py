@@ -1,4 +1,4 @@
-"""The augmented Lagrangian: when α and ρ grow, what is kept, and that lanes are independent."""
+"""The augmented Lagrangian: updates of α and ρ, the kept solution, independence of lanes."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def test_the_multiplier_grows_by_penalty_times_h_and_the_penalty_when_h_is_slow(
     [solution] = solve(solver, batch_of(solver.recipe, [{}]))
     assert [asked["multiplier"][0] for asked in minimiser.asked] == [0, 1, 1, 3, 3.1]
     assert [asked["penalty"][0] for asked in minimiser.asked] == [1, 1, 10, 10, 10]
-    # The second round was refused: the third starts where the first ended.
+    # The second sub-problem was refused, so the third starts where the first ended.
     assert [start[0] for start in minimiser.started] == [0, 1, 1, 0.2, 0.01]
     assert [asked["first"] for asked in minimiser.asked] == [0, 10, 20, 30, 40]
     assert solution.parameters["arcs"][0, 1] == 0
@@ -125,7 +125,7 @@ def test_stochastic_lanes_are_those_of_problems_on_their_own():
             settings={name: values[lane : lane + 1] for name, values in batch.settings.items()},
         )
         [alone] = solve(solver, single)
-        # A few hundred steps of two programs in single precision.
+        # The two programs differ by the rounding of a few hundred steps in single precision.
         np.testing.assert_allclose(alone.parameters["arcs"], solution.parameters["arcs"], atol=2e-3)
         assert [r["penalty"] for r in alone.history] == [r["penalty"] for r in solution.history]
 

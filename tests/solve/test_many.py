@@ -42,7 +42,7 @@ def test_the_memory_estimate_covers_what_xla_plans():
     analysis = lowered.compile().memory_analysis()
     planned = analysis.argument_size_in_bytes + analysis.temp_size_in_bytes
     estimated = 3 * lane_bytes(RECIPE, problem, REFERENCE.working_copies) + problem.data.nbytes
-    # It must not be too low, and not so high that memory is wasted.
+    # The estimate must cover the plan without wasting memory.
     assert planned <= 1.1 * estimated
     assert estimated <= 2.5 * planned
 
@@ -114,12 +114,12 @@ def test_the_read_out_uses_the_device_of_the_plan(monkeypatch, table):
     (one,) = solve([Problem(table, SETTINGS, 0)])
     asked = []
 
-    class Told(Priority):
+    class RecordingPriority(Priority):
         def orient(self, parameters, settings, support):
             asked.append(jax.config.jax_default_device)
             return super().orient(parameters, settings, support)
 
-    recipe = Recipe(Told(), RECIPE.mechanism, RECIPE.objective, RECIPE.schedule)
+    recipe = Recipe(RecordingPriority(), RECIPE.mechanism, RECIPE.objective, RECIPE.schedule)
     solution = replace(one.solution, recipe=recipe)
     readout.read_out(solution, Problem(table, SETTINGS, 0), 0.3, one.plan.device)
     assert asked == [jax.devices("cpu")[0]]

@@ -107,7 +107,7 @@ def test_what_decay_counts():
 
 
 def test_the_score_of_dagma_is_a_likelihood():
-    """½ d log σ̂² of residuals of standard deviation σ, whatever the rows of the padding."""
+    """½ d log σ̂² for residuals of standard deviation σ, whatever the values in padding rows."""
     x = np.zeros((1000, 5))
     predicted = np.random.default_rng(0).normal(size=x.shape) * 2
     rows = np.r_[np.ones(900), np.zeros(100)][:, None]
@@ -131,7 +131,7 @@ def test_the_compiled_descent_takes_the_steps_of_the_loop(table, features):
     allowed = given.get("support", np.ones((6, 6))) * (1 - np.eye(6))
     assert np.all(ours.parameters["arcs"][0][allowed == 0] == 0)
     theirs.parameters["arcs"] = theirs.parameters["arcs"] * allowed[..., None]
-    # 100 steps in float32; both objectives are those before the last step.
+    # 100 steps in float32; both objectives are evaluated before the last step.
     for a, b in zip(
         jax.tree.leaves(ours.parameters), jax.tree.leaves(theirs.parameters), strict=True
     ):
@@ -185,13 +185,13 @@ def test_the_full_batch_reaches_a_stationary_point(table, features):
     assert not arcs[~allowed].any()
     assert (arcs == 0).mean() > 0.3
     slope, at_zero = slope_of(batch, parameters, given), arcs == 0
-    # The one-norm allows slopes of λ₁ where a weight is zero, and asks for them elsewhere.
+    # At a minimum, slopes are at most λ₁ in size where a weight is zero, and equal to λ₁ elsewhere.
     assert np.all(np.abs(slope[at_zero]) < price[at_zero] + 1e-3)
     np.testing.assert_allclose(np.abs(slope[~at_zero]), price[~at_zero], atol=1e-3)
 
 
 def test_the_full_batch_takes_any_loss_and_mechanism():
-    """Half the logarithm of residual variances: a loss that the package does not define."""
+    """Half the log residual variance is a loss that the package does not define."""
     recipe = Recipe(Free(), Linear(), Penalised(log_residual_variances, EXPONENTIAL))
     table = make_table(n=100, d=6, dtype=np.float64)
     batch = batch_of(recipe, table, {**FOR_NOTEARS, "lambda1": 0.01, "rounds": 300.0})

@@ -1,4 +1,4 @@
-"""OWL-QN finds the minima of smooth functions with a one-norm, and stays where they are defined."""
+"""OWL-QN minimises smooth functions plus a one-norm, and stays inside their domain."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_it_solves_the_lasso(seed, price):
     start = random.normal(size=m)
     found = minimise_orthant_wise(smooth, start, np.full(m, price), tolerance=1e-14)
     lasso = Lasso(alpha=price, fit_intercept=False, tol=1e-12, max_iter=100_000).fit(x, y)
-    # Slopes up to 1e-5 end the search; the curvature of this problem is about one.
+    # The search ends at slopes below 1e-5, and the curvature of this problem is about one.
     np.testing.assert_allclose(found.x, lasso.coef_, atol=1e-4)
     assert np.array_equal(found.x == 0, np.abs(found.x) < 1e-9)
 
@@ -61,7 +61,7 @@ def test_it_is_no_worse_than_split_variables_with_bounds():
 
 def test_it_steps_back_from_the_border_of_the_domain():
     def barrier(x):
-        """−log(1 − x) − x/2, defined below one, least at −1."""
+        """−log(1 − x) − x/2, defined for x < 1, with its minimum at −1."""
         inside = x[0] < 1
         return (float(-np.log(1 - x[0]) - x[0] / 2) if inside else np.inf), 1 / (1 - x) - 0.5
 

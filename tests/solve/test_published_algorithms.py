@@ -1,7 +1,7 @@
-"""NOTEARS and NOCURL against transcriptions of what their authors published, on small data.
+"""NOTEARS and NOCURL agree with transcriptions of their authors' code on small data.
 
-The transcriptions use nothing of the package: rows rather than covariances, SciPy's matrix
-exponential, the authors' constants.
+The transcriptions do not use the package: they work on rows rather than covariances, and with
+SciPy's matrix exponential and the authors' constants.
 """
 
 import jax
@@ -88,8 +88,8 @@ def test_notears(seed):
 def published_nocurl(data):
     """Yu et al. (2021): two penalised problems, the Hodge projection, and K with φ frozen.
 
-    K is symmetric and C is without its half, as in their code: that changes the sizes of φ and K,
-    and not what W = K ∘ ReLU(φ_v − φ_u) can be.
+    As in their code, K is symmetric and C lacks its factor ½. This changes the scales of φ and K,
+    but not the set of possible W = K ∘ ReLU(φ_v − φ_u).
     """
     d = data.shape[1]
     off = ~np.eye(d, dtype=bool)
@@ -151,6 +151,6 @@ def test_nocurl(seed):
     with jax.enable_x64(True):
         ours = np.asarray(solution.recipe.strengths(solution.parameters, {}))
     assert solution.converged
-    # C with its half has half the potentials.
+    # With its factor ½, C gives half the potentials.
     np.testing.assert_allclose(2 * solution.parameters["order"], phi, atol=1e-9)
     assert score(data, ours) == pytest.approx(score(data, theirs), rel=1e-3)

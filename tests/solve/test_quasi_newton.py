@@ -1,4 +1,4 @@
-"""L-BFGS-B on the covariance, compared with other solvers and with the same in JAX."""
+"""L-BFGS-B on the covariance, compared with other solvers and with the objective in JAX."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def test_without_a_constraint_every_column_is_a_lasso():
         others = np.delete(data, v, axis=1)
         lasso = Lasso(alpha=0.1, fit_intercept=False, tol=1e-12, max_iter=10**5)
         expected = np.insert(lasso.fit(others, data[:, v]).coef_, v, 0)
-        # It stops once no slope is above 1e-5; the least curvature is some tenths.
+        # It stops when no slope exceeds 1e-5; the smallest curvature is a few tenths.
         np.testing.assert_allclose(found.parameters["arcs"][0][:, v], expected, atol=1e-4)
 
 

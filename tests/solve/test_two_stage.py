@@ -33,7 +33,7 @@ def test_every_arc_of_a_dag_raises_the_potential_by_at_least_one_dth(graph):
     dag = np.triu(graph, 1)
     phi = potentials(dag)
     tails, heads = np.nonzero(dag)
-    # Sums of halves divided by d: exact to rounding.
+    # Sums of halves divided by d are exact up to rounding.
     assert np.all(phi[heads] - phi[tails] >= 1 / len(dag) - 1e-12)
 
 
@@ -108,7 +108,7 @@ class StopAt:
 
 @pytest.mark.parametrize("looks", [0, 1, 2])
 def test_stopped_early_it_returns_the_weights_of_the_first_stage(looks):
-    """K ~ N(0, 1), drawn for the last stage, is not a result."""
+    """K ~ N(0, 1), the random start of the last stage, is not a result."""
     scripted = Scripted([[0.5], [0.4], [9.0]])
     solver = TwoStage(STOCHASTIC.preliminary, STOCHASTIC.recipe, (scripted,))
     batch = batch_of(solver.recipe, [{}], also=[solver.preliminary])

@@ -1,4 +1,4 @@
-"""The response of a run to Ctrl-C, and the handler afterwards."""
+"""How a run responds to Ctrl-C, and which handler it leaves behind."""
 
 import signal
 import threading
@@ -12,7 +12,7 @@ KEY = signal.SIGINT
 
 @pytest.fixture(autouse=True)
 def python_raises_at_ctrl_c():
-    """A shell that starts tests in the background makes them ignore Ctrl-C."""
+    """Restore Python's handler, because processes started in the background ignore Ctrl-C."""
     before = signal.signal(KEY, signal.default_int_handler)
     yield
     signal.signal(KEY, before)
@@ -35,7 +35,7 @@ def test_the_first_ctrl_c_asks_the_run_to_stop_and_is_raised_on_leaving() -> Non
 
 
 def test_the_second_ctrl_c_raises_at_once() -> None:
-    # Not pytest.fail in the run: leaving it would replace the error by KeyboardInterrupt.
+    # pytest.fail inside the run would not work: the watch would raise KeyboardInterrupt instead.
     went_on = []
 
     def run() -> None:
@@ -47,7 +47,7 @@ def test_the_second_ctrl_c_raises_at_once() -> None:
     with pytest.raises(KeyboardInterrupt):
         run()
     assert not went_on
-    assert last_interrupt() is Interrupt.NONE  # the run has ended without noticing it
+    assert last_interrupt() is Interrupt.NONE  # the run ended without reading it
 
 
 def test_a_failing_run_does_not_hide_ctrl_c() -> None:

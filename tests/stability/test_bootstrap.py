@@ -1,4 +1,4 @@
-"""Probabilities from resamples: what is counted, from which rows, and that it can be stopped."""
+"""Probabilities from resamples: what is counted, which rows are drawn, and stopping early."""
 
 import pickle
 import signal
@@ -29,7 +29,7 @@ HALF_ROWS = [0, 1, 2, 3, 5, 7, 8, 10, 11, 12, 14, 18]
     [("bootstrap", BOOTSTRAP_ROWS), ("half", HALF_ROWS)],
 )
 def test_rows_are_those_of_the_seed(sample, first):
-    """As they have always been, so that seeds in a result draw the same rows in a later version."""
+    """The rows never change, so that the seeds of a result draw the same rows in later versions."""
     rows = rows_of(sample, 101, seed=4)
     assert rows[:12].tolist() == first
     assert rows_of(sample, 101, seed=5)[:12].tolist() != first
@@ -51,7 +51,7 @@ def test_every_learner_can_be_asked(name):
 
 
 def test_the_table_is_prepared_once(monkeypatch):
-    """For the fit that decides about the noise, and for all resamples."""
+    """The fit that decides about the noise shares the prepared table with all resamples."""
     from cosmodag.fit import prepare as module
 
     prepared, real = [], module.prepare_table
@@ -73,7 +73,7 @@ def test_a_resample_is_a_fit_to_its_rows():
 
 
 def gaussian_chain(rows: int = 400, seed: int = 0) -> np.ndarray:
-    """A Gaussian chain of four variables whose units differ."""
+    """A Gaussian chain of four variables in different units."""
     noise = np.random.default_rng(seed).normal(size=(rows, 4))
     return noise @ np.linalg.inv(np.eye(4) - np.diag([0.9, 0.8, 0.7], 1)) * [1, 50, 0.1, 7]
 
@@ -86,7 +86,7 @@ def test_no_arrow_of_a_gaussian_chain_is_certified():
 
 
 def test_the_noise_is_decided_once_on_the_table(monkeypatch):
-    """Repeated rows look less normal than the table: no resample may decide anew."""
+    """Resamples repeat rows, so they look less Gaussian than the table and must not decide."""
     X = gaussian_chain()
     assert OrderSearch(random_state=0).fit(X).noise_ == "gaussian"
     seen = []
@@ -117,7 +117,7 @@ def test_what_the_fit_to_the_table_doubts_withholds_probabilities(monkeypatch):
     X = np.column_stack([gaussian_chain(), np.ones(400)])
     with pytest.warns(DataWarning, match="single value"):
         result = bootstrap(OrderSearch(), X, n=2, random_state=0)
-    # A constant column was known before the fit, and speaks against no probability.
+    # The constant column was known before the fit, so it casts no doubt on the probabilities.
     assert result.doubts == ["The table contradicts it."]
     assert np.isnan(result.edge_probabilities).all()
 
@@ -145,7 +145,7 @@ def test_training_counts_each_row_as_often_as_it_was_drawn(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_training_leaves_out_values_that_were_set():
-    """A sink that was set to anything says nothing of its causes, and has no effect to tell."""
+    """Arbitrary interventional values of a sink carry no information about its causes."""
     table = chain_table()
     wild = table.copy()
     wild.loc[::3, "e"] = np.random.default_rng(1).uniform(-500, 500, size=40)
@@ -160,7 +160,7 @@ def test_training_leaves_out_values_that_were_set():
 
 
 def test_an_arrow_that_follows_units_is_not_certified():
-    """Sorting a chain by variance finds it in every resample, and other units would turn it."""
+    """Sorting a chain by variance finds it in every resample, but other units reverse it."""
     result = bootstrap(VarianceSort(), chain_table(), n=4, random_state=0)
     assert result.arc_probabilities[0, 1] == result.edge_probabilities[0, 1] == 1.0
     assert not result.direction_probabilities.any()
@@ -295,7 +295,7 @@ def test_knowledge_and_interventions_hold_in_every_resample(model, monkeypatch):
     assert result.arc_probabilities[a, b] == 1
     assert result.consensus(1.1)[a, b]
     drawn = sorted(int(mask[:, 0].sum()) for mask in seen)
-    # The whole table is fitted once, to decide about the noise.
+    # The whole table is fitted once, to decide on the noise.
     expected = [60, *((rows_of("bootstrap", 300, seed) < 60).sum() for seed in result.seeds)]
     assert drawn == sorted(int(count) for count in expected)
 

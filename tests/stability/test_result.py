@@ -1,4 +1,4 @@
-"""What is counted is what fits found; a consensus is acyclic and keeps what is known."""
+"""Counts equal the graphs of the fits; a consensus is acyclic and obeys knowledge."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def result_of(
     required: np.ndarray | None = None,
     positions: tuple[int, ...] = (0, 1, 2),
 ) -> BootstrapResult:
-    """Count fits, each given as its arcs and those of them that are directed."""
+    """Count fits, each given by its arcs and by those arcs that are directed."""
     d = len(fits[0][0])
     result = BootstrapResult(list("abc")[:d], list(range(len(fits))), "bootstrap", required)
     for place, (arcs, directed) in enumerate(fits):
@@ -30,7 +30,7 @@ def test_the_more_probable_arcs_come_first():
     assert result.arc_probabilities[2, 0] == 0.5
     assert result.consensus(0.5).astype(int).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
     assert result.consensus(0.9).sum() == 0
-    assert result.consensus_class(0.5)[1, 0]  # a chain may be read either way
+    assert result.consensus_class(0.5)[1, 0]  # a chain can be reversed within its class
 
 
 def test_a_required_arc_directs_the_class_of_the_consensus():
@@ -48,7 +48,7 @@ def test_a_threshold_of_zero_takes_no_arc_that_was_never_found():
 
 
 def test_an_edge_is_directed_one_way_the_other_way_or_not():
-    """Of four fits one has a → b, one b → a, and two leave the edge open."""
+    """Of four fits, one has a → b, one b → a, and two leave the edge undirected."""
     result = result_of([(CHAIN, CHAIN), (CHAIN.T, CHAIN.T), (CHAIN, NOTHING), (CHAIN.T, NOTHING)])
     assert result.edge_probabilities[0, 1] == result.edge_probabilities[1, 0] == 1
     assert result.direction_probabilities[0, 1] == result.direction_probabilities[1, 0] == 0.25

@@ -1,4 +1,4 @@
-"""Without PyTorch the package works, and its extra says what to install."""
+"""Without PyTorch the package works, and the error of cosmodag.torch says what to install."""
 
 import subprocess
 import sys

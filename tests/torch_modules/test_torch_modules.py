@@ -1,4 +1,4 @@
-"""Modules are acyclic, and can be saved, moved, compiled and scheduled."""
+"""Modules yield acyclic graphs, and can be saved, moved, compiled and scheduled."""
 
 import io
 
@@ -87,7 +87,7 @@ def test_bound_is_theorem_2_at_the_temperature_in_force() -> None:
 @pytest.mark.parametrize("threshold", [0.0, 0.05])
 def test_read_out_is_a_dag_that_agrees_with_the_order(make, threshold: float) -> None:
     torch.manual_seed(0)
-    layer = make(8)  # warm: S is near one half both ways
+    layer = make(8)  # at a high temperature, S is near one half in both directions
     graph = read_out(layer, threshold=threshold)
     order = layer.orientation.order()
     assert is_dag(graph)
@@ -146,7 +146,7 @@ def test_on_cuda_as_on_the_cpu(make) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("make", LAYERS)
 def test_compiles_whole_and_once_for_all_temperatures(make, mode: str) -> None:
-    """Without Inductor, which needs a C++ compiler; ``benchmarks/torch_layers.py`` runs that."""
+    """Without Inductor, which needs a C++ compiler and runs in ``benchmarks/torch_layers.py``."""
     torch.manual_seed(0)
     layer = make(5)
     layer.orientation.mode = mode

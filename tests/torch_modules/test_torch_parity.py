@@ -1,4 +1,4 @@
-"""The modules compute what the package's JAX functions compute, gradients included."""
+"""The modules agree with the package's JAX functions, including gradients."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ def some_support() -> np.ndarray:
 
 
 def of_jax(value: Callable[[Any], jax.Array], parameters: Any) -> tuple[float, Any]:
-    """Value and gradients, in double precision."""
+    """Value and gradients in JAX, in double precision."""
     with jax.enable_x64(True):
         found, gradients = jax.jit(jax.value_and_grad(value))(parameters)
         return float(found), jax.tree.map(np.asarray, gradients)
@@ -78,7 +78,7 @@ def test_hard_orientation() -> None:
 
 
 def parameters_of(layer: PriorityLayer) -> dict[str, Any]:
-    """Parameters of a layer in the form that the package's own structures and mechanisms take."""
+    """Parameters of a layer in the format of the package's structures and mechanisms."""
     arrays = {name: p.numpy(force=True) for name, p in layer.named_parameters()}
     order, arcs = arrays.pop("orientation.priorities"), arrays.pop("strengths")
     if not arrays:
@@ -150,7 +150,7 @@ def test_gradients_of_the_penalties_are_zero_at_zero() -> None:
 
 
 def test_a_short_training_ends_where_the_packages_own_loop_of_steps_does() -> None:
-    """Fifty steps of Adam on full batches, so that both use the same rows, while t falls."""
+    """Fifty steps of Adam with falling t, on full batches so that both use the same rows."""
     layer, rounds, rate = PriorityLinear(some_orientation()), 50, 0.02
     x = np.random.default_rng(5).normal(size=(30, D))
     start = parameters_of(layer)

@@ -13,7 +13,7 @@ def lines_of(name: str) -> list[str]:
 
 
 def the_diff() -> list[str]:
-    """What ``diff -U0`` shows, without the names of the files."""
+    """Output of ``diff -U0``, without the file names."""
     found = difflib.unified_diff(*map(lines_of, NAMES), n=0, lineterm="")
     return [re.sub(r"^@@.*", "@@", line) for line in found][2:]
 

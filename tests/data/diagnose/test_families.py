@@ -1,4 +1,4 @@
-"""Families of findings: each is found where it is, and not in tables that have nothing of it."""
+"""Each family of findings is reported for tables that show it, and for no others."""
 
 import numpy as np
 import pytest
@@ -16,19 +16,19 @@ def names_of(X, **settings):
     return [finding.name for finding in before_fit(X, columns, **settings)]
 
 
-def series(rows, columns, share, seed=0):
+def series(rows, columns, autocorrelation, seed=0):
     values = np.random.default_rng(seed).normal(size=(rows, columns))
     for row in range(1, rows):
-        values[row] += share * values[row - 1]
+        values[row] += autocorrelation * values[row - 1]
     return values
 
 
-@pytest.mark.parametrize("share", [0.8, -0.8])
-def test_rows_that_follow_one_another(share):
-    X = series(300, 3, share)
+@pytest.mark.parametrize("autocorrelation", [0.8, -0.8])
+def test_rows_that_follow_one_another(autocorrelation):
+    X = series(300, 3, autocorrelation)
     assert names_of(X) == ["rows_follow"]
     assert "rows_follow" not in names_of(np.random.default_rng(1).permutation(X))
-    np.testing.assert_allclose(lag_correlations(X), share, atol=0.15)
+    np.testing.assert_allclose(lag_correlations(X), autocorrelation, atol=0.15)
 
 
 def test_a_table_that_was_sorted_has_independent_rows():
@@ -51,7 +51,7 @@ def test_several_populations():
     assert names_of(X) == []
     X[second] += [2, -2, 2, 2, -2, 2]
     assert names_of(X) == ["several_populations"]
-    # A column that tells the populations apart leaves nothing unexplained.
+    # A column that identifies the populations explains their difference.
     assert names_of(np.column_stack([X, second])) == ["binary"]
 
 

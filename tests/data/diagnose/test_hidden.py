@@ -1,4 +1,4 @@
-"""Hidden common causes: found where four effects or more share one, not where arcs suffice."""
+"""Hidden common causes are reported if at least four variables share one, unless arcs suffice."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ ROWS = 1000
 
 
 def one_cause(seed=0):
-    """Eight columns: five effects of a hidden cause, and a chain of three beside them."""
+    """Eight columns: five effects of one hidden cause, and a separate chain of three variables."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(ROWS, 8))
     X[:, :5] += random.normal(size=(ROWS, 1)) * [1, -1, 1.2, 0.8, 1]
@@ -22,7 +22,7 @@ def one_cause(seed=0):
 
 
 def dense_graph(seed=0):
-    """Eight columns with arcs between most pairs, and nothing hidden."""
+    """Eight columns with arcs between most pairs and no hidden cause."""
     random = np.random.default_rng(seed)
     weights = np.triu(random.uniform(0.5, 1.5, (8, 8)) * random.choice([-1, 1], (8, 8)), 1)
     weights *= random.random((8, 8)) < 0.7
@@ -107,7 +107,7 @@ def test_groups_have_five_of_six_arcs():
 
 
 def test_the_likelihood_is_that_of_the_implied_covariance():
-    """Of four effects of one hidden cause, whose covariance is written down directly."""
+    """The covariance of four effects of one hidden cause is computed directly."""
     loadings, noise = np.array([0.9, -0.7, 0.5, 0.6]), np.array([0.3, 0.5, 0.8, 0.6])
     weights = np.zeros((5, 5))
     weights[4, :4] = loadings
@@ -121,13 +121,13 @@ def test_the_likelihood_is_that_of_the_implied_covariance():
 
 
 def test_a_group_gains_what_one_factor_is_worth():
-    """Exact one-factor correlations: nothing is lost but six arcs' price against four."""
+    """With exact one-factor correlations, four loadings replace six arcs: two penalties less."""
     loadings = np.array([0.8, 0.7, -0.6, 0.5])
     correlations = np.outer(loadings, loadings)
     np.fill_diagonal(correlations, 1.0)
     equations = Equations(correlations, [[], [0], [0, 1], [0, 1, 2]], 1000.0, 7.0)
     groups = gains_of(np.array([[0, 1, 2, 3]]), equations)
-    assert groups.gains[0] == pytest.approx(2 * 7.0, abs=0.2)  # EM stops a little short
+    assert groups.gains[0] == pytest.approx(2 * 7.0, abs=0.2)  # EM stops just before it converges
     np.testing.assert_allclose(np.abs(groups.loadings[0]), np.abs(loadings), atol=0.03)
 
 

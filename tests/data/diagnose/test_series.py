@@ -1,4 +1,4 @@
-"""Findings about time series: what changes, wanders or repeats is named, and little else."""
+"""Findings about time series: change points, wandering and repetition, with few false alarms."""
 
 import numpy as np
 import pytest

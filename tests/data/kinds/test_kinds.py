@@ -1,4 +1,4 @@
-"""Kinds of columns: inferred from numbers, said by the user, matched by label."""
+"""Kinds of columns: inferred from the values, or set by the user and matched by label."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ ROWS = 60
 
 
 def table_of(**columns):
-    """A table of numbers with names."""
+    """A numeric table with named columns."""
     return Table(np.column_stack([np.asarray(one, float) for one in columns.values()]), [*columns])
 
 
@@ -68,7 +68,7 @@ def test_few_rows_say_nothing():
 
 def test_a_decided_table_is_not_examined_again():
     whole = with_kinds(numbers())
-    part = whole.of_rows(np.flatnonzero(whole.X[:, 3] < 3))  # two scores are left
+    part = whole.of_rows(np.flatnonzero(whole.X[:, 3] < 3))  # two distinct scores remain
     assert with_kinds(part).kinds == whole.kinds
 
 

@@ -1,4 +1,4 @@
-"""Knowledge says what it says: contradictions are refused by name, the rest becomes arrays."""
+"""Knowledge: contradictions raise an error that names them, the rest is converted to arrays."""
 
 import json
 from itertools import pairwise
@@ -132,7 +132,7 @@ EXAMPLE = Knowledge(
 def test_files_say_the_same(tmp_path):
     facts = EXAMPLE.facts()
     (tmp_path / "known.json").write_text(json.dumps(facts))
-    (tmp_path / "known.yaml").write_text(json.dumps(facts))  # YAML holds JSON
+    (tmp_path / "known.yaml").write_text(json.dumps(facts))  # JSON is valid YAML
     lines = [f"{name} = {json.dumps(value)}" for name, value in facts.items()]
     (tmp_path / "known.toml").write_text("\n".join(lines))
     (tmp_path / "known.csv").write_text(

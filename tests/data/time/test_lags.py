@@ -1,4 +1,4 @@
-"""Lagged tables: windows stay within a series, and no arc leads into the past."""
+"""Lagged tables: a window never spans two series, and no arc points into the past."""
 
 import numpy as np
 import pandas as pd

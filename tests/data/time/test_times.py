@@ -1,4 +1,4 @@
-"""Times of rows: numbers, dates and texts of dates give the same order and steps."""
+"""Row times given as numbers, dates or date strings yield the same order and steps."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""Knowledge of variables becomes knowledge of the columns of a window."""
+"""Knowledge about variables is translated to the columns of a window."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ WINDOW = Window(("a", "b", "c"), 2)
 
 
 def possible(**known):
-    """Arcs that may exist: sets of (cause, effect) names."""
+    """The arcs that the knowledge allows, as (cause, effect) pairs of names."""
     columns = list(WINDOW.columns)
     support = WINDOW.knowledge(Knowledge(**known)).bounds(columns).support
     return {(columns[u], columns[v]) for u, v in np.argwhere(support)}

@@ -1,6 +1,6 @@
-"""Partial ancestral graphs by definition: list all ancestral graphs, compare independences.
+"""Partial ancestral graphs by definition: list all ancestral graphs and compare independences.
 
-Nothing here uses the package: separation is decided path by path, and the class is listed.
+Independent of the package: separation is decided path by path, and the class is enumerated.
 """
 
 import itertools
@@ -75,7 +75,7 @@ def colliders(marks: np.ndarray) -> set[tuple[int, int, int]]:
 
 
 def class_of(marks: np.ndarray) -> list[np.ndarray]:
-    """All maximal ancestral graphs of → and ↔ with the independences of a given one."""
+    """All maximal ancestral graphs of → and ↔ with the same independences as the given one."""
     edges = np.argwhere(np.triu(marks != 0)).tolist()
     wanted, outer = independences(marks, list(range(len(marks)))), colliders(marks)
     members = []

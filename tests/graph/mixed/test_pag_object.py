@@ -1,4 +1,4 @@
-"""A partial ancestral graph as lists, text, networkx, DOT and files."""
+"""A partial ancestral graph as lists, as text, in networkx, in DOT and in files."""
 
 import networkx as nx
 import numpy as np

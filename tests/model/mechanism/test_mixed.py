@@ -1,4 +1,4 @@
-"""Networks of blocks of inputs with several outputs, and their likelihood."""
+"""Networks whose inputs are blocks of columns, with several outputs, and their likelihood."""
 
 import jax
 import numpy as np
@@ -114,4 +114,5 @@ def test_slopes_equal_finite_differences_and_unused_outputs_have_none():
     products = jax.tree.map(lambda slope, step: np.sum(slope * step), slopes, along)
     expected = float(sum(jax.tree.leaves(products)))
     assert float(ends[0] - ends[1]) / 2e-6 == pytest.approx(expected, rel=1e-5)
-    assert not np.any(slopes["functions"]["output"]["weights"][[0, 2], :, 1])  # one output each
+    # The first and the third variable have only one output each.
+    assert not np.any(slopes["functions"]["output"]["weights"][[0, 2], :, 1])

@@ -73,7 +73,7 @@ def test_the_formula_of_one_hidden_layer():
 
 
 def test_later_layers_are_local():
-    """The second hidden layer of a network depends only on its own first one."""
+    """The second hidden layer of a variable's network depends only on its own first layer."""
     arcs, functions = drawn(MLP((4, 3)), 5)
     x = np.random.default_rng(0).normal(size=(6, 5))
     before = forward(x, arcs, functions, np.tanh)
@@ -134,5 +134,5 @@ def test_the_norm_of_masked_inputs_is_the_gate():
     mechanism = MaskedMLP((6,))
     gates, functions = drawn(mechanism, 5)
     gates = gates * np.random.default_rng(0).normal(size=gates.shape)
-    # float32 rounding of a sum of six squares.
+    # Tolerance for float32 rounding of a sum of six squares.
     np.testing.assert_allclose(mechanism.strength(gates, functions), np.abs(gates), rtol=1e-5)

@@ -1,4 +1,4 @@
-"""Ancestral graphs of best score: their likelihood, and the hidden causes that it shows."""
+"""Search for ancestral graphs: their likelihood, and the hidden causes that they reveal."""
 
 from itertools import combinations
 
@@ -16,7 +16,7 @@ from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import default_penalty, gaussian_total
 
-# 0 → 1 ← hidden 4 → 2 ← 3: a and d show that b and c only have a common cause.
+# 0 → 1 ← hidden 4 → 2 ← 3: variables 0 and 3 reveal that 1 and 2 only have a common cause.
 HIDDEN = np.zeros((5, 5))
 HIDDEN[0, 1] = HIDDEN[4, 1] = HIDDEN[4, 2] = HIDDEN[3, 2] = 1.0
 TRUTH = pag_of_ancestral_graph(ancestral_graph(HIDDEN, range(4)))
@@ -76,7 +76,7 @@ def test_the_score_of_a_dag_is_that_of_the_order_search():
 
 
 def maximal_likelihood(correlations: np.ndarray, graph: AncestralGraph) -> float:
-    """The same by a general minimiser over all coefficients and covariances of noise."""
+    """Maximise the likelihood numerically over all coefficients and noise covariances."""
     d = len(correlations)
     arrows = [(u, v) for v, up in enumerate(graph.parents) for u in sorted(up)]
     spouses = [(u, v) for v, both in enumerate(graph.spouses) for u in sorted(both) if u < v]
@@ -155,7 +155,7 @@ def test_tiers_give_arrowheads_and_required_arcs_arrows():
     moments = Moments.of(sample(weights, 1000))
     support = np.triu(np.ones((3, 3), np.bool_), 1)
     by_tiers = pag_by_score(moments, weights != 0, support=support)
-    # Once 0 ∘→ 1 is known, 1 is no collider: 1 → 2.
+    # Given 0 ∘→ 1, variable 1 is not a collider, so 1 → 2.
     assert (by_tiers[0, 1], by_tiers[1, 0]) == (ARROW, CIRCLE)
     assert (by_tiers[1, 2], by_tiers[2, 1]) == (ARROW, TAIL)
     by_requirement = pag_by_score(moments, weights != 0, required=weights != 0)
@@ -194,7 +194,7 @@ def test_copies_of_a_column_do_no_harm():
 
 @pytest.mark.parametrize(("rest", "mark"), [(0.0, TAIL), (0.05, CIRCLE)])
 def test_a_doubtful_absence_supports_no_tail(rest, mark):
-    """0 ∘→ 1, so 1 → 2 if 0 and 2 are not joined: said only if they are clearly independent."""
+    """0 ∘→ 1 implies 1 → 2 unless 0 and 2 are adjacent; it takes clear independence to say so."""
     correlations = np.array([[1.0, 0.5, 0.25 + rest], [0.5, 1.0, 0.5], [0.25 + rest, 0.5, 1.0]])
     rows, zeros = np.array([1000.0]), np.zeros((1, 3))
     moments = Moments(correlations[None], np.zeros(3, np.int64), rows, zeros, zeros + 1)

@@ -11,7 +11,7 @@ Columns = NDArray[np.float64]
 
 
 def residual(a: Columns, b: Columns) -> Columns:
-    """Standardised residual of a on b, both of mean 0."""
+    """Standardised residual of a on b, both centred."""
     rest = a - (a @ b) / (b @ b) * b
     return np.asarray(rest / rest.std())
 

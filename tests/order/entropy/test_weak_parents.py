@@ -21,12 +21,12 @@ def test_rows_that_count_twice_are_two_rows():
     counted = np.ones(300)
     counted[:100] = 2
     doubled = scores_of(np.concatenate([r, r[:100]]), np.ones(400))[:300]
-    # The quartiles, which choose the width of the kernel, are those of distinct rows.
+    # Not exactly 1: the kernel width depends on the quartiles of the rows without their weights.
     assert np.corrcoef(scores_of(r, counted), doubled)[0, 1] > 0.999
 
 
 def weak_table(seed):
-    """Exponential noise, and an arc whose correlation is too small to be sure of."""
+    """Exponential noise, and an arc 0 → 2 whose correlation is too small to be significant."""
     X = np.random.default_rng(seed).exponential(size=(200, 3))
     X[:, 1] += 0.8 * X[:, 0]
     X[:, 2] += 0.17 * X[:, 0]

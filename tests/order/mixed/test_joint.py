@@ -16,7 +16,7 @@ KINDS = [ColumnKind("categorical", tuple("abc"[:count])) for count in (2, 3, 2, 
 
 
 def drawn(n=600, seed=0):
-    """a and b act on c jointly, almost as an exclusive or; d follows c."""
+    """a and b affect c jointly, almost like an exclusive or; d is an effect of c."""
     random = np.random.default_rng(seed)
     a, b = random.integers(0, 2, n), random.integers(0, 3, n)
     shares = np.array([[0.15, 0.8, 0.3], [0.9, 0.25, 0.5]])

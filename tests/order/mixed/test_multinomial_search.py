@@ -10,7 +10,7 @@ KINDS = (ColumnKind("continuous"), ColumnKind("categorical", ("a", "b", "c")), C
 
 
 def table(n=600):
-    """A number decides levels, which decide a binary variable."""
+    """A numeric cause of a variable with three levels, which is the cause of a binary one."""
     random = np.random.default_rng(0)
     x = random.normal(size=n)
     utilities = np.outer(x, [2.0, 0.0, -1.5]) + random.gumbel(size=(n, 3))

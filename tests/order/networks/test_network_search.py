@@ -1,4 +1,4 @@
-"""Search near an order of networks: better orders, never a worse graph, knowledge respected."""
+"""Search near an order of networks: better orders, never a worse graph, knowledge obeyed."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ QUICK = SearchEffort(rows=150)
 
 
 def sample(seed: int, n: int = 200) -> np.ndarray:
-    """Rows of a graph of joint functions, standardised, so that no size tells the order."""
+    """Standardised rows of a nonlinear model, so that no variance reveals the order."""
     X = np.random.default_rng(seed).normal(size=(n, D))
     X[:, 2] = 2 * np.sin(X[:, 0] + X[:, 1]) + 0.4 * X[:, 2]
     X[:, 3] = 2 * np.tanh(2 * X[:, 1]) + 0.4 * X[:, 3]
@@ -49,13 +49,13 @@ def test_the_best_start_is_kept_and_the_end_is_no_worse() -> None:
     X = sample(3)
     problem = NetworkProblem(X, BACKWARDS)
     starts = [(BACKWARDS, NOTHING), (np.arange(D), TRUTH)]
-    # With the default of 8 steps the minimiser has not converged: SciPy 1.15 and 1.17 end 4 apart.
+    # The default of 8 steps does not reach convergence: SciPy 1.15 and 1.17 differ by 4.
     converged = SearchEffort(rows=QUICK.rows, steps=20)
     found = search_by_evidence(problem, starts, effort=converged, workers=1)
     bad, good = found.start_costs
     assert found.cost <= good < bad
     families = Families(problem, converged)
-    # Grown families are no worse than those of the truth.
+    # The grown families are about as good as those of the true graph, or better.
     assert good <= families.total(families.of(TRUTH)) + 0.1
 
 

@@ -1,4 +1,4 @@
-"""Pruned networks: the right arcs, always a DAG, whatever the units, knowledge respected."""
+"""Pruned networks: the right arcs, always a DAG, the same in any units, knowledge obeyed."""
 
 import itertools
 
@@ -22,7 +22,7 @@ for tail, head in [(0, 2), (1, 2), (1, 3), (2, 4), (3, 4)]:
 
 
 def sample(seed: int, n: int = 300) -> np.ndarray:
-    """Rows of a graph of sines and squashed sums."""
+    """Rows of a model of sines and hyperbolic tangents."""
     X = np.random.default_rng(seed).normal(size=(n, D))
     X[:, 2] += 2 * np.sin(X[:, 0] + X[:, 1])
     X[:, 3] += 2 * np.tanh(2 * X[:, 1])
@@ -31,7 +31,7 @@ def sample(seed: int, n: int = 300) -> np.ndarray:
 
 
 def strengths_of(seed: int) -> np.ndarray:
-    """Strengths in which every arc is a candidate."""
+    """Random strengths that make every arc a candidate."""
     return np.random.default_rng(seed).uniform(0.5, 1, size=(D, D))
 
 
@@ -56,7 +56,7 @@ def test_a_small_graph_is_recovered_from_its_order(order: list[int]) -> None:
 def test_an_arc_that_the_order_forbids_is_added() -> None:
     strengths = strengths_of(1)
     strengths[0, 2] = 0
-    strengths[2, 0] = 0  # the learner saw nothing between the two
+    strengths[2, 0] = 0  # the learner found no arc between the two
     pruned = prune_networks(sample(1), strengths, [1, 2, 0, 3, 4])
     np.testing.assert_array_equal(pruned.adjacency, TRUTH)
     assert pruned.changed == 1
@@ -128,7 +128,7 @@ def test_only_supported_arcs_exist() -> None:
 
 def test_required_arcs_stay_and_their_order_holds() -> None:
     required = np.zeros((D, D), dtype=bool)
-    required[4, 0] = required[0, 1] = True  # false, useless, and against the order
+    required[4, 0] = required[0, 1] = True  # a false arc, a useless one, both against the order
     pruned = prune_networks(sample(3), strengths_of(3), range(D), required=required)
     assert pruned.adjacency[4, 0]
     assert pruned.adjacency[0, 1]
@@ -140,11 +140,11 @@ def test_rows_that_do_not_count_are_left_out() -> None:
     X = sample(4, n=600)
     counted = np.ones_like(X)
     counted[300:, 3] = 0
-    X[300:, 3] = np.random.default_rng(0).normal(size=300)  # set by hand
+    X[300:, 3] = np.random.default_rng(0).normal(size=300)  # set by intervention
     pruned = prune_networks(X, strengths_of(4), range(D), counted=counted)
     assert np.flatnonzero(pruned.adjacency[:, 3]).tolist() == [1]
     changed = X.copy()
-    changed[300:, 3] += 5 * X[300:, 0]  # an arc that these rows alone would show
+    changed[300:, 3] += 5 * X[300:, 0]  # an arc that only these rows would show
     assert not prune_networks(changed, strengths_of(4), range(D), counted=counted).adjacency[0, 3]
     assert prune_networks(changed, strengths_of(4), range(D)).adjacency[0, 3]
 
@@ -162,7 +162,7 @@ def test_a_variable_that_never_counts_has_only_required_inputs() -> None:
 
 def test_units_do_not_matter() -> None:
     X, strengths = sample(6), strengths_of(6)
-    strengths[0, 2] = 0.04  # near the cut
+    strengths[0, 2] = 0.04  # near the threshold for candidates
     units = 2.0 ** np.array([-9, 3, 12, 0, -4])
     plain = prune_networks(X, strengths, [1, 0, 2, 3, 4])
     networks = prune_networks(X * units, strengths / units[:, None], [1, 0, 2, 3, 4])

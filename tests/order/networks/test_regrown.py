@@ -1,4 +1,4 @@
-"""Families grown again on more rows: weak arcs are found, and what is known is obeyed."""
+"""Families regrown on more rows: weak arcs are found, and knowledge is obeyed."""
 
 import numpy as np
 import pytest

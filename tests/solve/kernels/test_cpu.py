@@ -1,4 +1,4 @@
-"""The compiled CPU loops take the steps of the reference loop, and implement what they declare."""
+"""The compiled CPU loops match the reference loop, for every feature that they declare."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ RECIPES = {
 every_kernel = pytest.mark.parametrize("name", RECIPES)
 
 
-def chosen(recipe, problem=None, platform="cpu"):
+def chosen_backend(recipe, problem=None, platform="cpu"):
     return choose_backend((problem or Problem(make_table(), SETTINGS, 0)).task(recipe, 1, platform))
 
 
@@ -48,7 +48,7 @@ def chosen(recipe, problem=None, platform="cpu"):
 def test_it_is_chosen_for_its_recipe_at_any_batch_size(name):
     for size in (64, 7, None):
         recipe = replace(RECIPES[name], batch_size=size)
-        assert chosen(recipe).name == name
+        assert chosen_backend(recipe).name == name
 
 
 @every_kernel
@@ -63,12 +63,12 @@ def test_it_is_chosen_for_its_recipe_at_any_batch_size(name):
     ids=["structure subclassed", "structure", "objective", "schedule"],
 )
 def test_another_part_goes_to_the_reference_loop(name, part):
-    assert chosen(replace(RECIPES[name], **part)) is REFERENCE
+    assert chosen_backend(replace(RECIPES[name], **part)) is REFERENCE
 
 
 @pytest.mark.parametrize("mechanism", [MLP((4, 3)), MLP((4,), "tanh"), MaskedMLP((4,))], ids=repr)
 def test_other_networks_go_to_the_reference_loop(mechanism):
-    assert chosen(cosmo_recipe(mechanism)) is REFERENCE
+    assert chosen_backend(cosmo_recipe(mechanism)) is REFERENCE
 
 
 @every_kernel
@@ -79,7 +79,7 @@ def test_other_problems_go_to_the_reference_loop(name):
         Problem(table, SETTINGS, 0, required=square),
         Problem(table.astype(np.float64), SETTINGS, 0),
     ):
-        assert chosen(recipe, problem) is REFERENCE
+        assert chosen_backend(recipe, problem) is REFERENCE
     assert not any(
         backend.implements(Problem(table, SETTINGS, 0).task(recipe, 1, "gpu"))
         for backend in cpu.BACKENDS
@@ -87,7 +87,7 @@ def test_other_problems_go_to_the_reference_loop(name):
 
 
 def lanes(*given: str, counted_columns: int = 10, n: int = 150, d: int = 10) -> list[Problem]:
-    """Three problems with different settings and, if asked for, different optional inputs."""
+    """Three problems with different settings and with the given optional inputs."""
     random = np.random.default_rng(4)
     tables = [make_table(n, d), make_table(n, d, seed=1)]
     other = {**SETTINGS, "lambda1": 1e-2, "learning_rate": 2e-3, "shift": 3e-3}
@@ -95,10 +95,10 @@ def lanes(*given: str, counted_columns: int = 10, n: int = 150, d: int = 10) -> 
     for seed, settings in enumerate((SETTINGS, other, SETTINGS)):
         arrays = {
             "support": random.random((d, d)) < 0.6,
-            # Weights, and a fifth of the entries set by intervention.
+            # Random row weights, with a fifth of the entries set by intervention.
             "counted": random.random((n, counted_columns))
             * (random.random((n, counted_columns)) < 0.8),
-            # Three tiers, and variables in none.
+            # Three tiers, and variables without a tier.
             "gaps": longest_chains(in_tiers(random.integers(0, 4, d))),
         }
         kept = {name: arrays[name] for name in given}
@@ -107,12 +107,12 @@ def lanes(*given: str, counted_columns: int = 10, n: int = 150, d: int = 10) -> 
 
 
 def in_tiers(tiers: np.ndarray) -> np.ndarray:
-    """(d, d) bool: u is in an earlier tier than v; the variables of the last tier are free."""
+    """(d, d) bool: u is in an earlier tier than v; the last tier means no tier."""
     return (tiers[:, None] < tiers) & (tiers < tiers.max())
 
 
 def with_all_features(problem: Problem) -> Problem:
-    """The same problem with all optional inputs, so that the reference loop is compiled once."""
+    """Add neutral values of all optional inputs, so that the reference loop compiles once."""
     n, d = problem.data.shape
     support = np.ones((d, d)) if problem.support is None else problem.support
     counted = np.ones((n, d)) if problem.counted is None else problem.counted
@@ -129,7 +129,7 @@ FEATURES = [(), ("support",), ("counted",), ("gaps",), ("support", "counted", "g
     ("given", "columns"), [*((given, 10) for given in FEATURES), (("counted",), 1)], ids=str
 )
 def test_steps_are_those_of_the_reference_loop(name, given, columns):
-    # 34 rounds of 3 steps, the last batch of rows short.
+    # 34 rounds of 3 steps; the last mini-batch is short.
     problems = lanes(*given, counted_columns=columns)
     recipe = RECIPES[name]
     batch = make_batch(problems, recipe)
@@ -171,7 +171,7 @@ def test_pieces_and_neighbours_do_not_matter(name, given):
 
 @every_kernel
 def test_values_in_rows_that_do_not_count_do_not_matter(name):
-    """Values in rows of weight zero change nothing."""
+    """Values in rows of weight zero do not affect the result."""
     table, recipe = make_table(), RECIPES[name]
     counted = np.ones((150, 1))
     counted[::3] = 0
@@ -188,8 +188,8 @@ def test_values_in_rows_that_do_not_count_do_not_matter(name):
     np.testing.assert_allclose(plain.loss, other.loss, rtol=1e-5)
 
 
-# Under the likelihood, a variable without residuals counts as predicted exactly.
-LOSS_OF_NOTHING = {"numba-mlp-likelihood": pytest.approx(np.log(SMALLEST_VARIANCE))}
+# Under the likelihood, a variable without residuals is treated as predicted exactly.
+LOSS_WITHOUT_ROWS = {"numba-mlp-likelihood": pytest.approx(np.log(SMALLEST_VARIANCE))}
 
 
 @every_kernel
@@ -199,7 +199,7 @@ def test_batches_in_which_nothing_counts_give_no_loss(name):
     batch = make_batch([problem], RECIPES[name])
     before = jax.tree.map(np.array, batch.backend.start(batch).parameters)
     state = run_rounds(batch.backend, batch, 0, 3)
-    assert state.loss.tolist() == [LOSS_OF_NOTHING.get(name, 0.0)]
+    assert state.loss.tolist() == [LOSS_WITHOUT_ROWS.get(name, 0.0)]
     assert jax.tree.all(jax.tree.map(np.array_equal, state.parameters, before))
 
 

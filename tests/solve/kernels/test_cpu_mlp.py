@@ -1,4 +1,4 @@
-"""The compiled loop for networks takes the paper's steps, in any order of variables."""
+"""The compiled loop for networks takes the paper's steps, for any order of the variables."""
 
 import jax
 import numpy as np
@@ -61,7 +61,7 @@ def test_steps_are_those_of_the_paper(backend):
 
 
 def permuted(parameters, order):
-    """Parameters of the problem whose variable i is this one's variable order[i]."""
+    """Parameters of the permuted problem, whose variable i is variable order[i] here."""
     functions = jax.tree.map(lambda value: value[:, order], parameters["functions"])
     if "directions" in functions:
         functions["directions"] = functions["directions"][:, :, order]
@@ -83,13 +83,13 @@ def test_permuting_variables_and_start_permutes_the_answer(mechanism):
             make_batch([Problem(np.ascontiguousarray(data), SETTINGS, 3)], cosmo_recipe(mechanism))
             for data in (table, table[:, order])
         )
-        # NumPy arrays both times: one program serves.
+        # NumPy arrays in both runs, so that they share one program.
         start = jax.tree.map(np.array, batch.start())
         plain = run_rounds(REFERENCE, batch, 0, 34, state=start)
         state = start._replace(parameters=permuted(start.parameters, order))
         other = run_rounds(REFERENCE, moved, 0, 34, state=state)
         expected = permuted(plain.parameters, order)
-        # Sums are taken in another order: rounding of 1e-16, grown over 102 steps.
+        # Sums are taken in another order: rounding errors of 1e-16 grow over 102 steps.
         for ours, theirs in zip(
             jax.tree.leaves(other.parameters), jax.tree.leaves(expected), strict=True
         ):

@@ -1,4 +1,4 @@
-"""The kernels for one large problem take the steps of the loop, for any division into tiles.
+"""The kernels for one large problem match the reference loop, for any division into tiles.
 
 Here they are interpreted on a CPU, which is slow, so most of these tests are nightly. `python
 benchmarks/gpu.py parity` makes the same comparison on a GPU.
@@ -26,10 +26,10 @@ from cosmodag.solve.kernels.gpu.tiles import move_arcs, predict
 
 CPU = jax.devices("cpu")[0]
 
-# Variables, rows, rows per step, and tiles: neither number of variables is a multiple of any tile,
-# both last batches are short, the second batch size takes two blocks of rows, and in the second
-# case tiles are visited five in turn, and then two. In the third a pass takes two rounds, of 33
-# steps and of 32, the last of them short.
+# Variables, rows, rows per step, and tiles. In the first two cases, the number of variables is not
+# a multiple of any tile and the last mini-batch is short. In the second, a mini-batch takes two
+# blocks of rows, and tiles are visited in groups of five, of which the last has two. In the
+# third, a pass takes two rounds, of 33 and of 32 steps, and the last mini-batch is short.
 SMALL = (40, 50, 16, Tiling(depth=16, width=32, splits=3, tall=16, wide=32, rows=16))
 LARGE = (
     130,
@@ -54,7 +54,7 @@ def advance(case, batch, state, first, last):
 
 
 def trimmed(state, d):
-    """Remove the padding of a state, and check that it is zero."""
+    """Remove the padding of a state and assert that it is zero."""
     groups = []
     for group in state[:3]:
         arcs = np.asarray(group["arcs"])
@@ -79,7 +79,7 @@ def some_counted(case, columns):
     return np.random.default_rng(2).integers(0, 3, (case[1], columns)).astype(np.float32)
 
 
-# Every case and every feature once, in few programs, because compilation takes most of the time.
+# Covers every case and feature with few programs, because compilation takes most of the time.
 PROBLEMS = {
     "nothing": (SMALL, 8, {}),
     "support": (SMALL, 4, {"support": some_support(SMALL)}),
@@ -101,8 +101,8 @@ PROBLEMS = {
     ],
 )
 def test_steps_are_those_of_the_reference_loop(case, rounds, given):
-    # Sums in another order differ in the last places of float32 (5e-8 here); Adam divides by the
-    # root of the second moment, so that a slip in any formula shows at the size of a step, 1e-3.
+    # Sums in another order differ in the last digits of float32 (5e-8 here). Adam divides by the
+    # root of the second moment, so an error in any formula changes the result by a step, 1e-3.
     batch = make(case, given)
     state = advance(case, batch, large.start(batch), 0, rounds)
     assert_same(state, REFERENCE.advance(batch, batch.start(), 0, rounds), 2e-6)
@@ -172,12 +172,12 @@ def test_moments_in_bfloat16_follow_those_in_float32():
     assert state.parameters["arcs"].dtype == jnp.float32
     arcs, expected = trimmed(state, SMALL[0]).parameters["arcs"], exact.parameters["arcs"]
     moved = np.linalg.norm(expected - batch.start().parameters["arcs"])
-    # Moments carry 8 bits, so each step errs by up to 2⁻⁸ of itself, up and down alike.
+    # Moments have 8 bits, so each step has a relative error of up to 2⁻⁸ with mean zero.
     assert np.linalg.norm(arcs - expected) < 2e-2 * moved
 
 
 def test_rounding_at_random_has_no_bias():
-    # A quarter of the way from 1 to the next bfloat16, 1 + 2⁻⁷: up in a quarter of the cases.
+    # A quarter of the way from 1 to the next bfloat16, 1 + 2⁻⁷: rounds up in a quarter of cases.
     value = jnp.full((64, 64), 1 + 2.0**-9)
     u = v = jnp.arange(64)
     shares = []
@@ -213,7 +213,8 @@ def test_implements_exactly_one_large_linear_problem_on_a_gpu():
 
 @pytest.mark.machine
 @pytest.mark.skipif(
-    jax.__version_info__ > (0, 10, 2), reason="newer JAX lowers to Triton only beside a GPU"
+    jax.__version_info__ > (0, 10, 2),
+    reason="newer JAX lowers to Triton only if there is a GPU",
 )
 @pytest.mark.parametrize("moments", [jnp.float32, jnp.bfloat16])
 @pytest.mark.parametrize("supported", [False, True], ids=["all arcs", "support"])
@@ -248,5 +249,5 @@ def test_kernels_lower_to_triton_at_a_hundred_thousand_variables(moments, suppor
     assert text.count("triton") >= 2
     # H and both moments are updated in place.
     assert text.count("output_operand_alias<") == 3
-    # One byte per arc with a support, and no such array without one.
+    # With a support, an array of one byte per arc; without one, no such array.
     assert ("xi8>" in text) == supported

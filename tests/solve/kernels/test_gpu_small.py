@@ -1,4 +1,4 @@
-"""The kernel for many small problems takes the steps of the loop.
+"""The kernel for many small problems matches the reference loop.
 
 Here it is interpreted on a CPU, which is slow, so most of these tests are nightly. `python
 benchmarks/gpu.py parity` makes the same comparison on a GPU.
@@ -24,8 +24,8 @@ def advance(batch, state, first, last):
 
 
 def test_steps_are_those_of_the_reference_loop(batch):
-    # Three problems on two tables; 10 variables in a tile of 16, and a short last batch of rows.
-    # Sums in another order differ in the last places of float32; values are of size 100 at most.
+    # Three problems on two tables, with 10 variables in a tile of 16 and a short last mini-batch.
+    # Sums in another order differ in the last digits of float32; values are at most 100 in size.
     state = advance(batch, batch.start(), 0, 6)
     expected = REFERENCE.advance(batch, batch.start(), 0, 6)
     assert list(state.step) == [18, 18, 18]
@@ -47,7 +47,7 @@ def test_pieces_and_neighbours_make_no_difference(batch):
 
 @pytest.mark.nightly
 def test_a_pass_of_several_rounds(batch):
-    # 150 rows, two per step: rounds of 38 steps and of 37.
+    # 150 rows, two per step: rounds of 38 and of 37 steps.
     batch = replace(batch, recipe=replace(batch.recipe, batch_size=2))
     state = advance(batch, batch.start(), 0, 3)
     expected = REFERENCE.advance(batch, batch.start(), 0, 3)
@@ -75,7 +75,8 @@ def test_implements_exactly_small_linear_problems_on_a_gpu():
 
 @pytest.mark.machine
 @pytest.mark.skipif(
-    jax.__version_info__ > (0, 10, 2), reason="newer JAX lowers to Triton only beside a GPU"
+    jax.__version_info__ > (0, 10, 2),
+    reason="newer JAX lowers to Triton only if there is a GPU",
 )
 @pytest.mark.parametrize("d", [10, 64])
 def test_kernel_lowers_to_triton(d):

@@ -1,4 +1,4 @@
-"""Several devices give the result of one; they are simulated in another process."""
+"""Several devices give the same result as one; a subprocess simulates them."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ assert {shard.data.shape for shard in shards} == {(1, 12, 3)}
 for first, last in ((0, 4), (4, 20), (20, 34)):
     state = sharded.advance(batch, state, first, last)
 assert {s.data.shape for s in state.mean["arcs"].addressable_shards} == {(1, 12, 3)}
-# One program, however many pieces the run is divided into.
+# One program is compiled, into however many pieces the run is divided.
 assert traced == ["traced"], traced
 alone = REFERENCE.advance(batch, batch.start(), 0, 34)
 for group in ("arcs", "order"):

@@ -1,4 +1,4 @@
-"""Devices by name: the host is found without JAX, and accelerators are found by JAX."""
+"""Devices by name: the CPU is found without importing JAX, accelerators through JAX."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Available memory of the machine, and under the limits of control groups."""
+"""Available memory of the machine, also under the limits of control groups."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from cosmodag.solve.machine.memory import memory_left
 
 @pytest.fixture
 def system(tmp_path):
-    """Make a tree of control groups, and return the arguments of `memory_left`."""
+    """A function that makes a tree of control groups and returns arguments for `memory_left`."""
 
     def make(membership: str, files: dict[str, str]) -> tuple[Path, Path]:
         mount = tmp_path / "cgroup"
@@ -32,7 +32,7 @@ def system(tmp_path):
         ("0::/", {"memory.max": "1000", "memory.current": "3000"}, 0),
         ("0::/job/step", {"job/step/memory.max": "500", "job/step/memory.current": "100"}, 400),
         (
-            "0::/job/step",  # the limit of the group above applies too
+            "0::/job/step",  # the limit of the parent group applies too
             {
                 "job/step/memory.max": "max",
                 "job/step/memory.current": "50",
@@ -42,7 +42,7 @@ def system(tmp_path):
             200,
         ),
         (
-            "0::/docker/abc",  # a path outside of the container
+            "0::/docker/abc",  # a path outside the container
             {"memory.max": "3000", "memory.current": "1000"},
             2000,
         ),
@@ -60,7 +60,7 @@ def system(tmp_path):
             None,
         ),
         (
-            "0::/",  # the page cache of inactive files does not count
+            "0::/",  # the page cache of inactive files counts as available
             {
                 "memory.max": "3000",
                 "memory.current": "2900",

@@ -38,7 +38,7 @@ def blas_limits() -> list[int]:
 @pytest.fixture
 def two_threads():
     with threadpool_limits(2, user_api="blas"):
-        # As at the start of a process, when no thread controls the limits.
+        # Reset to the state of a new process, in which no thread controls the limits.
         getattr(OpenBLASController, "clear_controlling_thread", lambda **_: None)(force=True)
         before = blas_limits()
         assert before == [2] * len(before) != []
@@ -46,10 +46,10 @@ def two_threads():
 
 
 def in_turn(order: list[str]) -> list[list[int]]:
-    """Limits after each step, when fits in two threads, 'a' and 'b', enter and leave contexts."""
+    """BLAS limits after each step in which thread 'a' or 'b' enters or leaves its context."""
     contexts = {name: threads.blas_threads(1) for name in "ab"}
     seen = []
-    # The threads outlive the fits: while the first lives, threadpoolctl ignores other threads.
+    # The threads outlive the fits: as long as the first is alive, threadpoolctl ignores the others.
     with ThreadPoolExecutor(1) as a, ThreadPoolExecutor(1) as b:
         pools = {"a": a, "b": b}
         for step in order:
@@ -116,13 +116,13 @@ def test_eight_fits_at_once_leave_the_limits_as_they_were(two_threads):
     with warnings.catch_warnings(), ThreadPoolExecutor(8) as pool:
         warnings.simplefilter("ignore")
         assert len(list(pool.map(fit, range(8)))) == 8
-        # Checked while the pool is open, because a limit set by its first thread would then remain.
+        # Checked while the pool is open, when a limit set by its first thread would still apply.
         assert blas_limits() == two_threads
 
 
 @pytest.fixture
-def entered(monkeypatch):
-    """Limits that contexts set for all libraries, in order."""
+def limits_set(monkeypatch):
+    """The limits that contexts set for all libraries, in order."""
     asked, add = [], threads._SharedLimit.add
 
     def noted(self, limit):
@@ -144,7 +144,7 @@ def entered(monkeypatch):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_a_fit_of_a_small_table_enters_the_limit_once(two_threads, monkeypatch, entered, model):
+def test_a_fit_of_a_small_table_enters_the_limit_once(two_threads, monkeypatch, limits_set, model):
     limits = []
 
     def set_limit(library, threads):
@@ -153,31 +153,31 @@ def test_a_fit_of_a_small_table_enters_the_limit_once(two_threads, monkeypatch, 
 
     monkeypatch.setattr(threads, "_set_from_any_thread", set_limit)
     model.fit(np.random.default_rng(0).normal(size=(50, 4)))
-    assert entered == [1]
+    assert limits_set == [1]
     assert limits == [1] * len(two_threads) + two_threads
 
 
-def test_training_of_a_large_table_enters_its_own_limit_once(two_threads, monkeypatch, entered):
-    # Products of the whole table are large enough for two threads, those of a batch are not.
+def test_training_of_a_large_table_enters_its_own_limit_once(two_threads, monkeypatch, limits_set):
+    # Products with the whole table are large enough for two threads; those with a batch are not.
     monkeypatch.setattr(threads, "_WORTH_THREADS", 700.0)
     monkeypatch.setattr(threads, "cores", lambda: 2)
     X = np.random.default_rng(0).normal(size=(50, 4))
     Cosmo(epochs=20, batch_size=25, refine=None, random_state=0).fit(X)
-    assert entered == [2, 1]
+    assert limits_set == [2, 1]
 
 
-def test_a_context_in_another_is_entered_only_if_it_limits_more(two_threads, entered):
+def test_a_context_in_another_is_entered_only_if_it_limits_more(two_threads, limits_set):
     with threads.blas_threads(2):
         with threads.blas_threads(1), threads.blas_threads(2):
             assert blas_limits() == [1] * len(two_threads)
         assert blas_limits() == two_threads
         with threads.blas_threads(2):
             pass
-    assert entered == [2, 1]
+    assert limits_set == [2, 1]
     with threads.blas_threads(2):
-        assert entered == [2, 1, 2]  # the first was left: this one counts
+        assert limits_set == [2, 1, 2]  # the first context has exited, so this one sets a limit
 
 
-def test_a_limit_of_one_thread_does_not_stand_for_another(two_threads, entered):
+def test_a_limit_of_one_thread_does_not_stand_for_another(two_threads, limits_set):
     assert in_turn(["enter a", "enter b", "leave a", "leave b"])[2] == [1] * len(two_threads)
-    assert entered == [1, 1]
+    assert limits_set == [1, 1]

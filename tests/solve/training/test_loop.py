@@ -1,4 +1,4 @@
-"""The reference loop and the linear kernel take the steps of the paper, in any pieces."""
+"""The reference loop and the linear kernel take the paper's steps, however they are divided."""
 
 from functools import partial
 
@@ -40,7 +40,7 @@ def started(batch):
 
 @both_backends
 def test_steps_are_those_of_the_paper(backend):
-    # 34 rounds of 3 steps are 102 steps: float32 drifts from float64 by about 1e-6 in that many.
+    # 34 rounds of 3 steps are 102 steps, over which float32 drifts from float64 by about 1e-6.
     problem = Problem(make_table(), SETTINGS, seed=7)
     batch = make_batch([problem])
     expected = plain_adam(problem, started(batch), linear_gradients, 34)
@@ -58,7 +58,7 @@ def test_float64_agrees_with_plain_numpy_to_rounding():
         assert batch.backend is REFERENCE
         state = run_rounds(REFERENCE, batch, 0, 34)
         assert state.parameters["arcs"].dtype == np.float64
-        # Rounding of 1e-16 grows over 102 steps by Adam's division through small moments.
+        # Rounding errors of 1e-16 grow over 102 steps, because Adam divides by small moments.
         np.testing.assert_allclose(state.parameters["arcs"][0], expected["arcs"], atol=1e-10)
         np.testing.assert_allclose(state.parameters["order"][0], expected["order"], atol=1e-10)
 
@@ -100,7 +100,7 @@ def test_optional_inputs_of_ones_change_nothing(table):
 
 
 def test_required_arcs_are_not_shrunk(table):
-    # Nothing can be learnt from zeros, and λ₂ is zero: only λ₁ moves H.
+    # The data are zero and λ₂ is zero, so that only λ₁ moves H.
     settings = {**SETTINGS, "lambda2": 0.0}
     required = np.zeros((10, 10), bool)
     required[2, 5] = required[7, 1] = True
@@ -114,7 +114,7 @@ def test_required_arcs_are_not_shrunk(table):
 
 
 def test_bound_orders_hold_after_every_round(table):
-    # Against the order in which the table was made, so that the data pull the other way.
+    # The gaps contradict the order in which the table was generated.
     gaps = np.full((10, 10), -np.inf)
     gaps[9, 4], gaps[4, 0], gaps[9, 0] = 1, 1, 2
     batch = make_batch([Problem(table, SETTINGS, 0, gaps=gaps)])
@@ -151,7 +151,7 @@ def test_gradient_of_the_loss_against_finite_differences():
                     value[place] -= step
                 # Central differences in float64: truncation 1e-12, rounding 1e-16 / 1e-6.
                 assert (ends[0] - ends[1]) / 2e-6 == pytest.approx(float(slope[place]), abs=1e-7)
-        # The row of weight zero is no part of the mean.
+        # The row of weight zero is not part of the mean.
         assert float(loss(**parameters)) == pytest.approx(
             float(loss(**parameters, rows=8)), rel=1e-12
         )

@@ -1,4 +1,4 @@
-"""The row order: a permutation, the same on every device, and distributed as a random one."""
+"""The row order is a permutation, the same on every device, and looks uniformly random."""
 
 import jax
 import numpy as np
@@ -38,7 +38,7 @@ def test_a_pass_can_be_entered_anywhere(seed, n, data):
 def test_seed_and_epoch_both_matter():
     first = numba_order(0, 0, 1000)
     for other in (numba_order(0, 1, 1000), numba_order(1, 0, 1000)):
-        # A random permutation has one fixed point on average; ten are a 1e-7 event.
+        # A random permutation has one fixed point on average, and ten with probability 1e-7.
         assert np.count_nonzero(first == other) < 10
 
 
@@ -47,7 +47,7 @@ def test_every_place_is_equally_likely():
     orders = np.stack([numba_order(3, epoch, n) for epoch in range(epochs)])
     for place in range(n):
         counts = np.bincount(orders[:, place].astype(int), minlength=n)
-        # Ten fixed-seed tests: 1e-5 leaves a right shuffle room and no broken one.
+        # Ten tests with fixed seeds: at 1e-5, a correct shuffle passes and a broken one fails.
         assert stats.chisquare(counts).pvalue > 1e-5
 
 
@@ -63,5 +63,5 @@ def test_neighbouring_rows_do_not_stay_together():
     n = 1000
     order = np.concatenate([numba_order(5, epoch, n) for epoch in range(200)]).astype(int)
     steps = np.abs(np.diff(order))
-    # Neighbours stay neighbours in 2/n of all pairs if the order is random: 400 of 200,000.
+    # In a random order, 2/n of all pairs of neighbours stay neighbours: 400 of 200,000.
     assert 250 < np.count_nonzero(steps == 1) < 550

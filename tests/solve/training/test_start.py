@@ -1,4 +1,4 @@
-"""Training starts from the distributions of the paper."""
+"""Initial parameters follow the distributions of the paper."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from cosmodag.model.mechanism import MLP, Linear
 @pytest.mark.parametrize("shift", [1e-2, 0.3])
 def test_priorities_are_normal_with_a_deviation_of_the_shift_over_root_two(shift):
     start = cosmo_recipe().start(3, 1000, {**SETTINGS, "shift": shift})
-    # A fixed seed; other deviations, say the shift itself, give p-values below 1e-20.
+    # Another standard deviation, such as the shift itself, gives p-values below 1e-20.
     assert stats.kstest(np.asarray(start["order"]) / (shift / np.sqrt(2)), "norm").pvalue > 1e-3
 
 

@@ -1,4 +1,4 @@
-"""Training in pieces: history, progress, time, Ctrl-C, divergence."""
+"""Training in pieces: history, progress, time limit, Ctrl-C and divergence."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ def test_the_seconds_a_piece_may_take_change_nothing(batch):
             trained = train(replace(batch, chunk_seconds=seconds), batch.start(), 400, watch)
         found.append((pieces, trained))
     (short, first), (long, second) = found
-    # One round at a time, and from one record to the next.
+    # With three lanes: pieces of one round, and pieces of four rounds from record to record.
     assert set(short) == {3}
     assert max(long) == 12
     assert first.marks == second.marks == list(range(4, 401, 4))
@@ -121,5 +121,5 @@ def test_problems_of_different_shapes_are_solved_in_groups(table):
         (alone,) = solve_many(solver, [problems[1]], device="cpu", watch=watch)
     arcs = {one.place: one.solution.parameters["arcs"] for one in solved}
     assert np.array_equal(arcs[1], alone.solution.parameters["arcs"])
-    # Weights of one give the same sums as no weights, in another order.
+    # Weights of one give the same sums as no weights, but in another order.
     np.testing.assert_allclose(arcs[3], arcs[2], atol=1e-4)
