@@ -12,7 +12,7 @@ from cosmodag.stability import BootstrapResult
 def test_one_is_singular():
     with pytest.raises(DataError, match="has 1 row, but lags=1 needs"):
         lagged([[1.0], [2.0]], 1, series="ab")
-    with pytest.raises(DataError, match="has 3 rows, but 1 label: give one"):
+    with pytest.raises(DataError, match="has 3 rows, but 1 series label: give one"):
         lagged([[1.0], [2.0], [4.0]], 1, series="a")
     with pytest.raises(DataError, match="1 entry, but the table has 8 rows"):
         OrderSearch().fit(np.ones((8, 2)), interventions=["0"])

@@ -151,7 +151,7 @@ BAD = {
     "one column": (np.ones((3, 1)), {}, "n_features=1"),
     "NaN": (ROWS * np.nan, {}, "missing values .* in 'x0', 'x1'"),
     "infinite": (ROWS * np.inf, {}, "infinite values in 'x0', 'x1'"),
-    "too few names": (ROWS, {"names": ["a"]}, "2 columns but 1 names"),
+    "too few names": (ROWS, {"names": ["a"]}, "2 columns but was given 1 name:"),
     "same names": (ROWS, {"names": ["a", "a"]}, "more than one column named 'a'"),
     "empty name": (ROWS, {"names": ["a", ""]}, "column 2 .* no name"),
     "unknown option": (ROWS, {"missing": "ignore"}, "'error', 'drop' or 'keep'"),

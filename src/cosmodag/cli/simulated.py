@@ -172,7 +172,7 @@ def _draw_comparison(
         image = axes.imshow(
             weights[np.ix_(order, order)], cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="equal"
         )
-        axes.set_title(f"{label}: {counted(np.count_nonzero(weights), 'arc')}", color=_INK)
+        axes.set_title(f"{label}: {counted(int(np.count_nonzero(weights)), 'arc')}", color=_INK)
         axes.set_xlabel("effect")
         axes.set_xticks([])
         axes.set_yticks([])

@@ -105,7 +105,7 @@ def noise_dependence(
     >>> noise_dependence(np.column_stack([x, x + noise]), arc).refutes
     False
     >>> noise_dependence(np.column_stack([x, x + 0.3 * x**2 + noise]), arc).description
-    'curved relations in 1 of 1 arcs'
+    'curved relations in 1 of 1 arc'
     """
     tails, heads = sparse.csr_array(weights).nonzero()
     tests = arc_tests(X, X - X @ weights, tails.astype(np.intp), heads.astype(np.intp), counted)

@@ -75,7 +75,7 @@ class BootstrapResult:
         return np.full(shares.shape, np.nan) if self.doubts else shares
 
     def __repr__(self) -> str:
-        edges = np.count_nonzero(np.triu(self.edge_probabilities) >= _SURE)
+        edges = int(np.count_nonzero(np.triu(self.edge_probabilities) >= _SURE))
         arrows = np.count_nonzero(self.direction_probabilities >= _SURE)
         cause = {None: "", "time": ", stopped by max_time", "interrupt": ", interrupted"}
         found = (

@@ -72,11 +72,11 @@ def test_a_learner_finds_the_arcs_of_an_autoregression():
     [
         ({"lags": 0}, "must be 1 or more"),
         ({"lags": 5}, "without a gap has 4 rows"),
-        ({"lags": 1, "series": "ab"}, "2 labels of series for 4 rows"),
-        ({"lags": 1, "time": [1, 2]}, "2 times for 4 rows"),
+        ({"lags": 1, "series": "ab"}, "4 rows, but 2 series labels"),
+        ({"lags": 1, "time": [1, 2]}, "4 rows, but 2 times"),
         ({"lags": 1, "time": [1, 1, 2, 3]}, "same time: name the series"),
         ({"lags": 1, "time": [1, 1, 2, 3], "series": "aaab"}, "series 'a'.*: correct their times"),
-        ({"lags": 1, "names": ["a"]}, "1 names for 2 columns"),
+        ({"lags": 1, "names": ["a"]}, "2 columns, but 1 name:"),
         ({"lags": 1, "names": ["a", "a[t-1]"]}, "occurs twice"),
     ],
 )

@@ -119,7 +119,7 @@ def _sorted_series(
     """Return the rows of each series in time order, and the times of all rows."""
     labels = [0] * n if series is None else list(series)
     times = np.arange(n, dtype=np.float64) if time is None else as_times(time)
-    for what, number in (("label", len(labels)), ("time", len(times))):
+    for what, number in (("series label", len(labels)), ("time", len(times))):
         if number != n:
             raise DataError(
                 f"The table has {counted(n, 'row')}, but {counted(number, what)}: give one for "
