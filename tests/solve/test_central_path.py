@@ -264,7 +264,7 @@ def test_the_original_path_ends_at_a_dag():
     assert log_determinant_value_and_gradient(weights)[0] < 1e-4
     assert np.abs(weights).max() > 0.5
     assert np.all(np.diagonal(weights) == 0)
-    assert solver.recipes == ()
+    assert solver.trained_recipes == ()
 
 
 def test_the_stochastic_path_stays_in_its_domain():

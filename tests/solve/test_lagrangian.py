@@ -135,9 +135,9 @@ def test_what_is_trained_and_which_settings_are_read_follow_from_the_recipe():
     trained = free_recipe(Penalised(mean_squared_error, EXPONENTIAL))
     both = (QuasiNewton(), Stochastic())
     numbers = {"lambda1", "multiplier", "penalty", "rounds"}
-    assert Lagrangian(closed, both).recipes == ()
+    assert Lagrangian(closed, both).trained_recipes == ()
     assert Lagrangian(closed, both).needs == numbers
-    assert Lagrangian(trained, both).recipes == (trained,)
+    assert Lagrangian(trained, both).trained_recipes == (trained,)
     assert Lagrangian(trained, both).needs > numbers | {"learning_rate", "beta1"}
 
 

@@ -178,7 +178,7 @@ def _time_passes(cell: Cell, model: Any) -> Result:
     problems = model.problems_for(data - data.mean(axis=0))
     solver = model.solver_for(*data.shape)
     (plan,) = plan_many(solver, problems, model.device)
-    recipe = solver.recipes[0]
+    recipe = solver.trained_recipes[0]
     batch = plan.batch(recipe, problems, plan.batches[0])
     changed = recipe.needs - set(batch.settings)
     batch = batch.with_settings(**{name: _FIRST[name] for name in changed})

@@ -107,7 +107,7 @@ def _plan(
     shared = _shared_bytes([problems[index] for index in members])
     # Which backend is chosen, and so its memory, may depend on the number of problems per batch.
     for lanes in dict.fromkeys((len(members), 1)):
-        tasks = {r: first.task(r, lanes, device.platform) for r in solver.recipes}
+        tasks = {r: first.task(r, lanes, device.platform) for r in solver.trained_recipes}
         backends = {recipe: choose_backend(task) for recipe, task in tasks.items()}
         copies = max(solver.working_copies, *(b.working_copies for b in backends.values()), 0)
         devices = min((b.devices(tasks[r]) for r, b in backends.items()), default=1)

@@ -191,8 +191,6 @@ def _decide(
         with warnings.catch_warnings(record=True) as of_fit:
             warnings.simplefilter("always", CosmodagWarning)
             whole = _fitted(learner, given, max_time, result.seeds[0])
-        if whole.stopped_ == "interrupt":
-            raise KeyboardInterrupt
         if assumes_noise:
             result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
         learner.set_params(**whole.decided())

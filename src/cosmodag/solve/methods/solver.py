@@ -51,7 +51,7 @@ class Solver(ABC):
         return (self.recipe,)
 
     @property
-    def recipes(self) -> tuple[Recipe, ...]:
+    def trained_recipes(self) -> tuple[Recipe, ...]:
         """The recipes of the sub-problems that are solved by training, in order."""
         return tuple(recipe for recipe in self.all_recipes if self.minimiser_of(recipe).trains)
 
