@@ -74,7 +74,9 @@ def test_both_stages_of_a_batch(solver):
     own = {"lambda1": 0.0, "rounds": 2000.0}
     if solver is STOCHASTIC:
         own = {"learning_rate": 1e-2, "rounds": 60.0, "beta1": 0.9}
-    assert solver.trained_recipes == ((solver.preliminary, solver.recipe) if solver is STOCHASTIC else ())
+    assert solver.trained_recipes == (
+        (solver.preliminary, solver.recipe) if solver is STOCHASTIC else ()
+    )
     for solution in solve(solver, batch_of(solver.recipe, [own, own], also=[solver.preliminary])):
         assert solution.recipe == solver.recipe
         assert solution.converged
