@@ -56,7 +56,6 @@ def cells() -> list[Cell]:
         "two clusters of independent columns": ("clusters", "several_populations", {}),
         BEYOND[0]: ("clusters", "several_populations", {"second": 0.15}),
         "binary columns": ("binary", "binary", {}),
-        "counts": ("counts", "counts", {}),
         "a duplicate": ("copied", "duplicate", {"noise": 0.0}),
         "a near-duplicate, 1 % noise": ("copied", "near_duplicate", {"noise": 0.01}),
         "curved, y = x + .3 x²": ("curved", "curved", {}),
@@ -71,6 +70,8 @@ def cells() -> list[Cell]:
             settings = {"noise": noise, "units": units}
             name = f"clean, {noise}, {units}"
             found.append(Cell(SECTION, name, {"draw": "clean", "settings": settings}))
+    # Counts are modelled as counts: nothing is to be found.
+    found.append(Cell(SECTION, "counts", {"draw": "counts", "settings": {}}))
     return found
 
 
