@@ -188,11 +188,11 @@ def search(
         graph,
         total,
         start_score,
-        climb.moves,
-        climb.restarts,
-        climb.improved,
-        climb.ended_early,
-        is_polished,
+        moves=climb.moves,
+        restarts=climb.restarts,
+        improved=climb.improved,
+        ended_early=climb.ended_early,
+        is_polished=is_polished,
     )
 
 
