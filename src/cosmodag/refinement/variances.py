@@ -61,7 +61,7 @@ def common_scale(X: ArrayLike) -> str | None:
     >>> common_scale(X) is None
     True
     >>> common_scale(X / X.std(axis=0))
-    'their standard deviations are the same'
+    'at least half of their standard deviations are the same'
     """
     table = np.asarray(X, np.float64)
     columns = np.flatnonzero(np.ptp(table, axis=0) > 0)
@@ -71,7 +71,7 @@ def common_scale(X: ArrayLike) -> str | None:
     table = table[:, columns[::step]]
     for name, measure in _MEASURES.items():
         if _half_agree(measure(table)):
-            return f"their {name} are the same"
+            return f"at least half of their {name} are the same"
     if _equal_within_error(table):
         return "their standard deviations are the same within sampling error"
     return None
