@@ -238,6 +238,10 @@ def test_constant_and_duplicate_columns_and_few_rows(rows: int) -> None:
     assert np.isfinite(search(X, required=required).weights.data).all()
 
 
+def test_two_rows_show_no_arc() -> None:
+    assert not search(linear_table(2, 8, 5), weak_parents=True).weights.nnz
+
+
 def test_gaussian_tables_are_called_gaussian() -> None:
     random = np.random.default_rng(0)
     taken = [
