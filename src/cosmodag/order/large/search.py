@@ -127,7 +127,6 @@ class _Rounds:
         threads: int,
         should_stop: Stop,
     ) -> None:
-        self.problem = problem
         self.order = order
         self.random = random
         self.run = run
