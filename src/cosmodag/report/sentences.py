@@ -31,8 +31,8 @@ _HIDDEN = (
 
 _REFINED = {
     "prune": "The learnt order was kept; arcs that agree with it were chosen by evidence.",
-    "order": "Orders near the learnt one and near other starting orders were searched; the order "
-    "with the best score was kept, and its arcs were chosen by evidence.",
+    "order": "Orders near several starting orders were searched; the order with the best score was "
+    "kept, and its arcs were chosen by evidence.",
 }
 
 
@@ -272,7 +272,7 @@ def _starts(report: list[dict[str, Any]] | None) -> str | None:
     names = list(dict.fromkeys(str(start["start"]) for start in scored))
     shown = _join_first(names, "; ")
     before, after = float(chosen[0]["before"]), float(chosen[0]["after"])
-    moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
+    moves = f" in {counted(chosen[0]['moves'], 'move')}" if chosen[0].get("moves") else ""
     is_gain = after - before > 1e-9 * abs(after)  # not only rounding
     rose = f", whose score rose by {after - before:.4g}{moves}" if is_gain else ""
     return (

@@ -81,7 +81,10 @@ def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     if hasattr(model, "target_sets_"):
         was_set = model.target_sets_.any(axis=0)
         names = [str(name) for name, one in zip(model.names_, was_set, strict=True) if one]
-        yield "set", f"{name_list(names)} in some rows"
+        if dag.regimes is None:
+            yield "set", f"{name_list(names)} in some rows"
+        else:
+            yield "changes", f"{name_list(names) or 'no variable'} between the regimes"
     counts = Counter(model.arrow_basis_)
     named = [f"{basis} ({counts[basis]})" for basis in BASES if counts[basis]]
     yield "directions", f"rest on: {', '.join(named)}" if named else "none"

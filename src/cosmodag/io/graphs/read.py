@@ -153,7 +153,7 @@ def as_graph(graph: GraphLike) -> Graph:
 
 
 def is_model(graph: GraphLike) -> bool:
-    """Whether an object is a learner, whether fitted or not."""
+    """Whether an object is a learner, fitted or not."""
     return hasattr(type(graph), "edges_") and hasattr(type(graph), "arrow_basis_")
 
 

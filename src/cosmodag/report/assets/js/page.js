@@ -72,7 +72,7 @@ function fillStability() {
       ? "Probabilities are withheld, because the table contradicts an assumption of all these fits. " +
         found.doubts.join(" ")
       : `In at least 95% of them, the ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined ` +
-        `(p edge), and ${often(arcs.p_direction)} arcs had this direction, fixed by the equivalence ` +
+        `(p edge), and ${counted(often(arcs.p_direction), "arc")} had this direction, fixed by the equivalence ` +
         "class (p direction).") +
     (found.missed.length ? " These pairs were joined in most resamples, but not in the graph:" : "");
   const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
