@@ -95,6 +95,15 @@ def test_the_summary_of_an_empty_graph_says_so(table):
     assert "no arc found" in EmptyGraph().fit(table).summary()
 
 
+def test_the_summary_says_how_missing_values_were_treated(table):
+    table = table.copy()
+    table.iloc[3, 1] = np.nan
+    told = OrderSearch(random_state=0, missing="drop").fit(table).summary()
+    assert "119 rows, 5 columns; incomplete rows were dropped" in told
+    told = OrderSearch(random_state=0, missing="impute").fit(table).summary()
+    assert "120 rows, 5 columns; missing values were imputed" in told
+
+
 def test_the_summary_names_what_was_set_or_what_changes_between_regimes(table):
     where = ["d"] * 30 + [""] * 90
     told = OrderSearch(random_state=0).fit(table, interventions=where).summary()

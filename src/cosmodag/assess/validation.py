@@ -221,8 +221,8 @@ class Validation:
         )
         if self.same_rows:
             text += (
-                " The graph was learnt from the same rows, so that this test is lenient: test it on "
-                "new rows, or hold out a share of the rows of the fit (split=)."
+                " The graph was learnt from the same rows, so that this test is lenient: test it "
+                "on new rows, or hold out a share of the rows of the fit (split=)."
             )
         return text
 

@@ -102,8 +102,7 @@ class Evidence:
     @property
     def stability(self) -> dict[str, Any]:
         """Facts about the resamples, except the probabilities of arcs."""
-        doubts = list(self.doubts)
-        return {"resamples": self.resamples, "missed": self.missed, "doubts": doubts}
+        return {"resamples": self.resamples, "missed": self.missed, "doubts": list(self.doubts)}
 
     def table(self, model: "FittedGraph") -> "pd.DataFrame":
         """``model.arcs_``, with ``p_edge`` and ``p_direction`` if there are resamples."""

@@ -64,7 +64,11 @@ def _labelled(label: str, text: str) -> list[str]:
 
 def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     rows = f"{counted(len(model.residuals_), 'row')}, " if hasattr(model, "residuals_") else ""
-    missing = "; missing values were imputed" if hasattr(model, "missing_report_") else ""
+    missing = ""
+    if hasattr(model, "missing_report_"):
+        missing = "; missing values were imputed"
+        if getattr(model, "missing", None) == "drop":
+            missing = "; incomplete rows were dropped"
     yield "data", f"{rows}{counted(model.n_features_in_, 'column')}{missing}"
     yield "learner", " ".join(repr(model).split())
     stopped = model.stopped_
