@@ -38,7 +38,7 @@ class Evidence:
         Share of resamples in which the ends of each arc of ``edges_`` were joined; NaN if there
         are doubts.
     direction_probabilities
-        Share of resamples whose equivalence class has the arrow; NaN if there are doubts.
+        Share of resamples that direct each arc in the same way; NaN if there are doubts.
     resamples
         Number of resamples.
     doubts
