@@ -64,7 +64,7 @@ class MixedGraph:
     def possible_parents(self, x: int) -> Iterator[frozenset[int]]:
         """List the sets of parents that x has in the DAGs of the class, each once.
 
-        Some siblings S of x become parents, and the others children. Some DAG of the class has these
+        Some siblings S of x become parents, and the others children. A DAG of the class has these
         parents if and only if x becomes no new collider between unjoined parents, and no child of x
         points to S (Maathuis, Kalisch and Bühlmann 2009; with known arrows, Fang and He 2020).
 
