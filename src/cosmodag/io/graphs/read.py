@@ -147,8 +147,8 @@ def as_graph(graph: GraphLike) -> Graph:
             raise DataError(f"a matrix of weights is square, not of shape {matrix.shape}.")
         return Graph(numbered_names(matrix.shape[0]), matrix)
     raise DataError(
-        f"a {type(graph).__name__} is not a graph: give a fitted model, a networkx.DiGraph, a "
-        "square matrix of weights, a file, or the folder of a fit."
+        f"an object of type {type(graph).__name__} is not a graph: give a fitted model, a "
+        "networkx.DiGraph, a square matrix of weights, a file, or the folder of a fit."
     )
 
 
