@@ -63,15 +63,18 @@ def story_of(
 
 
 def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
-    arcs, d = model.edges_.nnz, model.n_features_in_
+    arcs, window = model.edges_.nnz, model.fitted_.window
+    variables = counted(model.n_features_in_, "variable")
+    if window is not None:
+        variables += f" ({window.d:,} at {window.lags + 1} times)"
     source = "" if rows is None else f" from {counted(rows, 'row')}"
     if not arcs:
         return (
-            f"No arc was found among {counted(d, 'variable')}{source}: the data give no evidence "
-            "that any of them depends on another."
+            f"No arc was found among {variables}{source}: the data give no evidence that any of "
+            "them depends on another."
         )
     verb = "was" if arcs == 1 else "were"
-    return f"{counted(arcs, 'arc')} among {counted(d, 'variable')} {verb} learnt{source}."
+    return f"{counted(arcs, 'arc')} among {variables} {verb} learnt{source}."
 
 
 def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
