@@ -98,7 +98,7 @@ def simulate(
     """Simulate a data set by name, for example n1000_d30_ER4_gauss.
 
     Writes the table (data.csv), the true arcs with their weights (truth.csv), and the name, the
-    seed and the versions (dataset.json).
+    seed and the version of cosmodag (dataset.json).
 
     Graphs: ER (Erdős–Rényi), SF (scale-free) or BP (bipartite), with k arcs per node.
 
