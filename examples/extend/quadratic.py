@@ -24,7 +24,7 @@ class Quadratic(Mechanism):
     """x̂ = c + x A + x² B, where the weights W (d, d, 2) hold A and B."""
 
     def start(self, key: jax.Array, d: int) -> tuple[jax.Array, Any]:
-        """Draw starting values of size 1/√d for A and B; c starts at zero."""
+        """Draw A and B with standard deviation 1/√(2d); c starts at zero."""
         return jax.random.normal(key, (d, d, 2)) / jnp.sqrt(2 * d), {"constants": jnp.zeros(d)}
 
     def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:

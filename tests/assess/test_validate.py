@@ -189,6 +189,7 @@ def test_shuffled_graphs_that_fit_as_well_are_counted_in_words():
     found = replace(validate_graph(arcs, X, shuffles=0), failing_share=0.1)
     one = replace(found, shuffled=np.array([0.1, *[0.5] * 39]))
     assert "1 of 40 graphs with shuffled names fits as well." in str(one)
+    assert "1 of 1 graph with" in str(replace(found, shuffled=np.array([0.1])))
     most = replace(found, shuffled=np.full(30, 0.05))
     assert "30 of 30 graphs with shuffled names fit as well: passing the tests" in str(most)
     contradicted = replace(most, independences=found.independences.assign(p_corrected=0.0))

@@ -40,7 +40,7 @@ def test_the_basis_of_a_graph_with_categories_is_a_sentence(table, tmp_path, cap
     data["d"] = np.array(["low", "middle", "high"])[np.digitize(data["d"], [-0.5, 0.5])]
     data.to_csv(tmp_path / "t.csv", index=False)
     assert main(["pag", str(tmp_path / "t.csv"), "-o", str(tmp_path / "out"), "--seed", "0"]) == 0
-    assert "\nBasis: read off the graph: its equations are not linear; files in" in (
+    assert "\nBasis: the graph alone, since its equations are not linear; files in" in (
         capsys.readouterr().out
     )
 

@@ -95,6 +95,26 @@ def test_the_summary_of_an_empty_graph_says_so(table):
     assert "no arc found" in EmptyGraph().fit(table).summary()
 
 
+def test_the_summary_says_how_missing_values_were_treated(table):
+    table = table.copy()
+    table.iloc[3, 1] = np.nan
+    told = OrderSearch(random_state=0, missing="drop").fit(table).summary()
+    assert "119 rows, 5 columns; incomplete rows were dropped" in told
+    told = OrderSearch(random_state=0, missing="impute").fit(table).summary()
+    assert "120 rows, 5 columns; missing values were imputed" in told
+
+
+def test_the_summary_names_what_was_set_or_what_changes_between_regimes(table):
+    where = ["d"] * 30 + [""] * 90
+    told = OrderSearch(random_state=0).fit(table, interventions=where).summary()
+    assert "'d' in some rows" in told
+    told = OrderSearch(random_state=0).fit(table, regimes=where, interventions=where).summary()
+    assert "in some rows" not in told
+    assert "changes     'd' between the regimes" in told
+    told = OrderSearch(random_state=0).fit(table, regimes=["a", ""] * 60).summary()
+    assert "changes     no variable between the regimes" in told
+
+
 def test_the_summary_shows_probabilities_and_findings(model, table):
     model.bootstrap(table, 3, random_state=0, verbose=False)
     assert ("p_edge" in model.summary()) == (not model.bootstrap_.doubts)

@@ -86,7 +86,7 @@ class TestWhatIsAGraph:
     @pytest.mark.parametrize(
         ("thing", "words"),
         [
-            (3, "a int is not a graph"),
+            (3, "an object of type int is not a graph"),
             (np.zeros((2, 3)), "square"),
             (nx.Graph([("a", "b")]), "networkx.DiGraph"),
             (pd.DataFrame({"a": [1.0, 2], "b": [3.0, 4]}, index=["u", "v"]), "same names"),

@@ -155,9 +155,9 @@ BAD = {
     "same names": (ROWS, {"names": ["a", "a"]}, "more than one column named 'a'"),
     "empty name": (ROWS, {"names": ["a", ""]}, "column 2 .* no name"),
     "unknown option": (ROWS, {"missing": "ignore"}, "'error', 'drop' or 'keep'"),
-    "number": (5, {}, "is a int"),
-    "path": ("data.csv", {}, "is a str"),
-    "dict": ({"a": [1, 2]}, {}, "is a dict"),
+    "number": (5, {}, "is of type int"),
+    "path": ("data.csv", {}, "is of type str"),
+    "dict": ({"a": [1, 2]}, {}, "is of type dict"),
     "series": (pd.Series([1.0, 2.0]), {}, "Series"),
     "same labels": (pd.DataFrame(ROWS, columns=["a", "a"]), {}, "more than one column named 'a'"),
     "same arrow labels": (

@@ -189,6 +189,9 @@ def test_a_gain_within_rounding_is_not_reported():
     model.refine_report_ = [start | {"after": -8.0}]
     told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
     assert told["Starts"].endswith("“learnt”, whose score rose by 2 in 5 moves.")
+    model.refine_report_ = [start | {"after": -8.0, "moves": 0}]  # as of a search of blocks
+    told = {choice["title"]: choice["text"] for choice in choices_of(model, {})}
+    assert told["Starts"].endswith("“learnt”, whose score rose by 2.")
 
 
 def test_problems_of_the_fit_come_first():

@@ -53,4 +53,6 @@ def test_the_first_card_names_the_form_of_the_equations(table):
     told = str(page_data(model, Evidence.of(model))["story"])
     assert "a sum of curves and of effects of levels of its direct causes" in told
     late = OrderSearch(lags=1, random_state=0, verbose=False).fit(table)
-    assert "only through the lags of the graph" in str(page_data(late, Evidence.of(late))["story"])
+    told = str(page_data(late, Evidence.of(late))["story"])
+    assert "only through the lags of the graph" in told
+    assert f"{2 * table.shape[1]} variables ({table.shape[1]} at 2 times)" in told

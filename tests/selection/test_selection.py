@@ -212,7 +212,9 @@ def test_curves_are_told_from_lines():
     assert not line.is_curved
     assert curve.is_curved
     assert "gain" in curve.explanation
-    assert not selection.curvature(DATA.X, np.zeros((6, 6), bool)).is_curved
+    empty = selection.curvature(DATA.X, np.zeros((6, 6), bool))
+    assert not empty.is_curved
+    assert empty.explanation.startswith("The linear graph has no arcs")
 
 
 def test_a_path_needs_a_threshold():

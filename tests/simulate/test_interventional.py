@@ -65,7 +65,7 @@ def test_non_linear_mechanisms_keep_their_functions():
     ("options", "words"),
     [
         ({"targets": ["y"]}, "'y'"),
-        ({"targets": 7}, "6 variables"),
+        ({"targets": 7}, "from 0 to 6"),
         ({"targets": "x1"}, "'all'"),
         ({"kind": "soft"}, "'soft'"),
         ({"rows": -1}, "rows"),

@@ -144,8 +144,8 @@ FAULTS = (
     Fault(
         "extended BIC counts entries that were set",
         "selection/criteria.py",
-        "counted = counted if known.counted is None else known.counted",
-        "counted = counted",
+        "if (weights := known.counted) is None:",
+        "if (weights := None) is None:",
         (f"{SELECTION}::test_criteria_and_thresholds_leave_out_what_was_set",),
     ),
     Fault(

@@ -130,7 +130,7 @@ def compared_values(
         return mean - 0.5, mean + 0.5
     pair = _numbers(str(dag.names[x]), values, kind)
     if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] == pair[1]:
-        raise DataError(f"values is {values!r}: it must be two different finite numbers.")
+        raise DataError(f"values is {values!r}: it must be two different finite numbers or levels.")
     return float(pair[0]), float(pair[1])
 
 

@@ -150,8 +150,8 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
     named = [name for name, kind in zip(names, kinds or (), strict=False) if not kind.is_number]
     if named:
         raise DataError(
-            f"Independence is tested among numbers only, but {name_list(named)} holds categories: "
-            "validate a graph without them."
+            f"Categories ({name_list(named)}) cannot be tested for independence: validate a graph "
+            "without them."
         )
 
 

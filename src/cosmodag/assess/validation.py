@@ -16,6 +16,7 @@ from cosmodag.data.knowledge import Knowledge
 from cosmodag.errors import CosmodagError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.view.fitted import FittedGraph
+from cosmodag.graph.texts import counted
 
 # Fraction of the columns in a subset, and minimum number of them.
 _FRACTION = 0.75
@@ -221,8 +222,8 @@ class Validation:
         )
         if self.same_rows:
             text += (
-                " The graph was learnt from the same rows, so that this test is lenient: give new "
-                "rows, or a share of them to hold out (split)."
+                " The graph was learnt from the same rows, so that this test is lenient: test it "
+                "on new rows, or hold out a share of the rows of the fit (split=)."
             )
         return text
 
@@ -235,20 +236,21 @@ class Validation:
                 doubt = ": passing the tests means little"
                 if self.rejected:
                     doubt = ": this graph is hardly better than a guess"
-            of = f"{count} of {len(self.shuffled)} graphs with shuffled names"
+            of = f"{count} of {counted(len(self.shuffled), 'graph')} with shuffled names"
             found.append(f"{of} {verb} as well{doubt}.")
         needless = len(self.needless)
         if needless:
             first = self.needless.to_dict("records")[0]  # a row would make names floats
+            arcs, verb = counted(len(self.arcs), "arc"), "is" if needless == 1 else "are"
             found.append(
-                f"{needless} of {len(self.arcs)} arcs {'is' if needless == 1 else 'are'} not "
-                f"needed, such as {first['cause']} → {first['effect']} (p = {first['p']:.2g})."
+                f"{needless} of {arcs} {verb} not needed, such as {first['cause']} → "
+                f"{first['effect']} (p = {first['p']:.2g})."
             )
         if self.agreement is not None and self.agreement.same + self.agreement.opposite:
             same, opposite, subsets = self.agreement
             found.append(
-                f"Fits to {subsets} subsets of the columns agree with the graph on {same} of "
-                f"{same + opposite} causal relations."
+                f"Fits to {counted(subsets, 'subset')} of the columns agree with the graph on "
+                f"{same} of {counted(same + opposite, 'causal relation')}."
             )
         found.append("Arrows that can be reversed within the equivalence class are not tested.")
         return found

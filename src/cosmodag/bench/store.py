@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class Store(AbstractContextManager["Store"]):
-    """A file of results, created if missing and `create` is true; a context manager closes it.
+    """A file of results, as a context manager; created if it is missing and `create` is true.
 
     A `StoreError` is raised if the file is damaged, belongs to another program or version, or
     cannot be written.

@@ -43,7 +43,9 @@ class ResourceOptions:
     jobs: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Number of processes; by default one, which uses all cores or the GPU."
+            min=1,
+            help="Number of processes, except for timing; by default, batches are solved in one "
+            "process, and single fits in one per core.",
         ),
     ] = None
     gpus: Annotated[float, typer.Option(min=0, help="Share of a GPU per Ray task.")] = 0.0

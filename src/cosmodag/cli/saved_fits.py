@@ -214,7 +214,10 @@ def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, 
         print_json(facts)
         return
     note = "" if ends is None else ", 95 % interval"
-    print_result(f"Raising {names[u]} once by 1 changes {names[v]} by (row after it: change{note})")
+    print_result(
+        f"Change of {names[v]} in the rows after {names[u]} was raised once by 1, from row 0, the "
+        f"same row (row: change{note})"
+    )
     lines = [f"{time}: {change:+.4g}" for time, change in enumerate(found)]
     if ends is not None:
         ranges = zip(lines, *ends, strict=True)

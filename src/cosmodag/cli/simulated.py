@@ -2,7 +2,6 @@
 
 import io
 import json as json_format
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -99,7 +98,7 @@ def simulate(
     """Simulate a data set by name, for example n1000_d30_ER4_gauss.
 
     Writes the table (data.csv), the true arcs with their weights (truth.csv), and the name, the
-    seed and the versions (dataset.json).
+    seed and the version of cosmodag (dataset.json).
 
     Graphs: ER (Erdős–Rényi), SF (scale-free) or BP (bipartite), with k arcs per node.
 
@@ -150,9 +149,9 @@ def _write(data: "Dataset", folder: Path, format: TableFormat) -> dict[str, Path
 
 
 def _draw_comparison(
-    path: "str | os.PathLike[str]", truth: "NDArray[Any]", model: "AnnealedLearner", title: str
+    path: Path, truth: "NDArray[Any]", model: "AnnealedLearner", title: str
 ) -> None:
-    """Draw the true weights, the learnt weights and the training history.
+    """Draw the true weights, the learnt weights and the training history as PNG.
 
     Variables are in a topological order of the true graph, so all its arcs are above the diagonal,
     and a learnt arc below the diagonal points backwards.
@@ -181,6 +180,5 @@ def _draw_comparison(
     plot_history(model, right).set_title("training", color=_INK)
     figure.suptitle(title, color=_INK)
     buffer = io.BytesIO()
-    suffix = os.fspath(path).rpartition(".")[2].lower()
-    figure.savefig(buffer, format=suffix, dpi=130)
+    figure.savefig(buffer, format="png", dpi=130)
     write_bytes(path, buffer.getvalue())

@@ -78,10 +78,10 @@ def _square(matrix: Matrix, label: str) -> Matrix:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise DataError(f"The {label} must be a square matrix, but its shape is {matrix.shape}.")
     if matrix.dtype.kind not in "buif":
-        raise DataError(f"The {label} must be real numbers, not {matrix.dtype}.")
+        raise DataError(f"Entries of the {label} must be real numbers, not {matrix.dtype}.")
     entries = matrix.data if is_sparse else matrix
     if matrix.dtype.kind == "f" and not np.all(np.isfinite(entries)):
-        raise DataError(f"The {label} has values that are not finite: replace them by numbers.")
+        raise DataError(f"Entries of the {label} are not finite: replace them by numbers.")
     if not is_sparse:
         return matrix
     rows = sparse.csr_array(matrix)

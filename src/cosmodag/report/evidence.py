@@ -38,7 +38,7 @@ class Evidence:
         Share of resamples in which the ends of each arc of ``edges_`` were joined; NaN if there
         are doubts.
     direction_probabilities
-        Share of resamples whose equivalence class has the arrow; NaN if there are doubts.
+        Share of resamples that direct each arc in the same way; NaN if there are doubts.
     resamples
         Number of resamples.
     doubts
@@ -102,8 +102,7 @@ class Evidence:
     @property
     def stability(self) -> dict[str, Any]:
         """Facts about the resamples, except the probabilities of arcs."""
-        doubts = list(self.doubts)
-        return {"resamples": self.resamples, "missed": self.missed, "doubts": doubts}
+        return {"resamples": self.resamples, "missed": self.missed, "doubts": list(self.doubts)}
 
     def table(self, model: "FittedGraph") -> "pd.DataFrame":
         """``model.arcs_``, with ``p_edge`` and ``p_direction`` if there are resamples."""

@@ -205,8 +205,8 @@ def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
     history = getattr(model, "history_", None)
     if not history:
         raise DataError(
-            f"{type(model).__name__} has no training history to plot: only learners that train by "
-            "gradient steps have one."
+            f"{type(model).__name__} has no training history to plot: only trained learners have "
+            "one."
         )
     ax = _axes(ax, width=5.5, height=3.8)
     clock = "epoch" if "epoch" in history[0] else "round"

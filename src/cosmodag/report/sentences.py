@@ -31,8 +31,8 @@ _HIDDEN = (
 
 _REFINED = {
     "prune": "The learnt order was kept; arcs that agree with it were chosen by evidence.",
-    "order": "Orders near the learnt one and near other starting orders were searched; the order "
-    "with the best score was kept, and its arcs were chosen by evidence.",
+    "order": "Orders near several starting orders were searched; the order with the best score was "
+    "kept, and its arcs were chosen by evidence.",
 }
 
 
@@ -63,15 +63,18 @@ def story_of(
 
 
 def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
-    arcs, d = model.edges_.nnz, model.n_features_in_
+    arcs, window = model.edges_.nnz, model.fitted_.window
+    variables = counted(model.n_features_in_, "variable")
+    if window is not None:
+        variables += f" ({window.d:,} at {window.lags + 1} times)"
     source = "" if rows is None else f" from {counted(rows, 'row')}"
     if not arcs:
         return (
-            f"No arc was found among {counted(d, 'variable')}{source}: the data give no evidence "
-            "that any of them depends on another."
+            f"No arc was found among {variables}{source}: the data give no evidence that any of "
+            "them depends on another."
         )
     verb = "was" if arcs == 1 else "were"
-    return f"{counted(arcs, 'arc')} among {counted(d, 'variable')} {verb} learnt{source}."
+    return f"{counted(arcs, 'arc')} among {variables} {verb} learnt{source}."
 
 
 def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
@@ -272,7 +275,7 @@ def _starts(report: list[dict[str, Any]] | None) -> str | None:
     names = list(dict.fromkeys(str(start["start"]) for start in scored))
     shown = _join_first(names, "; ")
     before, after = float(chosen[0]["before"]), float(chosen[0]["after"])
-    moves = f" in {chosen[0]['moves']:,} moves" if "moves" in chosen[0] else ""
+    moves = f" in {counted(chosen[0]['moves'], 'move')}" if chosen[0].get("moves") else ""
     is_gain = after - before > 1e-9 * abs(after)  # not only rounding
     rose = f", whose score rose by {after - before:.4g}{moves}" if is_gain else ""
     return (

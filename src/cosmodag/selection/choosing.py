@@ -129,7 +129,7 @@ def auto(
 def _for_kinds(
     given: Any, whole: Completed, common: dict[str, Any], max_time: float | None
 ) -> Choice:
-    """Fit `BlockSearch`, the only learner for categories and counts, with lines or curves."""
+    """Fit `BlockSearch`, which itself chooses between lines and curves."""
     import pandas as pd
 
     chosen = BlockSearch(**common, max_time=max_time).fit(given, interventions=whole.targets)
@@ -180,7 +180,7 @@ def _for_numbers(
 def _candidates(
     table: Any, targets: Any, d: int, common: dict[str, Any]
 ) -> dict[str, StructureLearner]:
-    """Fit linear learners, by name: "OrderSearch", "Cosmo", and "Cosmo, λ₁ × …".
+    """Fit linear learners, by name: "OrderSearch", "Cosmo", and "Cosmo (λ₁ × …)".
 
     If `OrderSearch` does not find equal noise variances, units may be arbitrary: COSMO is then
     trained by likelihood on standardised columns, and its order is only the start of a search.
@@ -193,7 +193,7 @@ def _candidates(
     for multiple in (one for one in _MULTIPLES if one == 1 or d <= _TRIED_UP_TO):
         cosmo, name = Cosmo(**common), "Cosmo"
         if multiple != 1:
-            name = f"Cosmo, λ₁ × {multiple:g}"
+            name = f"Cosmo (λ₁ × {multiple:g})"
             cosmo.set_params(lambda1=multiple * cosmo.settings_for(d)["lambda1"])
         if not has_scale:
             cosmo.set_params(**_WITHOUT_SCALE, refine=None)
@@ -272,8 +272,8 @@ def _reasons_for_lines(
         "noise": str(chosen.noise_reason_),
         "penalties": penalties,
         "refinement": (
-            "Orders were searched near the learnt order and from other starts, and the graph of "
-            "best score was taken."
+            "Orders near several starting orders were searched, and the graph of best score was "
+            "taken."
         ),
     }
 

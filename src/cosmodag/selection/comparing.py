@@ -1,4 +1,4 @@
-"""Comparison of learners, and of values of a parameter, by half-samples of a table."""
+"""Comparison of learners, and of values of a parameter, on one table."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -52,8 +52,8 @@ def compare(
     -------
     DataFrame
         One row for each learner, the best first: ``held_out``, the mean log-likelihood per row and
-        variable (:func:`cosmodag.selection.held_out`); ``behind``, its difference from the best
-        learner, and ``error``, the standard error of that difference over folds; ``stability``, the
+        variable (:func:`cosmodag.selection.held_out`); ``behind``, that of the best learner minus
+        this, and ``error``, the standard error of that difference over folds; ``stability``, the
         fraction of the arcs of one half-sample that are found in another; ``arcs``, the number of
         arcs found in the whole table, and ``seconds``, the time of that fit. Learners within two
         errors of the best are equally good by this measure: stability, or prior knowledge, may

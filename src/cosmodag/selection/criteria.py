@@ -128,13 +128,13 @@ def extended_bic(
     X, entries = take_column(X, interventions)
     likelihoods = model.log_likelihoods(X)
     known = _known(model, entries, len(likelihoods))
-    counted = np.ones((len(likelihoods), model.n_features_in_))
-    counted = counted if known.counted is None else known.counted
+    if (weights := known.counted) is None:
+        weights = np.ones((len(likelihoods), model.n_features_in_))
     units = getattr(model, "hidden", (1,))[0]
     parameters = units * model.fitted_.equations.arc_parameters(model.edges_)
-    prices = np.log(counted.sum(axis=0)) + 4 * gamma * math.log(model.n_features_in_)
+    prices = np.log(weights.sum(axis=0)) + 4 * gamma * math.log(model.n_features_in_)
     varying = ~model.preparation_.constant
-    return float(-2 * np.sum(likelihoods * counted[:, varying]) + prices @ parameters)
+    return float(-2 * np.sum(likelihoods * weights[:, varying]) + prices @ parameters)
 
 
 def at_threshold(

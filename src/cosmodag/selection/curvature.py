@@ -52,7 +52,8 @@ class Curvature(_Gain):
     Attributes
     ----------
     gain, error
-        Gain in held-out Gaussian log-likelihood, per row and equation, and its standard error.
+        Gain in held-out Gaussian log-likelihood, per row and equation, and its standard error; both
+        are zero if the graph has no arcs.
     """
 
     @property
@@ -63,6 +64,8 @@ class Curvature(_Gain):
     @property
     def explanation(self) -> str:
         """The comparison and its result, in one sentence."""
+        if not self.error:
+            return "The linear graph has no arcs, so curves were not compared with lines."
         return self._sentence("curves", "and equation over lines on the same graph")
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 
-SparseMatrix = Any  # scipy ships no types; always a csr_array here
+SparseMatrix = Any  # scipy ships no types
 
 
 def erdos_renyi(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
@@ -41,7 +41,7 @@ def erdos_renyi(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatri
     ((30, 30), 120)
     """
     pairs = nodes * (nodes - 1) // 2
-    _check_room(edges, pairs, nodes, "an acyclic graph")
+    _check_room(edges, pairs, nodes, "An acyclic graph")
     codes = rng.choice(pairs, size=edges, replace=False, shuffle=False)
     later, earlier = _unrank_pairs(codes)
     return _relabelled(earlier, later, nodes, rng)
@@ -121,7 +121,7 @@ def bipartite(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
     """
     top = nodes // 5
     bottom = nodes - top
-    _check_room(edges, top * bottom, nodes, "a bipartite graph")
+    _check_room(edges, top * bottom, nodes, "A bipartite graph")
     codes = rng.choice(top * bottom, size=edges, replace=False, shuffle=False)
     return _relabelled(codes // bottom, top + codes % bottom, nodes, rng)
 
@@ -217,9 +217,9 @@ def _relabelled(
 
 def _check_room(edges: int, room: int, nodes: int, kind: str) -> None:
     if nodes < 0:
-        raise DataError(f"{kind.capitalize()} needs a number of nodes of at least 0, not {nodes}.")
+        raise DataError(f"{kind} needs a number of nodes of at least 0, not {nodes}.")
     if not 0 <= edges <= room:
         raise DataError(
-            f"{kind.capitalize()} of {counted(nodes, 'node')} has room for {counted(room, 'arc')}, "
-            f"not {edges}: use more nodes or fewer arcs."
+            f"{kind} of {counted(nodes, 'node')} has room for {counted(room, 'arc')}, not {edges}: "
+            "use more nodes or fewer arcs."
         )

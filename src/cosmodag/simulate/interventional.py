@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.graph.texts import counted
 from cosmodag.io.datasets import Dataset
 from cosmodag.simulate.graphs import random_weights
 from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate, sample_nonlinear
@@ -132,7 +131,7 @@ def _target_sets(
         return [(v,) for v in range(d)]
     if isinstance(targets, int | np.integer):
         if not 0 <= targets <= d:
-            raise DataError(f"targets is {targets}, but the graph has {counted(d, 'variable')}.")
+            raise DataError(f"targets is {targets}: it must be a number from 0 to {d}.")
         return [(int(v),) for v in np.sort(rng.choice(d, targets, replace=False))]
     known: dict[Any, int] = dict(zip((*names, *range(d)), (*range(d), *range(d)), strict=True))
     found = []
@@ -140,7 +139,7 @@ def _target_sets(
         together = entry if isinstance(entry, tuple | list) else (entry,)
         for target in together:
             if target not in known:
-                raise DataError(f"targets names {target!r}, which the data set does not have.")
+                raise DataError(f"targets names {target!r}: give names or numbers of variables.")
         found.append(tuple(known[target] for target in together))
     return found
 

@@ -174,7 +174,7 @@ def sample_nonlinear(
     Notes
     -----
     Gaussian processes need the factorisation of an n × n matrix per node: with 10,000 samples, this
-    takes a minute per node, and about a gigabyte of memory in all.
+    takes about ten seconds per node on one core, and up to 2.4 GB of memory.
 
     Examples
     --------

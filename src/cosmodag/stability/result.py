@@ -93,7 +93,7 @@ class BootstrapResult:
 
     @property
     def direction_shares(self) -> Floats:
-        """(d, d): fraction of the fits whose equivalence class has the arrow u → v, at [u, v].
+        """(d, d): fraction of the fits that direct the edge u → v, at [u, v].
 
         An arrow whose reverse fits as well, or whose direction follows the units of the columns,
         does not count.

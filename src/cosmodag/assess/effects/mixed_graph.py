@@ -64,9 +64,9 @@ class MixedGraph:
     def possible_parents(self, x: int) -> Iterator[frozenset[int]]:
         """List the sets of parents that x has in the DAGs of the class, each once.
 
-        Some siblings S of x become parents, and the others children. A DAG of the class agrees with
-        this exactly if x becomes no new collider between unjoined parents, and no child of x points
-        to a member of S (Maathuis, Kalisch and Bühlmann 2009; with known arrows, Fang and He 2020).
+        Some siblings S of x become parents, and the others children. A DAG of the class has these
+        parents if and only if x becomes no new collider between unjoined parents, and no child of x
+        points to S (Maathuis, Kalisch and Bühlmann 2009; with known arrows, Fang and He 2020).
 
         In the chain 0 – 1 – 2, variable 1 cannot have both others as parents:
 
@@ -222,8 +222,8 @@ class ClassView:
     def is_open(self, x: int, y: int) -> bool:
         """Whether the DAGs of the class may differ in the effect of x on y.
 
-        They agree exactly if every possibly causal path from x to y begins with an arrow (Perković
-        2020).
+        They agree if and only if every possibly causal path from x to y begins with an arrow
+        (Perković 2020).
         """
         return any(
             y in option.graph.possible_descendants(s, avoiding=x)

@@ -154,7 +154,7 @@ class Effects:
             high = max(float(np.quantile(highs, 1 - outside)), most)
             return low, high, fits.source
         if self.covariance is None and not (found.is_zero and found.identified):
-            return np.nan, np.nan, "set bootstrap= to a number of resamples"
+            return np.nan, np.nan, "set bootstrap= (--bootstrap) to a number of resamples"
         centres = np.array([slope.value for slope in found.slopes])
         errors = np.array([slope.error for slope in found.slopes])
         if np.isnan(errors).any():

@@ -162,6 +162,9 @@ def make_learner(
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
     types = {parameter.name: parameter.type for parameter in parameters_of(ENTRIES[method])}
+    for name, value in given.items():
+        if value == "none" and '"none"' not in types[name]:
+            given[name] = None
     for name, value in settings.items():
         if types[name] == "bool" and not isinstance(value, bool):
             raise DataError(f"--set {name} takes true or false, but got '{value}'.")

@@ -64,7 +64,7 @@ def _wrapped(text: str, stream: Any) -> str:
 
 @contextmanager
 def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
-    """Collect this package's warnings in a list and print them, unless ``quiet``."""
+    """Collect this package's warnings in a list, and print them too unless ``quiet``."""
     with warnings.catch_warnings():
         show = warnings.showwarning
 

@@ -193,7 +193,7 @@ def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
         )
     arcs = dag.arcs.toarray().astype(np.bool_)
     if not isinstance(dag.equations, LinearEquations):
-        marks, basis = pag_of_dag(arcs), "read off the graph: its equations are not linear"
+        marks, basis = pag_of_dag(arcs), "the graph alone, since its equations are not linear"
     else:
         from cosmodag.order.ancestral import pag_by_score
 

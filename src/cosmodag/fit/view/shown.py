@@ -64,7 +64,11 @@ def _labelled(label: str, text: str) -> list[str]:
 
 def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     rows = f"{counted(len(model.residuals_), 'row')}, " if hasattr(model, "residuals_") else ""
-    missing = "; missing values were imputed" if hasattr(model, "missing_report_") else ""
+    missing = ""
+    if hasattr(model, "missing_report_"):
+        missing = "; missing values were imputed"
+        if getattr(model, "missing", None) == "drop":
+            missing = "; incomplete rows were dropped"
     yield "data", f"{rows}{counted(model.n_features_in_, 'column')}{missing}"
     yield "learner", " ".join(repr(model).split())
     stopped = model.stopped_
@@ -81,7 +85,10 @@ def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     if hasattr(model, "target_sets_"):
         was_set = model.target_sets_.any(axis=0)
         names = [str(name) for name, one in zip(model.names_, was_set, strict=True) if one]
-        yield "set", f"{name_list(names)} in some rows"
+        if dag.regimes is None:
+            yield "set", f"{name_list(names)} in some rows"
+        else:
+            yield "changes", f"{name_list(names) or 'no variable'} between the regimes"
     counts = Counter(model.arrow_basis_)
     named = [f"{basis} ({counts[basis]})" for basis in BASES if counts[basis]]
     yield "directions", f"rest on: {', '.join(named)}" if named else "none"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
+from cosmodag.graph.texts import counted
 from cosmodag.io.columns.refused import (
     BadColumn,
     columns_error,
@@ -63,8 +64,8 @@ def encode(
     else:
         levels = tuple(label for label in map(label_of, order) if label in counts)
     kind = kind_of_levels(len(levels), is_ordered)
-    count = f"{len(levels)} level{'' if len(levels) == 1 else 's'}"
-    return encode_as(name, values, ColumnKind(kind, levels, f"{what}, {count}"))
+    reason = f"{what}, {counted(len(levels), 'level')}"
+    return encode_as(name, values, ColumnKind(kind, levels, reason))
 
 
 def encode_as(name: str, values: Sequence[Any], kind: ColumnKind) -> Encoded:

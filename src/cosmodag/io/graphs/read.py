@@ -147,13 +147,13 @@ def as_graph(graph: GraphLike) -> Graph:
             raise DataError(f"a matrix of weights is square, not of shape {matrix.shape}.")
         return Graph(numbered_names(matrix.shape[0]), matrix)
     raise DataError(
-        f"a {type(graph).__name__} is not a graph: give a fitted model, a networkx.DiGraph, a "
-        "square matrix of weights, a file, or the folder of a fit."
+        f"an object of type {type(graph).__name__} is not a graph: give a fitted model, a "
+        "networkx.DiGraph, a square matrix of weights, a file, or the folder of a fit."
     )
 
 
 def is_model(graph: GraphLike) -> bool:
-    """Whether an object is a learner, whether fitted or not."""
+    """Whether an object is a learner, fitted or not."""
     return hasattr(type(graph), "edges_") and hasattr(type(graph), "arrow_basis_")
 
 

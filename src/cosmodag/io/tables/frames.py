@@ -172,7 +172,8 @@ def _content(
     if hasattr(data, "__array__"):
         return _from_array(data, names, source, declared)
     raise DataError(
-        f"{source} is a {type(data).__name__}: pass a data frame, a NumPy array or a list of rows."
+        f"{source} is of type {type(data).__name__}: pass a data frame, a NumPy array or a list of "
+        "rows."
     )
 
 

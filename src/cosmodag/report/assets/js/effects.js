@@ -75,22 +75,22 @@ function pathsBack(cause, effect) {
 function listedEffect(i) {
   const [cause, effect] = [names[data.effects.from[i]], names[data.effects.to[i]]];
   const { estimate, low, high, least, most, identified, adjustment } = data.effects;
-  const said = [];
-  if (identified[i]) said.push(element("p", raisingText(cause, effect, estimate[i])));
+  const parts = [];
+  if (identified[i]) parts.push(element("p", raisingText(cause, effect, estimate[i])));
   else {
-    said.push(element("p",
+    parts.push(element("p",
       `Not determined: graphs that fit equally well give ${amount(least[i])} to ${amount(most[i])} for ` +
       `raising ${cause} by 1; this one gives ${amount(estimate[i])}.`));
   }
   if (low[i] !== null) {
-    said.push(intervalBar(estimate[i], low[i], high[i]));
-    said.push(element("p", `95 % interval ${amount(low[i])} to ${amount(high[i])}, as if the graph had been known.`, "quiet"));
-  } else said.push(element("p", "No interval: the training data was not available, or has too few rows.", "quiet"));
+    parts.push(intervalBar(estimate[i], low[i], high[i]));
+    parts.push(element("p", `95 % interval ${amount(low[i])} to ${amount(high[i])}, as if the graph had been known.`, "quiet"));
+  } else parts.push(element("p", "No interval: the training data was not available, or has too few rows.", "quiet"));
   if (identified[i]) {
     const set = adjustment[i].map((one) => names[one]);
-    said.push(element("p", set.length ? `Adjusted for: ${set.join(", ")}.` : "No adjustment is needed."));
+    parts.push(element("p", set.length ? `Adjusted for: ${set.join(", ")}.` : "No adjustment is needed."));
   }
-  return said;
+  return parts;
 }
 
 /** An effect that is not one number: a curve over values of the cause, or over time. */
@@ -100,18 +100,18 @@ function curvedEffect(cause, effect) {
   const [from, to] = [cause % variables, effect % variables];
   const curve = effectCurves.get(from + " " + to);
   if (curve === undefined) return over === "time" ? noResponse(from, to) : noPath(cause, effect);
-  const said = [element("p", over === "time" ? responseText(from, to) : meanText(from, to, curve))];
-  if (curve.labels) said.push(levelMeans(curve));
+  const parts = [element("p", over === "time" ? responseText(from, to) : meanText(from, to, curve))];
+  if (curve.labels) parts.push(levelMeans(curve));
   else {
     const label = over === "time" ? "rows later" : shortened(names[from], 30);
     const panel = element("div", null, "panels");
     panel.append(linePlot(curve.x, curve.y, label, false, curve));
-    said.push(panel);
+    parts.push(panel);
   }
   const open = curve.open ? " A direction on a path is not determined, so graphs that fit equally well may give another effect." : "";
   const source = curve.low ? `Shaded: 95 % interval (${band}).` : "Without an interval.";
-  said.push(element("p", source + open, "quiet"));
-  return said;
+  parts.push(element("p", source + open, "quiet"));
+  return parts;
 }
 
 function noResponse(from, to) {

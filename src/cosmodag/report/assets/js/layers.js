@@ -8,8 +8,8 @@ const BEND_WEIGHT = 12; // weight of a bend in the positions of a layer; a node 
 
 /**
  * Lay out one connected DAG. `sizes` are the extents of the nodes along a layer, `arcs` pairs of node
- * numbers [from, to], `gap` is the smallest distance between neighbours, and `most` the number of nodes
- * that a layer should hold. Returns `along` and `layer` of every node, `bends` of every arc (a list of
+ * numbers [from, to], `gap` is the smallest distance between neighbours, and `most` the largest number
+ * of nodes in a layer. Returns `along` and `layer` of every node, `bends` of every arc (a list of
  * {along, layer}), and `depth`, the number of layers.
  */
 function layered(sizes, arcs, gap, most) {

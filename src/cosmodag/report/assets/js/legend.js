@@ -15,7 +15,7 @@ function legendEntries() {
       line(basisStyle(i), "none", basis.meaning ? `${basis.name}: ${basis.meaning}` : basis.name));
   }
   if (state.kind === "dag") {
-    line(plain, "triangle", "direction fixed by the shape of the graph, knowledge or interventions");
+    line(plain, "triangle", "direction fixed by time, knowledge, interventions or the shape of the graph");
     line(plain, "vee", "direction based on weak evidence or an assumption");
     line(plain, "none", "direction not determined by the data");
   } else if (state.kind === "class") {

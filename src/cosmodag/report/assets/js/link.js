@@ -16,14 +16,14 @@ function startLink() {
   });
   byId("copy-link").addEventListener("click", async () => {
     writeLink();
-    let said = "The address of this page now opens this view: copy it from the address bar.";
+    let message = "The address of this page now opens this view: copy it from the address bar.";
     try {
       await navigator.clipboard.writeText(location.href);
-      said = "The link was copied. It opens this view.";
+      message = "The link was copied. It opens this view.";
     } catch {
       // Browsers forbid copying for some pages; the address bar has the link.
     }
-    say(said);
+    say(message);
   });
 }
 

@@ -72,8 +72,8 @@ function fillStability() {
       ? "Probabilities are withheld, because the table contradicts an assumption of all these fits. " +
         found.doubts.join(" ")
       : `In at least 95% of them, the ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined ` +
-        `(p edge), and ${often(arcs.p_direction)} arcs had this direction, fixed by the equivalence ` +
-        "class (p direction).") +
+        `(p edge), and ${counted(often(arcs.p_direction), "arc")} had this direction, neither as a free choice nor ` +
+        "by the units of the columns (p direction).") +
     (found.missed.length ? " These pairs were joined in most resamples, but not in the graph:" : "");
   const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
   if (records.length) fillPlain(byId("missed"), ["variable", "other variable", "p edge"], records);

@@ -75,7 +75,7 @@ function edgeFacts(arc) {
     ["Weight", signedText(arcs.weight[arc])],
     ["Standard error", error ? numberText(error) : ""],
     ["Joined in", hasShares() ? share(arcs.p_edge) : ""],
-    ["This direction in", hasShares() ? share(arcs.p_direction) : ""],
+    ["Fixed in this direction in", hasShares() ? share(arcs.p_direction) : ""],
     ["Basis of direction", data.bases[arcs.basis[arc]].name],
   ].filter(([, value]) => value);
 }

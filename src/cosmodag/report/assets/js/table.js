@@ -111,7 +111,7 @@ function fillTable() {
   const kept = sortedArcs(filteredArcs());
   const body = byId("arcs").tBodies[0];
   body.replaceChildren(...kept.slice(0, rowsShown).map(rowFor));
-  byId("arcs-count").textContent = `${kept.length} of ${arcCount} arcs`;
+  byId("arcs-count").textContent = `${kept.length} of ${counted(arcCount, "arc")}`;
   byId("more-arcs").hidden = kept.length <= rowsShown;
   byId("arcs").querySelectorAll("th").forEach((cell, place) => {
     if (place !== sorting.column) cell.removeAttribute("aria-sort");

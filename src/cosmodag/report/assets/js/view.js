@@ -113,13 +113,13 @@ function viewText(view) {
   const what = state.measure === "weight" ? "|standardised weight|" : "share of resamples";
   const limit = state.cut ? ` with ${what} ≥ ${numberText(state.cut)}` : "";
   const isThinned = state.thinned && view.edges.length < view.inScope && !state.cut;
-  const said = [
+  const texts = [
     `${view.edges.length.toLocaleString("en")} of ${counted(total, word)}${limit}` +
       (isThinned ? " (the strongest)" : ""),
     `${view.variables.size.toLocaleString("en")} of ${counted(names.length, "variable")}`,
   ];
   const parts = separateParts(view.variables, view.edges.map((edge) => [edge.u, edge.v]));
   const large = parts.filter((part) => part.length > 1).length;
-  if (large > 1) said.push(`${large} separate parts`);
-  return said.join(" · ");
+  if (large > 1) texts.push(`${large} separate parts`);
+  return texts.join(" · ");
 }
