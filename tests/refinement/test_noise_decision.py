@@ -204,7 +204,7 @@ def test_interventions_and_knowledge_go_through_the_same_decision():
         with pytest.warns(ModelWarning):
             model.fit(X, **told)
         assert model.noise_ == "gaussian"
-        assert "not Gaussian, but" in model.noise_reason_
+        assert "not Gaussian, but tests found " in model.noise_reason_
 
 
 def test_the_scores_are_saved_and_reported(tmp_path):
