@@ -109,7 +109,11 @@ def test_independent_noise_that_is_not_gaussian_is_used(noise, seed):
     model, said = fitted(X)
     assert model.noise_ == "non-gaussian"
     np.testing.assert_array_equal(model.adjacency_ != 0, graph)
-    assert model.noise_scores_["arcs_refuted"] <= 0.05
+    scores = model.noise_scores_
+    assert scores["arcs_refuted"] <= 0.05
+    gain, chance = scores["non_gaussian_gain"], scores["gain_by_chance"]
+    sentence = f"(gain in log-likelihood: {gain:.0f}; by chance: at most {chance:.0f}), and they"
+    assert f"The residuals are not Gaussian {sentence}" in model.noise_reason_
     assert not said
 
 
