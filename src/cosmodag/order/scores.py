@@ -50,10 +50,10 @@ def most_parents(rows: ArrayLike) -> NDArray[np.float64]:
 
     In two rows, any variable is a linear function of any other: the maximum is then zero. With more
     parents, a variable can be fitted by chance, whatever the penalty: in 10 rows of 30 independent
-    columns 136 to 152 arcs were found, and 1 to 6 with this limit. Differences per variable between
-    equivalence classes (standardised, degree 4, five tables each) with a limit of n − 2 parents,
-    and of a fourth, a fifth and an eighth of that, were 3.28, .95, 1.16, 1.80 (d = 100, n = 60),
-    .39, .10, .11, .50 (d = 300, n = 120) and .03, .03, .04, .09 (d = 300, n = 200).
+    columns 136 to 153 arcs were found, and 3 to 8 with this limit. Differences per variable between
+    equivalence classes (standardised, ER4, ten tables each) with a limit of n − 2 parents, and of a
+    fourth, a fifth and an eighth of n − 5, were 3.85, 1.24, 1.44, 2.55 (d = 100, n = 60), .67, .10,
+    .18, .50 (d = 300, n = 120) and .02, .02, .02, .04 (d = 300, n = 200): benchmarks/few_rows.md.
 
     Examples
     --------
