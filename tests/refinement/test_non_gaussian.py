@@ -238,6 +238,20 @@ def test_constant_and_duplicate_columns_and_few_rows(rows: int) -> None:
     assert np.isfinite(search(X, required=required).weights.data).all()
 
 
+def test_two_rows_show_no_arc() -> None:
+    assert not search(linear_table(2, 8, 5), weak_parents=True).weights.nnz
+
+
+@pytest.mark.parametrize("weak_parents", [False, True])
+def test_few_rows_of_one_equation_do_not_limit_the_parents_of_others(weak_parents: bool) -> None:
+    X = np.random.default_rng(0).exponential(size=(500, 8))
+    X[:, 6] += X[:, :6].sum(axis=1)
+    counted = np.ones_like(X)
+    counted[9:, 7] = 0.0
+    weights = search(X, counted=counted, weak_parents=weak_parents).weights.toarray()
+    assert np.flatnonzero(weights[:, 6]).tolist() == [0, 1, 2, 3, 4, 5]
+
+
 def test_gaussian_tables_are_called_gaussian() -> None:
     random = np.random.default_rng(0)
     taken = [

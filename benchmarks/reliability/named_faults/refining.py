@@ -178,8 +178,8 @@ FAULTS = (
     Fault(
         "one pair of equal deviations is a common scale",
         "refinement/variances.py",
-        "return alike >= max(2.0, 0.5 * len(values))",
-        "return alike >= 2.0",
+        "if alike >= max(2, 0.5 * table.shape[1]):",
+        "if alike >= 2:",
         (COLUMNS,),
     ),
     Fault(

@@ -31,7 +31,7 @@ _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
 
 
 class ProgramCache(NullCache):  # type: ignore[misc]
-    """Disk cache of one function's programs, opened when the function is first called.
+    """Disk cache of one function's programs, opened when one of them is first needed.
 
     A program that cannot be read, for example after a crash, is compiled again; one that cannot be
     written, for example on a full disk, is not saved.
@@ -114,10 +114,11 @@ def _is_own(found: os.stat_result) -> bool:
 
 
 def _secure_folder(folder: Path, source: Path) -> bool:
-    """Refuse a folder to which other users may write; return whether it is private to this user.
+    """Make the folder of the cache private to this user; return whether it is.
 
-    Other users could place programs there that this process would run. The folder beside the source
-    is accepted but not private: whoever can write there can change the source itself.
+    It is refused if other users may have written to it: this process would run programs that they
+    placed there. The folder beside the source is accepted as it is, since whoever can write there
+    can change the source itself.
     """
     if folder.parent == source.parent or not hasattr(os, "getuid"):
         return False
@@ -153,7 +154,7 @@ def _stamp(file: Path) -> str:
 
 
 def _sources(file: Path) -> set[Path]:
-    """Find the files of its package that a module imports, directly or indirectly, and its own."""
+    """Find a module's file, and those of its package that it imports, directly or indirectly."""
     found, waiting = {file}, [file]
     while waiting:
         new = _imports_of(waiting.pop()) - found

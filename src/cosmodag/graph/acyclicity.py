@@ -117,9 +117,10 @@ def spectral_radius(
 def in_domain(weights: Any, s: Any = 1.0, slack: float = 0.0) -> Any:
     """Whether sI − W∘W is an M-matrix: no entry of its inverse is negative.
 
-    An entry is negative if it is below −slack and below the rounding error: if the inverse of a DAG
-    has large entries, its zeros may be computed as slightly negative. The result is false for a
-    singular or non-finite matrix. NumPy arrays are processed by NumPy, in their own precision.
+    An entry counts as negative if it is below −slack by more than the rounding error: if the
+    inverse of a DAG has large entries, its zeros may be computed as slightly negative. The result
+    is false for a singular or non-finite matrix. NumPy arrays are processed by NumPy, in their own
+    precision.
 
     Examples
     --------

@@ -192,13 +192,12 @@ def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]
 
 
 def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
-    """Mark the arcs that are compelled without any fixed arc, in linear time.
+    """Mark the arcs that are compelled without any fixed arc (Chickering 1995).
 
-    Chickering (1995) labels arcs head by head in topological order, and for one head from the
-    latest tail to the earliest. The latest parent x of v decides about all arcs into v: they are
-    all compelled if x has a compelled parent that is not a parent of v, or if v has another parent
-    that is not a parent of x. Otherwise, the compelled ones are those whose tail has a compelled
-    arc into x.
+    Heads v are visited in topological order. The latest parent x of v decides about all arcs into
+    v: they are all compelled if x has a compelled parent that is not a parent of v, or if v has
+    another parent that is not a parent of x. Otherwise, the compelled ones are those whose tail has
+    a compelled arc into x.
     """
     order = topological_order(arcs)
     place = np.argsort(order)  # of a permutation, the inverse

@@ -1,4 +1,4 @@
-"""Text about graphs: names of file formats, Tetrad and Graphviz text, numbers with nouns."""
+"""Graphs as text: names of file formats, Tetrad and Graphviz text, numbers with nouns."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal

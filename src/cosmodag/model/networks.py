@@ -26,7 +26,7 @@ ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def _norms(weights: Any) -> Any:
-    """‖W_uv·‖₂ over hidden units: zero exactly when f_v does not depend on x_u."""
+    """‖W_uv·‖₂ over hidden units: zero exactly when x_u has no weight in f_v."""
     return (weights**2).sum(axis=-1) ** 0.5
 
 

@@ -77,7 +77,10 @@ def half_squared_error(rows: Predicted) -> jax.Array:
 
 
 def log_squared_error(rows: Predicted) -> jax.Array:
-    """½ d log(Σ (x̂ − x)² / B): minus the Gaussian log-likelihood, with one unknown variance."""
+    """½ d log(Σ (x̂ − x)² / B): minus the Gaussian log-likelihood per row, up to a constant.
+
+    All variables have the same noise variance, which is profiled out.
+    """
     d = rows.x.shape[1]
     return 0.5 * d * jnp.log(d * mean_squared_error(rows))
 
@@ -111,8 +114,7 @@ class MixedLikelihood:
 
     A numeric variable contributes log RSS_v, as in `log_residual_variances`. A category of k levels
     contributes −2 mean log p, where p is the probability of the observed level under
-    softmax(0, utility 1, …, utility k − 1): logistic regression if k = 2. Both terms are twice a
-    number of nats per row.
+    softmax(0, utility 1, …, utility k − 1): logistic regression if k = 2.
     """
 
     levels: tuple[int, ...]  # number of levels of each variable; 0 for a numeric one

@@ -96,7 +96,8 @@ def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int)
 def shrunk_parents(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Choose parents by shrinking alone, from all predecessors on an order: (d, d) adjacency."""
     settings = problem.settings.copy()
-    settings[LEAST_GAIN] = -1.0  # any gain suffices, so that growing adds all predecessors
+    # Any gain suffices: growing adds all predecessors, up to the maximum number of parents.
+    settings[LEAST_GAIN] = -1.0
     found, tails, _ = _choose(replace(problem, settings=settings), order, 0, len(order))
     arcs = np.zeros((len(order), len(order)), np.bool_)
     arcs[tails, np.repeat(order, found[0].astype(np.int64))] = True

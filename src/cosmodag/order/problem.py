@@ -82,7 +82,7 @@ def problem_of(
     if moments.table is not None:
         table, scales = moments.table, moments.scales
         # The shape of residuals can be estimated only from several times as many rows as parents.
-        settings[slot.LONGEST] = np.clip(moments.rows.min() // 3, 1, d)
+        settings[slot.LONGEST] = np.clip(moments.own_rows // 3, moments.own_rows > 2, d)
     none = np.zeros((0, 0), np.uint8)
     rules, order_rules = none, none
     if support is not None or required is not None or before is not None:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import respecting
+from cosmodag.order.kernel.moves import LEAST_IMPROVEMENT
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.problem import Problem
 
-LEAST_IMPROVEMENT = 1e-6
 # Maximum number of variables that one perturbation moves.
 MOST_MOVED = 15
 

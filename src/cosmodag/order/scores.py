@@ -49,11 +49,11 @@ def most_parents(rows: ArrayLike) -> NDArray[np.float64]:
     """Compute the maximum number of parents of a variable: (rows − 5) // 4, at least one.
 
     In two rows, any variable is a linear function of any other: the maximum is then zero. With more
-    parents, a variable can be fitted by chance, whatever the penalty: in 10 rows of 30 independent
-    columns 136 to 153 arcs were found, and 3 to 8 with this limit. Differences per variable between
-    equivalence classes (standardised, ER4, ten tables each) with a limit of n − 2 parents, and of a
-    fourth, a fifth and an eighth of n − 5, were 3.85, 1.24, 1.44, 2.55 (d = 100, n = 60), .67, .10,
-    .18, .50 (d = 300, n = 120) and .02, .02, .02, .04 (d = 300, n = 200): benchmarks/few_rows.md.
+    parents, a variable can be fitted by chance, whatever the penalty: with n − 2 parents, 136 to
+    153 arcs were found in 10 rows of 30 independent columns, and 3 to 8 with this limit. With
+    limits of n − 2, and of (n − 5) / 4, 5 and 8, differences per variable between equivalence
+    classes (standardised ER4, ten tables each) were 3.85, 1.24, 1.44, 2.55 (d = 100, n = 60), .67,
+    .10, .18, .50 (d = 300, n = 120) and .02, .02, .02, .04 (d = 300, n = 200).
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Score:
     total : function
         Computes the score of a graph from moments, the graph and the penalty per arc.
     restart_work : int
-        The default number of restarts is this divided by the number of variables.
+        The default number of restarts is this divided by the number of variables, at most 200.
     has_common_variance : bool
         Whether all noise variances are equal. A scale-free search, without moves to the ends of the
         order, is then followed by rounds, each with the common variance that results from the

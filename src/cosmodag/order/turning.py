@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.dags import respecting
 from cosmodag.order import search
 from cosmodag.order.moments import Moments
@@ -90,7 +91,9 @@ def turning_losses(
     problem = problem_of(moments, penalty, support=support, required=required)
     position = np.argsort(order)
     scores = scores_on(problem, order, 0, d)
-    is_ancestor = _ancestors(order, tails, heads)
+    arcs = np.zeros((d, d), np.bool_)
+    arcs[tails, heads] = True
+    is_ancestor = closure(arcs)
     if asked is not None:
         tails, heads = tails[asked], heads[asked]
     losses = np.full(len(tails), np.nan)
@@ -143,20 +146,6 @@ def _best_reversed_score(
         threads=1,  # starting others takes longer than such a search
     )
     return found.score
-
-
-def _ancestors(
-    order: NDArray[np.int64], tails: NDArray[np.integer], heads: NDArray[np.integer]
-) -> NDArray[np.bool_]:
-    """Whether u is an ancestor of v, at [u, v]."""
-    arcs = np.zeros((len(order), len(order)), np.bool_)
-    arcs[tails, heads] = True
-    is_ancestor = np.zeros_like(arcs)
-    for v in order:
-        parents = np.flatnonzero(arcs[:, v])
-        is_ancestor[parents, v] = True
-        is_ancestor[:, v] |= is_ancestor[:, parents].any(axis=1)
-    return is_ancestor
 
 
 def _turned_orders(

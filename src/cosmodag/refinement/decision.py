@@ -155,8 +155,8 @@ def _beyond_gaussian(
 ) -> Decided:
     """Replace a Gaussian result by a non-Gaussian one if the data support that model.
 
-    Otherwise the Gaussian result is returned; with a doubt if the residuals are not Gaussian, but a
-    linear model with independent noise is refuted.
+    Otherwise the Gaussian result is returned. It has a doubt if the residuals are not Gaussian, but
+    columns have few distinct values or a linear model with independent noise is refuted.
     """
     # In rows in which a variable was set, its residual is not noise.
     rows = slice(None) if given.counted is None else given.untouched

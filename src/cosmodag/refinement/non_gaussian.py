@@ -114,10 +114,10 @@ def search_non_gaussian(
         entropy_penalty(n, d) if penalty is None else float(penalty),
         allowed,
         needed,
-        closed,
-        random,
-        stop,
-        on_progress,
+        before=closed,
+        random=random,
+        should_stop=stop,
+        on_progress=on_progress,
         # The result does not depend on the number of threads. Each additional thread creates its
         # own records, and restarts take .03 s of the .1 s of a search (100 variables, 300 rows).
         threads=1,

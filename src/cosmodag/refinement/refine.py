@@ -110,20 +110,20 @@ def refine_linear(
     random = random or np.random.default_rng()
     bound = [np.asarray(part, np.bool_) for part in (before, required) if part is not None]
     closed = closed_order(*bound) if bound else None
+    if penalty is None:
+        penalty = default_penalty(float(moments.rows.max()), moments.variables)
     job = Job(
         moments,
-        default_penalty(float(moments.rows.max()), moments.variables)
-        if penalty is None
-        else float(penalty),
+        float(penalty),
         support,
         required,
-        closed,
-        random,
-        should_stop or (lambda: False),
-        on_progress,
-        threads,
-        restarts,
-        device,
+        before=closed,
+        random=random,
+        should_stop=should_stop or (lambda: False),
+        on_progress=on_progress,
+        threads=threads,
+        restarts=restarts,
+        device=device,
     )
     orders = {name: respecting(order, closed) for name, order in starts.items()}
     if further and method == "order":

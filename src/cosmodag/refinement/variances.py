@@ -70,8 +70,10 @@ def common_scale(X: ArrayLike) -> str | None:
     step = -(-len(columns) // _MOST_COLUMNS)
     table = table[:, columns[::step]]
     for name, measure in _MEASURES.items():
-        if _half_agree(measure(table)):
-            return f"their {name} are the same"
+        alike = _count_alike(measure(table))
+        if alike >= max(2, 0.5 * table.shape[1]):
+            which = "" if alike == table.shape[1] else "at least half of "
+            return f"{which}their {name} are the same"
     if _equal_within_error(table):
         return "their standard deviations are the same within sampling error"
     return None
@@ -109,14 +111,11 @@ def _without_offsets(table: Floats, values: Floats) -> Floats:
     return np.where(np.abs(values) < _OFFSET * table.std(axis=0), values, 0.0)
 
 
-def _half_agree(values: Floats) -> bool:
-    """Whether at least half of the values, and at least two, are equal and not near zero."""
+def _count_alike(values: Floats) -> int:
+    """Count the values in the largest group of equal values that are not near zero."""
     positive = np.sort(values[values > 1e-9 * np.abs(values).max(initial=0.0)])
-    if len(positive) < 2:
-        return False
     ends = np.searchsorted(positive, positive * (1.0 + _EXACT), side="right")
-    alike = int((ends - np.arange(len(positive))).max())
-    return alike >= max(2.0, 0.5 * len(values))
+    return int((ends - np.arange(len(positive))).max(initial=0))
 
 
 def _equal_within_error(table: Floats) -> bool:

@@ -223,10 +223,7 @@ def _rule_8(graph: _PartialGraph) -> bool:
 
 
 def _rule_9(graph: _PartialGraph) -> bool:
-    """Orient a → c if a ∘→ c, and an uncovered path a, b, …, c may be directed.
-
-    b and c must not be joined.
-    """
+    """Orient a → c if a ∘→ c, and an uncovered path a, b, …, c may be directed (no edge b–c)."""
     changed = False
     for a, c in _half_directed(graph):
         for b in graph.joined[a] - graph.maybe_joined[c] - {c}:

@@ -1,4 +1,4 @@
-"""A partial ancestral graph with names: what a table tells if hidden causes are allowed."""
+"""A partial ancestral graph with names: what a table determines if causes may be hidden."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

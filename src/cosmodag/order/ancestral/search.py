@@ -97,7 +97,7 @@ def best_ancestral_graph(
     """
     score = AncestralScore(correlations, rows, penalty)
     tests = PartialCorrelations(correlations, rows, penalty)
-    # The steps depend on the member of the equivalence class, and the search returns any of them.
+    # The given DAG is an arbitrary member of its equivalence class, but the steps depend on it.
     starts = {start.tobytes(): start for start in (dag, _with_arcs_turned(dag, fixed))}
     found = [_climb(start, fixed, score, tests) for start in starts.values()]
     return max(found, key=lambda graph: score.of(graph, range(len(dag))))

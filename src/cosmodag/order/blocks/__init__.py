@@ -1,7 +1,7 @@
 """Order search among variables that are blocks of columns: categories, curves and single columns.
 
-Parents are chosen by growing and shrinking, as among single columns, but each change adds or drops
-columns of a whole block (`cosmodag.order.blocks.columns`).
+Parents are chosen by growing and shrinking, as among single columns, but a change adds or drops
+several columns of one block (`cosmodag.order.blocks.columns`).
 """
 
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks

@@ -259,8 +259,8 @@ def _regress(correlations: Any, starts: Any, first: int, count: int, found: Any,
     """Regress the targets on the parents by sweeping; return the parents' number of columns.
 
     ``table`` becomes the inverse of the parents' correlations, the weights, and the residual
-    covariance of the targets; ``places`` the first column of each parent in it. Rows and columns of
-    collinear parents become zero.
+    covariance of the targets; ``places`` the first column of each parent in it. Of a column that is
+    collinear with those before it, row and column become zero.
     """
     d, size = len(starts) - 1, ZERO
     table, columns, places = space.table, space.columns, space.places

@@ -30,8 +30,7 @@ class BlockProblem:
         one (the variable itself); its further columns are for its effects.
     shortest : (d,) array of int, optional
         Minimum number of first columns that represent a variable as a parent; by default all. If
-        this is less than the width, as for a curve, each arc uses the number that maximises the
-        score.
+        this is less than the width, as for a curve, each arc uses as many as raise the score.
     arc_penalty : float
         Penalty per arc, in addition to the penalty of its parameters.
     support, required, before : (d, d) arrays of bool, optional

@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
 from cosmodag.order.blocks.records import ParentRecords, Records
+from cosmodag.order.kernel.moves import LEAST_IMPROVEMENT
 from cosmodag.order.order_search import search
 from cosmodag.order.parents import check_order, choose_parents
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.restarts import perturbed
 
-# Smaller improvements of the log-likelihood are treated as rounding error.
-LEAST_IMPROVEMENT = 1e-6
 MOST_SWEEPS = 100
 
 

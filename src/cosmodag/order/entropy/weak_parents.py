@@ -84,7 +84,7 @@ def _extended(
     rows = counted > 0
     columns, roots = moments.table[: moments.variables, rows], np.sqrt(counted[rows])
     y, total = columns[child], float(moments.own_rows[child])
-    most = max(1, moments.rows.min() // 3)
+    most = max(total > 2, total // 3)
 
     def best() -> Change:
         others = candidates[~np.isin(candidates, parents)]

@@ -42,7 +42,7 @@ class State(NamedTuple):
     records to its own part of the pool.
     """
 
-    correlations: NDArray[Any]  # (groups, d, d): float64, or int32 in units of `UNIT`
+    correlations: NDArray[Any]  # (groups, d, d): float64, or int32 times the setting `UNIT`
     settings: NDArray[np.float64]  # (8, d)
     rules: NDArray[np.uint8]  # (d, d) or empty: [v, x] 0 if x → v is forbidden, 2 required, else 1
     before: NDArray[np.uint8]  # (d, d) or empty: [x, v] whether x must come before v

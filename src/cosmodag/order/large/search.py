@@ -108,10 +108,10 @@ def search_large(
         graphs[best],
         totals[best],
         totals[-1],
-        rounds.moves,
-        rounds.restarts,
-        rounds.improved,
-        rounds.ended_early,
+        moves=rounds.moves,
+        restarts=rounds.restarts,
+        improved=rounds.improved,
+        ended_early=rounds.ended_early,
     )
 
 
@@ -127,7 +127,6 @@ class _Rounds:
         threads: int,
         should_stop: Stop,
     ) -> None:
-        self.problem = problem
         self.order = order
         self.random = random
         self.run = run

@@ -38,7 +38,7 @@ def best_blocks(
     method : {"order", "prune"}
         Whether to search for better orders, or only to choose arcs on the given orders.
     restarts : int, optional
-        Number of perturbed restarts; by default that of `search_blocks`.
+        Maximum number of restarts; by default that of `search_blocks`.
     should_stop : function, optional
     records : ParentRecords, optional
         As for `search_blocks`; all searches share them.

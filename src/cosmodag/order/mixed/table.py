@@ -121,11 +121,11 @@ class BlockTable:
         return BlockProblem(
             moments,
             embedding.widths,
-            half,
-            embedding.targets,
-            embedding.shortest,
-            default_penalty(n, d) - half,
-            support,
-            required,
-            before,
+            penalty=half,
+            targets=embedding.targets,
+            shortest=embedding.shortest,
+            arc_penalty=default_penalty(n, d) - half,
+            support=support,
+            required=required,
+            before=before,
         )

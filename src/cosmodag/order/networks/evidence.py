@@ -35,7 +35,8 @@ Numbers: TypeAlias = NDArray[np.float64]
 # were accurate to 0.03 nats.
 _LARGEST_CONDITION = 3e6
 
-# Single precision cannot distinguish correlations of hidden units closer to one than this.
+# Largest N_ii in single precision, which cannot distinguish correlations N_ij / √((1 + N_ii)
+# (1 + N_jj)) that are closer to one.
 _LARGEST_REACH = 1e5
 
 _SMALLEST_VARIANCE = 1e-12

@@ -2,9 +2,9 @@
 
 Training finds an order in which most variables are in the right place; here single variables are
 moved within it. For every child, one inverse gives the gain, to first order, from each input that
-the order forbids; one evaluation gives the loss of a child that a move deprives of an input. The
-most promising moves are tried: the families concerned choose their inputs again, and the best of a
-few moves is made if the total evidence rises.
+the order forbids; one evaluation gives the loss of a child that loses an input by a move. The most
+promising moves are tried: the families concerned choose their inputs again, and the best of a few
+moves is made if the total evidence rises.
 """
 
 from collections.abc import Callable, Sequence

@@ -105,7 +105,7 @@ def prune_networks(
     should_stop : callable, optional
         Called between children; once it returns True, the result so far is returned.
     on_progress : callable, optional
-        Called with the number of children done and the total number.
+        Called with the number of tasks done and their total number, two per child.
     effort : Effort, optional
         Thresholds of evidence, and amount of work.
     workers : int, optional

@@ -38,8 +38,8 @@ def regrow(
 ) -> RegrownGraph:
     """Choose the inputs of every variable among its predecessors, on more and more rows.
 
-    The first stage starts from the arcs of `adjacency`. A stage with more rows than the table uses
-    all of them, and is the last. The result does not depend on the number of workers.
+    The first stage starts from the arcs of `adjacency`. A stage with more rows than the table has
+    is the last, and uses all rows. The result does not depend on the number of workers.
 
     Examples
     --------

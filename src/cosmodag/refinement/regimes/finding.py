@@ -147,10 +147,10 @@ def find_targets(
       likelihood of a target given its parents, so that a graph in which the target is a parent
       instead can seem to explain more.
 
-    There are two starts: the graph found on all rows, and that found on the largest regime without
-    targets. On 12 tables (d = 12, ER2, 100 rows in each of 12 regimes, 100 or 400 without),
-    alternation without single changes ended below the score of the truth on 3 tables, and with them
-    on none.
+    There are two starts: the graph found with the stated targets alone, and that found with each
+    equation on one regime only (`_targets_in_all_but_one`). On 12 tables (d = 12, ER2, 100 rows in
+    each of 12 regimes, 100 or 400 without), alternation without single changes ended below the
+    score of the truth on 3 tables, and with them on none.
 
     `labels` (n,) gives the regime of each row, 0 to k − 1; `stated` (k, d) are known targets, and
     `may_change` (k, d) are further pairs that may be targets. `starts` are further graphs to start
