@@ -62,6 +62,10 @@ def test_options_it_names_are_options_of_fit(capsys):
     main(["fit", "--help"])
     shown = capsys.readouterr().out.split()
     assert named <= set(shown)
+    parameters = {each.name for entry in LEARNERS.values() for each in parameters_of(entry)}
+    with_option = {name for name in parameters if "--" + name.replace("_", "-") in shown}
+    assert {"missing", "kinds", "max_time"} <= with_option
+    assert {"--" + name.replace("_", "-") for name in with_option} <= named
 
 
 def test_json(capsys):

@@ -84,10 +84,18 @@ def test_double_precision_gives_the_same():
 
 def test_a_long_path_is_done_again_with_more_room(monkeypatch):
     monkeypatch.setattr(blocks, "FIRST_CAPACITY", 12)
+    begin, capacities = blocks.begin, []
+
+    def recorded(queue, lanes, capacity):
+        capacities.append(capacity)
+        return begin(queue, lanes, capacity)
+
+    monkeypatch.setattr(blocks, "begin", recorded)
     random = np.random.default_rng(4)
     parents = random.normal(size=(1000, 20))
     table = np.column_stack([parents, parents.sum(axis=1) + random.normal(size=1000)])
     found = prune_in_tiles(table, np.arange(21))
+    assert capacities == [12, 21]
     assert found.adjacency().toarray()[:20, 20].all()
     assert_same(found, choose_parents(Moments.of(table), np.arange(21)))
 

@@ -109,7 +109,11 @@ def test_independent_noise_that_is_not_gaussian_is_used(noise, seed):
     model, said = fitted(X)
     assert model.noise_ == "non-gaussian"
     np.testing.assert_array_equal(model.adjacency_ != 0, graph)
-    assert model.noise_scores_["arcs_refuted"] <= 0.05
+    scores = model.noise_scores_
+    assert scores["arcs_refuted"] <= 0.05
+    gain, chance = scores["non_gaussian_gain"], scores["gain_by_chance"]
+    sentence = f"(gain in log-likelihood: {gain:.0f}; by chance: at most {chance:.0f}), and they"
+    assert f"The residuals are not Gaussian {sentence}" in model.noise_reason_
     assert not said
 
 
@@ -204,7 +208,7 @@ def test_interventions_and_knowledge_go_through_the_same_decision():
         with pytest.warns(ModelWarning):
             model.fit(X, **told)
         assert model.noise_ == "gaussian"
-        assert "not Gaussian, but" in model.noise_reason_
+        assert "not Gaussian, but tests found " in model.noise_reason_
 
 
 def test_the_scores_are_saved_and_reported(tmp_path):

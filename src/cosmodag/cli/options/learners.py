@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Parameters that have an option of ``cosmodag fit``; others are set by --set.
 _WITH_OPTION = (
-    "knowledge kinds refine noise threshold scale lags epochs trainings restarts device "
+    "knowledge kinds missing refine noise threshold scale lags epochs trainings restarts device "
     "max_time random_state"
 )
 
