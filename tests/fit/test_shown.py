@@ -38,6 +38,20 @@ def test_resamples_of_another_table_are_refused_and_names_may_be_missing(model, 
     pd.testing.assert_frame_equal(*found)
 
 
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("drop", "; rows with missing values were dropped"),
+        ("impute", "; missing values were imputed"),
+    ],
+)
+def test_the_summary_names_the_treatment_of_missing_values(table, missing, words):
+    holed = table.astype(float)
+    holed.iloc[3, 1] = np.nan
+    assert f"{words}\n" in OrderSearch(missing=missing, random_state=0).fit(holed).summary()
+    assert words not in OrderSearch(missing=missing, random_state=0).fit(table).summary()
+
+
 @pytest.mark.parametrize("n", [-1, 2.5, "three"])
 def test_a_number_of_rows_to_draw_is_checked(model, n):
     with pytest.raises(DataError, match=r"n is .*: it must be a whole number"):

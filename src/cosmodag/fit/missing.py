@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.diagnose.rows import refuse_empty
 from cosmodag.data.interventions import targets_of
 from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
@@ -118,11 +119,7 @@ def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None)
     absent = np.isnan(table.X)
     if not absent.any():
         return Completed(table, targets)
-    empty = absent.all(axis=0)
-    if empty.any():
-        listed = name_list([table.names[place] for place in np.flatnonzero(empty)])
-        verb = "has" if empty.sum() == 1 else "have"
-        raise DataError(f"{listed} {verb} no value at all: leave such columns out.")
+    refuse_empty(absent, table.names)
     columns = absent.sum(axis=0)
     report = {
         "rows": len(absent),
