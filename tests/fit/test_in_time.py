@@ -114,6 +114,20 @@ def test_a_prediction_follows_what_is_set(model):
     assert np.allclose(given[2:, 1], model.predict(X)[2:, 1] + shift)
 
 
+def test_a_missing_level_is_not_taken_for_the_first_one():
+    random = np.random.default_rng(0)
+    level = random.integers(3, size=300)
+    size = np.r_[0.0, 3.0 * level[:-1]] + random.normal(size=300)
+    frame = pd.DataFrame({"level": np.array(["x", "y", "z"], object)[level], "size": size})
+    fitted = OrderSearch(lags=1, random_state=0).fit(frame)
+    whole = fitted.predict(frame)
+    frame.loc[7, "level"] = None
+    predicted = fitted.predict(frame)
+    assert np.isnan(predicted[8]).all()
+    others = np.delete(np.arange(300), 8)
+    np.testing.assert_array_equal(predicted[others], whole[others])
+
+
 def test_a_path_has_the_memory_of_the_series(model):
     path = model.sample(2_000, random_state=0)
     assert path.shape == (2_000, 3)

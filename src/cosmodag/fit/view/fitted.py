@@ -162,7 +162,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        (n, d) array, or data frame if X is one; levels are numbers in an array, labels in a frame
+        (n, d) array, or data frame if X is one (with `lags`, always an array); levels are numbers
+        in an array, labels in a frame
         """
         dag = self._dag
         if dag.window is not None:
@@ -211,8 +212,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        (n, d) array, or pandas data frame if the training data had names; levels are numbers in an
-        array, labels in a frame
+        (n, d) array, or pandas data frame if the training data had names (with `lags`, always an
+        array); levels are numbers in an array, labels in a frame
         """
         dag = self._dag
         check_count("n", n, low=0)
