@@ -296,6 +296,16 @@ def test_intervals_without_resamples_are_those_of_the_equations(model):
     assert np.allclose(sums, model.impulse_responses(3, cumulative=True))
 
 
+def test_an_equation_without_noise_has_intervals_of_no_width():
+    random = np.random.default_rng(0)
+    signs = np.r_[1.0, random.permutation(np.repeat([-1.0, 1.0], 32))]
+    frame = pd.DataFrame({"a": signs, "copy": signs, "c": random.normal(size=65)})
+    known = Knowledge(required_edges=[("a[t]", "copy")], exogenous=["a", "c"])
+    fitted = OrderSearch(lags=1, knowledge=known, random_state=0).fit(frame)
+    row = fitted.response_intervals(0).loc[("a", "copy", 0)]
+    assert row.tolist() == [1.0, 1.0, 1.0]
+
+
 def test_intervals_of_resamples_hold_the_estimate_and_are_kept(model):
     found = model.response_intervals(2, bootstrap=10)
     assert (found["low"] <= found["estimate"]).all()
