@@ -52,7 +52,7 @@ def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
 
 def refuse_empty(absent: NDArray[np.bool_], names: Sequence[str]) -> None:
     """Refuse a table with columns without any value, given the mask (n, d) of missing values."""
-    empty = chosen(names, absent.all(axis=0))
+    empty = chosen(names, np.asarray(absent.all(axis=0)))
     if empty:
         verb = "has" if len(empty) == 1 else "have"
         raise DataError(f"{name_list(empty)} {verb} no value at all: leave such columns out.")

@@ -68,7 +68,8 @@ def _labelled(label: str, text: str) -> list[str]:
 
 def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     rows = f"{counted(len(model.residuals_), 'row')}, " if hasattr(model, "residuals_") else ""
-    treated = _TREATMENTS.get(getattr(model, "missing_report_", {}).get("method"), "")
+    method = str(getattr(model, "missing_report_", {}).get("method"))
+    treated = _TREATMENTS.get(method, "")
     yield "data", f"{rows}{counted(model.n_features_in_, 'column')}{treated}"
     yield "learner", " ".join(repr(model).split())
     stopped = model.stopped_
