@@ -351,6 +351,12 @@ def test_gaps_are_counted_per_column(X):
     assert "('b' 30, 'c' 1), 170 of 200 rows are complete" in finding.sentence
 
 
+def test_a_column_without_any_value_is_refused(X):
+    X[:, 1] = np.nan
+    with pytest.raises(DataError, match="'b' has no value at all"):
+        diagnose(X, NAMES)
+
+
 class TestCommand:
     def test_json(self, X, tmp_path, capsys):
         X[:, 1] = 5

@@ -69,6 +69,11 @@ CHANGES: dict[str, Change] = {
     "variances negative": lambda a, f: a.update(noise_variances_=-np.ones(5)),
     "deviations negative": lambda a, f: a.update(deviations_=-np.ones(5)),
     "residuals of another width": lambda a, f: a.update(residuals_=np.zeros((3, 2), np.float32)),
+    "residuals with NaN": lambda a, f: a.update(residuals_=np.full((120, 5), np.nan, np.float32)),
+    "sets of targets of another width": lambda a, f: a.update(target_sets_=np.ones((2, 3), bool)),
+    "targets of another width": lambda a, f: a.update(targets=np.zeros((120, 2), bool)),
+    "imputed values of other rows": lambda a, f: a.update(absent=np.zeros((3, 5), bool)),
+    "everything was set": lambda a, f: a.update(targets=np.ones((120, 5), bool)),
 }
 
 

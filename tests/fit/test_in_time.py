@@ -114,6 +114,20 @@ def test_a_prediction_follows_what_is_set(model):
     assert np.allclose(given[2:, 1], model.predict(X)[2:, 1] + shift)
 
 
+def test_a_missing_level_is_not_taken_for_the_first_one():
+    random = np.random.default_rng(0)
+    level = random.integers(3, size=300)
+    size = np.r_[0.0, 3.0 * level[:-1]] + random.normal(size=300)
+    frame = pd.DataFrame({"level": np.array(["x", "y", "z"], object)[level], "size": size})
+    fitted = OrderSearch(lags=1, random_state=0).fit(frame)
+    whole = fitted.predict(frame)
+    frame.loc[7, "level"] = None
+    predicted = fitted.predict(frame)
+    assert np.isnan(predicted[8]).all()
+    others = np.delete(np.arange(300), 8)
+    np.testing.assert_array_equal(predicted[others], whole[others])
+
+
 def test_a_path_has_the_memory_of_the_series(model):
     path = model.sample(2_000, random_state=0)
     assert path.shape == (2_000, 3)
@@ -280,6 +294,16 @@ def test_intervals_without_resamples_are_those_of_the_equations(model):
     assert (at_once.loc[("b", "a")] == 0).all()
     sums = model.response_intervals(3, cumulative=True)["estimate"].unstack("time")
     assert np.allclose(sums, model.impulse_responses(3, cumulative=True))
+
+
+def test_an_equation_without_noise_has_intervals_of_no_width():
+    random = np.random.default_rng(0)
+    signs = np.r_[1.0, random.permutation(np.repeat([-1.0, 1.0], 32))]
+    frame = pd.DataFrame({"a": signs, "copy": signs, "c": random.normal(size=65)})
+    known = Knowledge(required_edges=[("a[t]", "copy")], exogenous=["a", "c"])
+    fitted = OrderSearch(lags=1, knowledge=known, random_state=0).fit(frame)
+    row = fitted.response_intervals(0).loc[("a", "copy", 0)]
+    assert row.tolist() == [1.0, 1.0, 1.0]
 
 
 def test_intervals_of_resamples_hold_the_estimate_and_are_kept(model):

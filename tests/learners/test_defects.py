@@ -19,7 +19,7 @@ from cosmodag import (
     VarianceSort,
     simulate,
 )
-from cosmodag.errors import DataWarning, DivergenceError, InterruptedWarning
+from cosmodag.errors import DataError, DataWarning, DivergenceError, InterruptedWarning
 from cosmodag.fit.pipeline import fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.steps import FitTask
@@ -167,6 +167,19 @@ def test_an_estimate_of_the_cost_leaves_a_fitted_model_as_it_was(data):
     model.estimate(1e3 * data.X[:50] + 7)
     assert model.score(data.X) == score
     assert seeds.bit_generator.state == state
+
+
+def test_the_cost_is_that_of_the_table_that_would_be_fitted(data):
+    X = data.X.copy()
+    X[3, 0] = np.nan
+    with pytest.raises(DataError, match="missing='drop'"):
+        Cosmo(epochs=2).estimate(X)
+    with pytest.warns(DataWarning, match="rows were dropped"):
+        dropped = Cosmo(epochs=2, missing="drop").estimate(X)
+    assert dropped.plan.memory < Cosmo(epochs=2).estimate(data.X).plan.memory
+    lagged = Cosmo(epochs=2, lags=1).estimate(data.X).plan.memory
+    windows = Cosmo(epochs=2).estimate(np.hstack([data.X[1:], data.X[:-1]])).plan.memory
+    assert lagged > windows  # knowledge about time adds arrays
 
 
 def test_an_untrained_cosmo_has_all_its_attributes(data, monkeypatch, tmp_path):

@@ -87,6 +87,28 @@ def test_filled_in_it_finds_what_the_whole_table_shows(tmp_path):
     assert loaded.missing_report_ == model.missing_report_
 
 
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+@pytest.mark.parametrize("targets", [None, ["x2"] * 400])
+def test_constant_columns_stay_constant_and_every_value_of_a_column_may_be_set(targets):
+    holed = HOLED.copy()
+    holed[:, 1] = np.where(ABSENT[:, 1], np.nan, 0.1)
+    model = OrderSearch(missing="impute", scale="standardize", random_state=0)
+    model.fit(holed, interventions=targets)
+    assert model.preparation_.constant.tolist() == [False, True, False, False, False, False]
+    assert (model.sample(10, 0)[:, 1] == 0.1).all()
+    assert targets is None or not model.adjacency_[:, 2].any()
+
+
+@pytest.mark.parametrize("learner", [OrderSearch, VarianceSort])
+def test_a_variable_that_was_set_wherever_it_has_a_value_has_no_causes(learner):
+    holed, targets = DATA.X.copy(), ["x2"] * 200 + [""] * 200
+    holed[200:, 2] = np.nan
+    with pytest.warns(DataWarning, match="set 'x2' in every row with a value"):
+        model = learner(missing="impute", random_state=0).fit(holed, interventions=targets)
+    assert not model.adjacency_[:, 2].any()
+    assert np.isfinite(model.sample(10, 0)).all()
+
+
 def test_a_row_without_values_is_dropped_and_a_column_without_any_refused():
     holed = HOLED.copy()
     holed[7] = np.nan

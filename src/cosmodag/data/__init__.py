@@ -1,1 +1,1 @@
-"""Information about a table: background knowledge, interventions, and a diagnosis."""
+"""Kinds of columns, knowledge, interventions, regimes, times, and the diagnosis of a table."""

@@ -74,14 +74,20 @@ def targets_of(interventions: Any, names: Sequence[str], rows: int) -> NDArray[n
     return mask if mask.any() else None
 
 
-def never_free(targets: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:
-    """Mark the variables that were set in all rows, or in all but one, and warn about them."""
-    always: NDArray[np.bool_] = np.count_nonzero(~targets, axis=0) < _FEWEST_ROWS
+def never_free(
+    targets: NDArray[np.bool_], names: Sequence[str], absent: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Mark the variables that were set in all rows, or in all but one, and warn about them.
+
+    Rows in which a variable is `absent` (n, d) do not count.
+    """
+    free = ~targets if absent is None else ~(targets | absent)
+    always = targets.any(axis=0) & (np.count_nonzero(free, axis=0) < _FEWEST_ROWS)
     if always.any():
         listed = name_list([names[place] for place in np.flatnonzero(always).tolist()])
         warnings.warn(
-            f"Interventions set {listed} in every row, so the table holds no information about the "
-            "causes of these columns: no arc into them is searched for.",
+            f"Interventions set {listed} in every row with a value, so the table holds no "
+            "information about the causes of these columns: no arc into them is searched for.",
             DataWarning,
             stacklevel=4,
         )

@@ -12,7 +12,7 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns.refused import is_absent
 
 OBSERVATIONAL = "observational"
-"""Label of the regime of rows whose label is empty."""
+"""Label of the regime of rows with an empty label, or with this one."""
 
 CHANGES = ("noise", "cut", "weights", "slopes")
 """How the equation of a target in a regime can differ from its equation elsewhere. *Noise*: the

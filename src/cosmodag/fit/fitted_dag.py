@@ -195,13 +195,13 @@ class FittedDAG:
         return self.preparation.undo(self.predict_prepared(self.prepared(X)))
 
     def score(self, X: Any, interventions: Any = None, regimes: Any = None) -> float:
-        """Compute the mean Gaussian log-likelihood of the entries that were not set."""
+        """Compute the mean log-likelihood of the entries that were not set."""
         return rows.score_of(self, X, interventions, regimes)
 
     def log_likelihoods(self, X: Any, regimes: Any = None) -> Floats:
         """Compute the log-likelihood of every entry of the columns that have noise.
 
-        It is Gaussian unless the equations define another one, such as that of categories. If
+        It is Gaussian unless the equations define another one, as for counts and categories. If
         `regimes` gives the regime of each row, targets have their own equations.
         """
         return rows.likelihoods_of(self, self.prepared(X), regimes)

@@ -171,8 +171,9 @@ class GaussianEquations:
         """
         n, d = X.shape
         counted = np.ones((n, d), bool) if targets is None else ~targets
-        variances = np.var(X, axis=0, where=counted)
-        variances = np.where(variances > 0, variances, 1.0)
+        highest = np.max(X, axis=0, where=counted, initial=-np.inf)
+        varies = highest > np.min(X, axis=0, where=counted, initial=np.inf)
+        variances = np.where(varies, np.var(X, axis=0, where=counted), 1.0)
         terms, constants = np.eye(d), np.empty(d)
         for v in range(d):
             parents = np.flatnonzero(arcs[:, v])

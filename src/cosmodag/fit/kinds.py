@@ -39,8 +39,8 @@ def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
 def check_levels(learner: "StructureLearner", table: Table) -> None:
     """Refuse unordered categories that the learner cannot use.
 
-    A learner of numbers can use none of three levels or more; any other learner none with too many
-    levels.
+    Learners that take numbers only can use none of three levels or more; all other learners can use
+    those that do not have too many levels.
     """
     kinds = table.kinds or ()
     unordered = {
@@ -61,9 +61,10 @@ def check_levels(learner: "StructureLearner", table: Table) -> None:
 
 
 def _check_frequent(table: Table, unordered: list[str]) -> None:
-    """Refuse categories with more levels than half of the rows, as text that is not declared is.
+    """Refuse categories with more than 1,000 levels, or with more levels than half of the rows.
 
-    Their levels are too rare to be learnt from, and a fit with hundreds of them takes hours.
+    Such levels are too rare to be learnt from, and a fit with hundreds of them takes long. The
+    second limit is also that of text that is not declared.
     """
     for name in unordered:
         column = table.X[:, table.names.index(name)]

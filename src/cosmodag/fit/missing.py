@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.diagnose.rows import refuse_empty
 from cosmodag.data.interventions import targets_of
 from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
@@ -118,11 +119,7 @@ def complete(model: "StructureLearner", X: Any, entries: Any, kinds: Any = None)
     absent = np.isnan(table.X)
     if not absent.any():
         return Completed(table, targets)
-    empty = absent.all(axis=0)
-    if empty.any():
-        listed = name_list([table.names[place] for place in np.flatnonzero(empty)])
-        verb = "has" if empty.sum() == 1 else "have"
-        raise DataError(f"{listed} {verb} no value at all: leave such columns out.")
+    refuse_empty(absent, table.names)
     columns = absent.sum(axis=0)
     report = {
         "rows": len(absent),
@@ -163,7 +160,7 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     little variance. Training, networks and residuals use these draws; refinement of linear
     equations estimates the covariance from the observed values (`Known.moments`).
     """
-    table, names = np.asarray(given.table.X, np.float64), given.table.names
+    table, names = _constants_filled(np.asarray(given.table.X, np.float64)), given.table.names
     levels, targets = LevelColumns(given.table.kinds or ()), given.targets
     if targets is not None:
         _check_ordered(levels, names)
@@ -185,6 +182,13 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
     report = {**(given.report or {}), "method": "impute", "rounds": rounds}
     report["effective_rows"] = round(effective_rows(absent), 1)
     return Completed(replace(given.table, X=filled), targets, report, absent)
+
+
+def _constants_filled(table: Floats) -> Floats:
+    """Fill columns of a single value with this value, which draws match only up to rounding."""
+    values = np.nanmin(table, axis=0)
+    is_constant = np.nanmax(table, axis=0) == values
+    return np.where(is_constant & np.isnan(table), values, table)
 
 
 def _check_ordered(levels: LevelColumns, names: list[str]) -> None:
@@ -236,10 +240,9 @@ def _by_graphs(
             given = prepare_table(learner, Table(filled, names), targets)
             (found,) = fit_prepared([FitTask(learner, given)], examine=False)
             arcs = found.dag.arcs.toarray()
+            own = given.known.targets  # without variables that were set in every row
             for _ in range(_REPEATS):
-                filled = fill(
-                    X, absent, GaussianEquations.on(arcs, filled, targets), draws, targets
-                )
+                filled = fill(X, absent, GaussianEquations.on(arcs, filled, own), draws, own)
             if before is not None and np.array_equal(arcs, before):
                 break
             before = arcs

@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 class FitInterrupt(KeyboardInterrupt):
-    """Ctrl-C during a fit that has a graph for each task; ``results`` are marked as interrupted."""
+    """Raised after Ctrl-C if each task has a graph; ``results`` are marked as interrupted."""
 
     def __init__(self, results: list[FitResult]) -> None:
         super().__init__(results)

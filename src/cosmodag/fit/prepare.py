@@ -213,7 +213,7 @@ def prepare_table(
         targets = of_regimes[regimes.labels]
     if targets is not None:
         target_sets = np.unique(targets, axis=0)
-        always = never_free(targets, table.names)
+        always = never_free(targets, table.names, absent)
         if always.any():
             bounds = bounds or Bounds.none(len(table.names))
             bounds = bounds.without_causes(always, table.names)

@@ -38,9 +38,9 @@ class SearchedLearner(StructureLearner):
         ``refine="order"``; 0 for none. They end early if several in a row find nothing better.
         ``"auto"`` is :func:`cosmodag.order.default_restarts` for the noise assumed: 40,000 / d, at
         most 200, for Gaussian noise; 2,000 / d for noise that is not Gaussian; none for equal
-        variances, where restarts found nothing better. Beyond 1,000 variables there are none,
-        unless there are at least four times as many variables as rows. For tables with categories,
-        counts or curves it is 2,000 / d, at most 50.
+        variances, where restarts found nothing better. There are none beyond 1,000 variables or,
+        with at least four times as many variables as rows, beyond 3,000. For tables with
+        categories, counts or curves it is 2,000 / d, at most 50.
     """
 
     noise: str = "auto"

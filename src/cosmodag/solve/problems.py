@@ -127,7 +127,7 @@ class Solution:
     parameters: Parameters
     recipe: Recipe  # of the parameters
     iterations: int  # rounds of training, or iterations of another minimiser
-    stopped: str | None  # why it ended early: "time" or "interrupt"
+    stopped: str | None  # why it ended early ("time" or "interrupt"), or None
     diverged_at: int | None  # first round in which the objective was not finite
     history: list[dict[str, float]]
     converged: bool = True  # False if a limit was reached

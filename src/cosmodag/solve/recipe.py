@@ -65,7 +65,7 @@ class CosineAnnealing:
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Return the settings for a round."""
         start, end = settings["temperature_start"], settings["temperature_end"]
-        # In histories, rounds are plain numbers: compiling a program would take longer than NumPy.
+        # NumPy for the rounds of histories and read-outs: compiling a program would take longer.
         if isinstance(round, np.ndarray):
             wave: Any = 1 + np.cos(math.pi * round / settings["rounds"])
         elif isinstance(round, int | float):

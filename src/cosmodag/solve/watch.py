@@ -27,10 +27,10 @@ _LOG = logging.getLogger("cosmodag")
 class ProgressBar:
     """Progress of a run, and of the programs that are compiled for it.
 
-    On a terminal, the bar is shown on stderr after a second. While programs are compiled, a second
+    On a terminal, the bar is shown on stderr after a second. While programs are compiled, another
     bar, shown at once, counts them; in a notebook, a line of text does. The logger ``"cosmodag"``
-    also reports their number, at level ``INFO`` every two seconds; without `show`, only the logger
-    is used. `total` is the number of units of work, such as rounds of all problems.
+    also reports their number, at level ``INFO``, at most every two seconds. Without `show`, only
+    the logger is used. `total` is the number of units of work, such as rounds of all problems.
     """
 
     def __init__(self, total: int, label: str, show: bool) -> None:
@@ -254,7 +254,7 @@ class QuietWatch(Watch):
 
 
 class Ending:
-    """Rule for ending the examinations of a graph: after a stop, but not in the first second."""
+    """Rule for ending the examinations of a graph: after a stop, but not in their first second."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch

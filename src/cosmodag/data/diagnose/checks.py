@@ -188,8 +188,7 @@ def after_fit(
         Columns without an equation, such as the past of a time series. Hidden causes are searched
         for among the residuals of the other columns after regression on these.
     should_stop : function
-        Called between tests, about twice a second. Once it returns True, the findings so far are
-        returned.
+        Called before every test. Once it returns True, the findings so far are returned.
 
     Returns
     -------

@@ -19,10 +19,10 @@ from cosmodag.errors import name_list
 from cosmodag.io.kinds import ColumnKind
 
 # Two columns count as copies with noise if their correlation exceeds the first limit, and the
-# residual variance of each given the other is smaller, by more than the second factor, than given
-# all other columns. A strong cause is not a copy, because other causes and effects explain it: in
-# 2,400 linear tables (ER2 to ER4, 5 to 50 columns), the ratio of the most similar pair, among those
-# correlated above .99, was above 6 in fewer than one of a hundred.
+# residual variance of each given all columns but the other is more than the second limit times that
+# given the other alone. A strong cause is not a copy, because other causes and effects explain it:
+# in 2,400 linear tables (ER2 to ER4, 5 to 50 columns), this ratio of the most similar pair, among
+# those correlated above .99, was above 6 in fewer than one of a hundred.
 NEARLY_EQUAL, MUCH_LESS = 0.997, 6.0
 # Ridge for the inverse of correlations: smaller eigenvalues are rounding errors.
 _RIDGE = 1e-10

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.diagnose.checks import after_fit, before_fit
 from cosmodag.data.diagnose.columns import inferred_kinds
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
-from cosmodag.data.diagnose.rows import missing_values, without_gaps
+from cosmodag.data.diagnose.rows import missing_values, refuse_empty, without_gaps
 from cosmodag.data.diagnose.scale import (
     LARGE,
     SMALL,
@@ -29,7 +29,8 @@ from cosmodag.io.tables.frames import as_table
 # Limits on 1 − R² of a column given the others: the first is about the rounding error of a
 # correlation matrix.
 DEPENDENT, NEARLY_DEPENDENT = 1e-10, 1e-3
-# If at least this fraction of paths is sorted, or at most one minus it, the order is revealed.
+# The order is revealed if a score grows along at least this fraction of paths; for R², also if it
+# falls along as many.
 SORTED = 0.9
 # Largest number of columns for which a graph is searched.
 _MOST_SEARCHED = 100
@@ -67,6 +68,7 @@ def diagnose(
     """
     table = with_kinds(as_table(data, names, missing="keep"))
     columns, arcs = table.names, None if graph is None else _arcs(graph, table.names)
+    refuse_empty(np.isnan(table.X), columns)
     findings = missing_values(table.X, columns)
     findings += inferred_kinds(table.kinds or (), columns)
     X = without_gaps(table.X)

@@ -40,7 +40,7 @@ _PURSUED = 4
 _HOPELESS = -5.0
 # Largest numbers of hidden causes, of rounds of structural EM, and of EM iterations per round.
 _MOST, _ROUNDS, _ITERATIONS = 8, 6, 10
-# Smallest gain for which the search continues.
+# Smallest increase of the gain with which the search continues.
 _SETTLED = 0.5
 # A hidden variable with fewer effects is equivalent to one or two arcs.
 _FEWEST = 3

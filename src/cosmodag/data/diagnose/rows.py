@@ -9,6 +9,7 @@ from scipy import linalg, optimize
 from scipy.special import ndtri
 
 from cosmodag.data.diagnose.findings import Finding, about, chosen, first_of
+from cosmodag.errors import DataError, name_list
 from cosmodag.graph.texts import counted
 
 _FEWEST = 10
@@ -47,6 +48,14 @@ def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
         "impute)."
     )
     return about("missing_values", chosen(names, numbers > 0), sentence, absent.mean())
+
+
+def refuse_empty(absent: NDArray[np.bool_], names: Sequence[str]) -> None:
+    """Refuse a table with columns without any value, given the mask (n, d) of missing values."""
+    empty = chosen(names, np.asarray(absent.all(axis=0)))
+    if empty:
+        verb = "has" if len(empty) == 1 else "have"
+        raise DataError(f"{name_list(empty)} {verb} no value at all: leave such columns out.")
 
 
 def without_gaps(X: NDArray[Any]) -> NDArray[Any]:

@@ -271,8 +271,8 @@ def _kind_of(values: NDArray[Any], number: int) -> ColumnKind:
 def value_counts(X: NDArray[Any]) -> NDArray[np.int64]:
     """Count the distinct values of each column that has many ties.
 
-    The result is 0 for a column with distinct values in more than half of its first 256 rows, and
-    for tables of fewer than 20 rows.
+    The result is 0 for columns with more than 128 distinct values in the first 256 rows (with fewer
+    rows, more than half as many as rows), and for tables of fewer than 20 rows.
     """
     if len(X) < FEWEST_ROWS:
         return np.zeros(X.shape[1], np.int64)

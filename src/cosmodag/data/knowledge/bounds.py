@@ -54,8 +54,8 @@ class Bounds:
         if len(causes):
             cause, effect = names[causes[0]], names[effects[0]]
             raise KnowledgeError(
-                f"The arc {cause} → {effect} is required, but {effect} was set in every row, so "
-                "the weight of the arc cannot be learnt: do not require it."
+                f"The arc {cause} → {effect} is required, but {effect} was set in every row with a "
+                "value, so the weight of the arc cannot be learnt: do not require it."
             )
         return Bounds(self.support & ~variables, self.required, self.before, self.gaps)
 

@@ -56,7 +56,7 @@ class Known:
 
     @property
     def gaps(self) -> NDArray[np.float32] | None:
-        """(d, d): length of the longest chain of the partial order between u and v, or None."""
+        """(d, d): longest chain of the partial order from u to v, −∞ for none; None without one."""
         return None if self.bounds is None else self.bounds.gaps
 
     @property
@@ -70,7 +70,7 @@ class Known:
 
     @property
     def untouched(self) -> Bools | None:
-        """(n,): rows without interventions; None if this is all rows, or fewer than 30."""
+        """(n,): rows without interventions; None if nothing was set, or there are fewer than 30."""
         if self.targets is None:
             return None
         rows = np.asarray(~self.targets.any(axis=1))

@@ -48,8 +48,8 @@ class Preparation:
         change nothing. Means and deviations are computed over `rows`, (n,) or entries (n, d), by
         default over all. With interventions these are the rows in which nothing was set: about
         their means, linear equations without a constant hold in all rows. `labels` (d,) marks
-        columns of unordered levels: they have mean zero and deviation one, and the unit of the
-        table does not depend on them.
+        columns of unordered levels: they get mean zero and deviation one, and the unit of the table
+        does not depend on them.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]

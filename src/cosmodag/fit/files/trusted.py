@@ -162,7 +162,7 @@ def check_values(facts: dict[str, Any]) -> None:
 
 
 def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
-    """Check order, preparation and matrices: types, shapes and numbers."""
+    """Check order, preparation, matrices and residuals: types, shapes and numbers."""
     order = _array(arrays, "order", "iu", 1)
     d = len(order)
     _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is not a permutation")
@@ -183,6 +183,17 @@ def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None
     _require(bool((arrays["deviations_"] >= 0).all()), "a deviation is negative")
     for name in ("raw_weights_", "weights_", "adjacency_"):
         _check_matrix(arrays, name, d)
+    n = len(arrays.get("residuals_", ()))
+    for name, kind in (
+        ("residuals_", "f"),
+        ("targets", "b"),
+        ("absent", "b"),
+        ("target_sets_", "b"),
+    ):
+        if name in arrays:
+            rows, columns = _array(arrays, name, kind, 2).shape
+            fits = columns == d and (rows == n or name == "target_sets_")
+            _require(fits, f"{name!r} has a wrong shape")
     losses = arrays.get("turning_losses_")  # NaN where there is no arc
     if losses is not None:
         _require(losses.dtype.kind == "f", f"'turning_losses_' is of type {losses.dtype}")
@@ -234,13 +245,10 @@ def check_dag(dag: "FittedDAG") -> None:
     places[dag.order] = np.arange(d)
     edges = sparse.coo_array(dag.adjacency)
     _require(bool((places[edges.row] < places[edges.col]).all()), "its arcs contradict its order")
+    counted = dag.known.counted
+    _require(counted is None or bool(counted.any(axis=0).all()), "a variable has no residuals")
     predicted = dag.predict_prepared(np.zeros((1, d)))
     _require(np.shape(predicted) == (1, d), "it predicts another number of variables")
-    residuals = dag.residuals
-    if residuals is not None:
-        _require(
-            residuals.ndim == 2 and residuals.shape[1] == d, "its residuals have another shape"
-        )
 
 
 def _array(arrays: dict[str, NDArray[Any]], name: str, kinds: str, dimensions: int) -> NDArray[Any]:

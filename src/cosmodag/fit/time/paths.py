@@ -259,7 +259,8 @@ def _drawn_weights(
         if len(parents):
             own = data if counted is None else data[counted[:, v] > 0]
             covariance, sizes = coefficient_covariance(own[:, parents], own[:, v])
-            root = covariance if np.isnan(covariance).any() else np.linalg.cholesky(covariance)
+            is_regular = (np.diag(covariance) > 0).all()  # neither unknown nor without noise
+            root = np.linalg.cholesky(covariance) if is_regular else covariance
             drawn = random.normal(size=(m, len(parents))) @ (root / sizes[:, None]).T
             weights[:, parents // d, parents % d, v] += drawn
     return weights

@@ -231,13 +231,18 @@ class TimeSeriesView(Questions):
 
     def _predict_ahead(self, X: Any, do: "Mapping[Any, Any] | None", in_time: InTime) -> Floats:
         """Predict each row from the rows before it; NaN if these are missing."""
+        from cosmodag.fit.dag.by_kind import EquationsByKind
+
         window = self.window_
         found = unroll(X, window.lags, in_time, trained_on=window)
-        held = _held(self._dag, do, found.n)
-        held = {v: values[found.rows] for v, values in held.items()}
-        predicted = np.full((found.n, window.d), np.nan)
         past = matched(found.table, self._dag.kinds)[:, window.d :]
-        predicted[found.rows] = expected_rows(self._dag, past, held)
+        usable = np.ones(len(past), np.bool_)
+        if isinstance(self._dag.equations, EquationsByKind):  # NaN is not a level
+            usable = ~np.isnan(past).any(axis=1)
+        rows = found.rows[usable]
+        held = {v: values[rows] for v, values in _held(self._dag, do, found.n).items()}
+        predicted = np.full((found.n, window.d), np.nan)
+        predicted[rows] = expected_rows(self._dag, past[usable], held)
         return predicted
 
     def _sample_path(

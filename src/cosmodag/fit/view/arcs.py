@@ -96,7 +96,8 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
 
     `prepared` is the training data, in the units of the weights. The errors are in the order of
     ``edges_``, NaN if parents are redundant or rows too few; None for equations that are not
-    linear, and for a loaded model with interventions, which does not know in which rows they were.
+    linear, and for a model with interventions that was saved without its residuals, since the file
+    then does not say in which rows they were.
     """
     if hasattr(model, "response") or not model.fitted_.is_linear:
         return None

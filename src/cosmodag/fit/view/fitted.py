@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 class OfDAG:
-    """Attribute of a learner that is read from its fitted DAG; missing if its value is None."""
+    """Attribute of a learner that is read from its fitted DAG; by default, missing if None."""
 
     def __init__(self, path: str, *, may_be_none: bool = False) -> None:
         self._path, self._may_be_none = path, may_be_none
@@ -162,7 +162,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        (n, d) array, or data frame if X is one; levels are numbers in an array, labels in a frame
+        (n, d) array, or data frame if X is one (with `lags`, always an array); levels are numbers
+        in an array, labels in a frame
         """
         dag = self._dag
         if dag.window is not None:
@@ -176,12 +177,13 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     def score(
         self, X: Any, y: Any = None, *, interventions: Any = None, regimes: Any = None
     ) -> float:
-        """Compute the mean Gaussian log-likelihood, per row and variable, under ``adjacency_``.
+        """Compute the mean log-likelihood, per row and variable, under ``adjacency_``.
 
-        Noise variances are those of the training data. Constant columns are left out (if all
-        columns are constant, the score is zero), and so are values that were set, which
-        `interventions` names as for ``fit``. If `regimes` gives the regime of each row, targets
-        have their own equations. Greater is better, as scikit-learn's searches require.
+        It is Gaussian, except for counts and levels, with the noise variances of the training data.
+        Constant columns are left out (if all columns are constant, the score is zero), and so are
+        values that were set, which `interventions` names as for ``fit``. If `regimes` gives the
+        regime of each row, targets have their own equations. Greater is better, as scikit-learn's
+        searches require.
         """
         return self._dag.score(X, interventions, regimes)
 
@@ -210,8 +212,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        (n, d) array, or pandas data frame if the training data had names; levels are numbers in an
-        array, labels in a frame
+        (n, d) array, or pandas data frame if the training data had names (with `lags`, always an
+        array); levels are numbers in an array, labels in a frame
         """
         dag = self._dag
         check_count("n", n, low=0)

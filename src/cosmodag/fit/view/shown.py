@@ -28,6 +28,10 @@ _ASSUMED = (
     "No common cause of two variables was left out, rows were not selected by their values, and "
     "there is no feedback: no table can show this."
 )
+_TREATMENTS = {
+    "drop": "; rows with missing values were dropped",
+    "impute": "; missing values were imputed",
+}
 
 
 class Summary(str):
@@ -64,12 +68,9 @@ def _labelled(label: str, text: str) -> list[str]:
 
 def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     rows = f"{counted(len(model.residuals_), 'row')}, " if hasattr(model, "residuals_") else ""
-    missing = ""
-    if hasattr(model, "missing_report_"):
-        missing = "; missing values were imputed"
-        if getattr(model, "missing", None) == "drop":
-            missing = "; incomplete rows were dropped"
-    yield "data", f"{rows}{counted(model.n_features_in_, 'column')}{missing}"
+    method = str(getattr(model, "missing_report_", {}).get("method"))
+    treated = _TREATMENTS.get(method, "")
+    yield "data", f"{rows}{counted(model.n_features_in_, 'column')}{treated}"
     yield "learner", " ".join(repr(model).split())
     stopped = model.stopped_
     if stopped is not None:

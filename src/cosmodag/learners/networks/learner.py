@@ -81,8 +81,8 @@ class NetworkLearner(TrainedLearner):
     output_biases_ = OfDAG("equations.output_biases")
 
     def order_follows_units(self, noise: str | None) -> bool:
-        """Whether the order depends on the units of the columns."""
-        return self._order_from_units  # whether refined or not: the refined order depends on it too
+        """Whether the order depends on the units of the columns, also after refinement."""
+        return self._order_from_units
 
     def check_settings(self) -> None:
         """Raise a `DataError` for a parameter value that cannot be used."""

@@ -144,7 +144,7 @@ def _encoding_for(given: Prepared) -> Encoding:
     """Choose the encoding of a table for training by likelihood."""
     if _has_own_likelihoods(given):
         return MixedEncoding(Embedding.of(given.in_own_units, given.kinds, columns=1))
-    return NumberEncoding(_deviations_of(given))
+    return NumberEncoding(_prepared_deviations(given))
 
 
 def encoding_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> Encoding:
@@ -153,7 +153,7 @@ def encoding_of(equations: NetworkEquations, given: Prepared, in_units: bool) ->
         return MixedEncoding(equations.embedding)
     if in_units:
         return NumberEncoding(np.ones(given.data.shape[1]))
-    return NumberEncoding(_deviations_of(given))
+    return NumberEncoding(_prepared_deviations(given))
 
 
 def _typical_values(embedding: Embedding, X: Floats) -> Floats:
@@ -166,7 +166,7 @@ def _typical_values(embedding: Embedding, X: Floats) -> Floats:
     return found
 
 
-def _deviations_of(given: Prepared) -> Floats:
+def _prepared_deviations(given: Prepared) -> Floats:
     """(d,): standard deviations of the columns in prepared units; 1 for constant columns."""
     # Computed in the table's own units, so that a factor of two in a column changes no rounding.
     deviations = deviations_of(given.X, given.known.counted)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from cosmodag.data.kinds import declared_names
 from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.dag.known import NOTHING, Known
+from cosmodag.fit.missing import complete
 from cosmodag.fit.prepare import Prepared, prepare_table
 from cosmodag.fit.steps import FitTask, Learning, Learnt
-from cosmodag.io.tables.frames import as_table
+from cosmodag.fit.time.unroll import InTime, unroll
 from cosmodag.learners.base import Setting, StructureLearner
 from cosmodag.solve.watch import Watch
 
@@ -156,8 +156,12 @@ class TrainedLearner(StructureLearner):
         other = clone(self)  # leaves a fitted model, and a generator given as its seed, unchanged
         other.check_settings()
         other.refuse_idle()
-        table = as_table(X, declared=declared_names(self.kinds, X))
-        given = prepare_table(other, table)
+        window = None
+        if self.lags:
+            found = unroll(X, self.lags, InTime(), kinds=self.kinds)
+            X, window = found.table, found.window
+        table = complete(other, X, None, "auto" if self.lags else None).table
+        given = prepare_table(other, table, window=window)
         problems = other.problems_for(given.data, given.known)
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
 

@@ -40,7 +40,7 @@ def best_start(solved: "list[Solved]", problems: "list[Problem]") -> "Solved":
 
 
 def _loss(one: "Solved", problems: "list[Problem]") -> float:
-    """Objective of a solution on all rows of its problem, at the final temperature."""
+    """Objective of a solution on all rows of its problem, at its final settings."""
     from cosmodag.solve.recipe import full_loss
 
     problem, solution = problems[one.place], one.solution

@@ -43,14 +43,14 @@ class Lagrangian(Solver):
     Each sub-problem minimises loss + λ₁‖W‖₁ + α h(W) + ½ρ h(W)², starting from the weights accepted
     last. If h has not fallen to a quarter, ρ is multiplied by ten and the sub-problem is repeated
     from the same weights; otherwise the weights are accepted and α grows by ρ h(W). The sequence
-    ends when h is within the tolerance or, without convergence, when ρ reaches its limit. Every
-    problem of a batch has its own α and ρ, whose initial values are the settings ``multiplier`` and
-    ``penalty``.
+    ends when h is within the tolerance or, without convergence, when ρ reaches its limit or α was
+    updated `max_iter` times. Every problem of a batch has its own α and ρ, whose initial values are
+    the settings ``multiplier`` and ``penalty``.
     """
 
     recipe: Recipe
     minimisers: tuple[Minimiser, ...]
-    max_iter: int = 100  # updates of α
+    max_iter: int = 100
     tolerance: float = 1e-8  # h at or below it counts as zero
     # Whether, when ρ reaches its limit, the weights of the last sub-problem are returned (as by the
     # authors of NOTEARS) or those accepted before it (as in the COSMO paper).

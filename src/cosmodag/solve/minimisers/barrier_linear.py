@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.compiled import compiled
 from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
@@ -17,6 +16,7 @@ from cosmodag.solve.minimisers.each_lane import (
     Arcs,
     Covariances,
     EachLane,
+    Float64,
     LaneResult,
     arcs_of,
     covariances_of,
@@ -26,8 +26,6 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import SMALL_RADIUS, Inside, Recipe
 from cosmodag.solve.training.adam import EPSILON
 from cosmodag.solve.watch import Watch
-
-Float64 = NDArray[np.float64]
 
 # Rows per elimination block: small enough for registers, large enough for a matrix product.
 _BLOCK = 16

@@ -8,17 +8,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
 from cosmodag.model.structure import Free, Parameters, with_unit_axes
 from cosmodag.solve.machine.devices import jax_device
-from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult
+from cosmodag.solve.minimisers.each_lane import EachLane, Float64, LaneResult
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Constant, Recipe
 from cosmodag.solve.watch import Watch
 
-Float64 = NDArray[np.float64]
 Smooth = Callable[[Float64], tuple[float, Float64]]
 
 # Line search: fraction of the predicted decrease that a step must achieve, and smallest step.

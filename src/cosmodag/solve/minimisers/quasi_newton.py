@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
 from cosmodag.graph.constraint import Constraint, ValueAndGradient
@@ -16,6 +15,7 @@ from cosmodag.solve.minimisers.each_lane import (
     Arcs,
     Covariances,
     EachLane,
+    Float64,
     LaneResult,
     arcs_of,
     covariances_of,
@@ -24,8 +24,6 @@ from cosmodag.solve.minimisers.each_lane import (
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Constant, Recipe
 from cosmodag.solve.watch import Watch
-
-Float64 = NDArray[np.float64]
 
 _STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=True))
 

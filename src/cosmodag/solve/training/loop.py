@@ -19,9 +19,8 @@ from cosmodag.solve.training.adam import AdamState, adam_step, after_round
 from cosmodag.solve.training.rows import Passes, rows_at
 
 Arrays = dict[str, Any]
-"""Input arrays of problems by name, each kind with its number m of distinct arrays: ``data``
-(m, n, d), and optionally ``support``, ``required``, ``gaps`` (m, d, d) and ``counted`` (m, n, 1)
-or (m, n, d)."""
+"""The m distinct input arrays of each kind, stacked: ``data`` (m, n, d) and, optionally,
+``support``, ``required``, ``gaps`` (m, d, d), and ``counted`` (m, n, 1) or (m, n, d)."""
 
 
 def run_rounds(

@@ -136,8 +136,8 @@ def _digest(batch: Batch, rounds: int) -> str:
     return digest.hexdigest()
 
 
-# Minimum number of records in the history of a run that has as many rounds; they are equally
-# spaced, however the run is divided into pieces.
+# Smallest number of records in the history of a run of at least as many rounds. They are equally
+# spaced, and do not depend on the pieces of the run.
 _RECORDS = 100
 
 # Size in bytes above which the parameters of a problem stay on the device.

@@ -58,7 +58,7 @@ class _Kernel:
     has_one_program: bool = False
 
     def implements(self, task: Task) -> bool:
-        """Whether a task is COSMO in single precision, with this loss and a fitting mechanism."""
+        """Whether a task is COSMO in single precision, with this loss and one of the mechanisms."""
         mechanism = task.recipe.mechanism
         cosmo = Recipe(Priority(), mechanism, AnnealedObjective(self.loss), CosineAnnealing())
         is_cosmo = self.fits(mechanism) and task.recipe.is_like(cosmo)

@@ -7,11 +7,10 @@ memory for everything between and after them. With z = σ(x W + b), r = x̂ − 
 
     ∂W = xᵀ δ,    ∂b = Σ δ,    ∂w = Σ r z,    ∂c = Σ r    (sums over rows).
 
-Those of the likelihood, (1/d) Σ_v log RSS_v, are the same in network v but with the factor
-2/(d Σ r_v²). Networks share no weights, so that the two losses differ only by a factor per network,
-which is applied after both products. ∂H and ∂p follow from ∂W as in
-`cosmodag.solve.kernels.cpu.linear`, with the contributions to ∂p summed over units. r is multiplied
-by the weights `counted`, if given.
+For the likelihood, (1/d) Σ_v log RSS_v, the factor in network v is 2/(d Σ r_v²) instead. Networks
+share no weights, so that the factors can be applied after both products. ∂H and ∂p follow from ∂W
+as in `cosmodag.solve.kernels.cpu.linear`, with the contributions to ∂p summed over units. r is
+multiplied by the weights `counted`, if given.
 
 Units are stored *unit first*: unit i of network v is at index i·d + v. Arrays over variables (S, r)
 then repeat along a row, and every loop over a row is long and has stride one.

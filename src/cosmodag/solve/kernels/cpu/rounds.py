@@ -40,13 +40,13 @@ class Stretch(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Arrays for the rows of one round and the values of one batch."""
+    """Arrays for one batch of rows, and the order of the rows of a round."""
 
     rows: NDArray[np.float32]  # (size, d)
     counted: NDArray[np.float32]  # (size, d), or (0, d) if all weights are one
     outputs: NDArray[np.float32]  # (size, units): x W
     order: NDArray[np.uint32]  # rows of the round, in the order in which they are visited
-    raised: NDArray[np.float32]  # (d,): for the projection to a known order
+    raised: NDArray[np.float32]  # (d,): for `_keep_gaps`
     lowered: NDArray[np.float32]  # (d,): likewise
 
     @classmethod
@@ -77,7 +77,7 @@ def _take_weights(counted: Any, order: Any, first: Any, count: Any, weights: Any
 
 @part
 def _keep_gaps(order: Any, gaps: Any, shift: Any, raised: Any, lowered: Any) -> None:
-    """Project p to p_v − p_u ≥ gap_uv, like `cosmodag.model.structure.keep_gaps`."""
+    """Move p to p_v − p_u ≥ ε gap_uv, like `cosmodag.model.structure.keep_gaps`."""
     d, apart = order.shape[0], np.float32(shift)
     for v in range(d):
         raised[v] = order[v]

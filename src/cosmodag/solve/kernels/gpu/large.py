@@ -127,7 +127,7 @@ class _RoundRows(NamedTuple):
     The rows of the padding are zero, so that they have zero residuals and contribute nothing.
     """
 
-    rows: jax.Array  # (batches, b, s)
+    rows: jax.Array  # (batches, b, s), with s as in `_Table`
     columns: jax.Array  # (batches, s, b): the rows transposed
     counted: jax.Array | None  # (batches, 1 or s, b)
     entries: jax.Array  # (batches,): Σ c over the entries of each batch
