@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import clone
 
 import cosmodag
-from cosmodag import metrics, simulate, stability
+from cosmodag import FittedDAG, metrics, simulate, stability
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.learners.parameters import Setting
@@ -72,6 +72,24 @@ def test_a_learner_and_a_mechanism_from_outside_work_at_once():
     assert not missed.any()
     found = np.abs(model.raw_weights_[data.graph != 0])
     assert np.median(found) > 0.3
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+def test_a_mechanism_without_constants_predicts_the_means(is_set, tmp_path):
+    X = simulate.load("n300_d5_ER1_gauss", seed=1).X + 2.0
+    was_set = np.zeros(X.shape, bool)
+    if is_set:
+        was_set[200:, 1] = True
+        X[200:, 1] = 9.0
+    # A high threshold drops arcs whose effects do not have mean zero.
+    model = CubicCosmo(threshold=0.8, random_state=0)
+    model.fit(X, interventions=was_set if is_set else None)
+    left = X - model.predict(X)
+    np.testing.assert_allclose(np.average(left, axis=0, weights=~was_set), 0.0, atol=1e-5)
+    model.save(tmp_path / "model")
+    model.fitted_.save(tmp_path / "dag")
+    np.testing.assert_array_equal(cosmodag.load(tmp_path / "model").predict(X), model.predict(X))
+    np.testing.assert_array_equal(FittedDAG.load(tmp_path / "dag").predict(X), model.predict(X))
 
 
 @pytest.fixture
