@@ -5,7 +5,16 @@ import pandas as pd
 import pytest
 
 import cosmodag
-from cosmodag import Cosmo, CosmoMLP, Knowledge, OrderSearch, VarianceSort, metrics, refine, simulate
+from cosmodag import (
+    Cosmo,
+    CosmoMLP,
+    Knowledge,
+    OrderSearch,
+    VarianceSort,
+    metrics,
+    refine,
+    simulate,
+)
 from cosmodag.errors import DataError, DataWarning, KnowledgeError
 from learner_catalogue import CATALOGUE, chain_table
 
