@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -18,6 +19,8 @@ import cosmodag
 from cosmodag import FittedDAG, metrics, simulate, stability
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.learners import StructureLearner
+from cosmodag.learners.base import Learnt
 from cosmodag.learners.parameters import Setting
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.model.mechanism import Mechanism
@@ -72,6 +75,27 @@ def test_a_learner_and_a_mechanism_from_outside_work_at_once():
     assert not missed.any()
     found = np.abs(model.raw_weights_[data.graph != 0])
     assert np.median(found) > 0.3
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Correlations(StructureLearner):
+    """Correlations as weights; it knows neither knowledge nor time."""
+
+    def _learn(self, given, watch):
+        return Learnt(np.corrcoef(given.data.T.astype(np.float64)) - np.eye(len(given.names)))
+
+
+def test_knowledge_and_time_hold_for_a_learner_that_does_not_know_them():
+    X = pd.DataFrame(simulate.load("n300_d5_ER2_gauss", seed=1).X, columns=list("abcde"))
+    known = {"required_edges": [["e", "b"]], "tiers": [["c", "e"], ["a", "b"]], "sinks": ["d"]}
+    model = Correlations(threshold=0.0, knowledge=known).fit(X)
+    arcs = {(str(u), str(v)) for u, v in model.graph_.edges}
+    assert ("e", "b") in arcs
+    assert not arcs & {("a", "c"), ("b", "c"), ("a", "e"), ("b", "e"), ("b", "e")}
+    assert not any(u == "d" for u, _ in arcs)
+    lagged = Correlations(threshold=0.0, lags=1).fit(X)
+    assert not any(str(v).endswith("[t-1]") for _, v in lagged.graph_.edges)
+    assert lagged.summary_graph_.number_of_nodes() == 5
 
 
 @pytest.mark.parametrize("is_set", [False, True])
