@@ -181,7 +181,7 @@ def at_threshold(
     dag = replace(dag, adjacency=adjacency, known=known)
     one = copy(model)
     one.threshold = threshold
-    one.fitted_ = dag.settled(data.astype(np.float32), recentre=model.scale != "none")
+    one._show(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))
     return one
 
 

@@ -22,6 +22,8 @@ from cosmodag.stability.fits import fit_resamples, rows_of
 from cosmodag.warning_filters import ignoring
 
 _SAMPLE = "bootstrap"
+# Largest difference between values of one column, relative to its range.
+_ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,18 @@ class ResampledFits:
     def source(self) -> str:
         """Source of intervals from these fits, in words."""
         return f"{len(self.dags)} fits to resamples of the rows"
+
+    def are_of(self, model: FittedGraph, X: Any, interventions: Any) -> bool:
+        """Whether the fits are those of a model to resamples of this table."""
+        given = given_table(model, X, interventions)
+        values, mine = given.X * given.preparation.factors, self.known.targets
+        if values.shape != self.X.shape or (mine is None) != (given.known.targets is None):
+            return False
+        if mine is not None and not np.array_equal(mine, given.known.targets):
+            return False
+        # The training data of a fit are kept in single precision.
+        differences = values - values.mean(axis=0) - (self.X - self.X.mean(axis=0))
+        return bool(np.all(np.abs(differences) <= _ROUNDING * np.ptp(values, axis=0)))
 
     @cached_property
     def views(self) -> list[ClassView]:
