@@ -142,8 +142,9 @@ def at_threshold(
 ) -> StructureLearner:
     """Apply another threshold to the weights of a fitted model, without fitting it again.
 
-    The weights of remaining arcs are estimated by least squares. Networks are not trained again,
-    and lose the inputs below the threshold. Arcs that knowledge requires are kept.
+    The equations are fitted again to the remaining arcs. Networks are not trained again, and lose
+    the inputs below the threshold; equations of targets in their regimes are those of the fit. Arcs
+    that knowledge requires are kept.
 
     Parameters
     ----------
@@ -169,8 +170,9 @@ def at_threshold(
     dag, data = model.fitted_, model.prepared(X)
     known = _known(model, entries, len(data))
     adjacency = chosen_arcs(dag.weights, threshold, known.required)
+    arcs = adjacency != 0 if known.required is None else (adjacency != 0) | known.required
+    equations = dag.equations
     if dag.is_linear:
-        arcs = adjacency != 0 if known.required is None else (adjacency != 0) | known.required
         moments = known.moments(data)
         adjacency = regress_on_predecessors(
             moments.about_zero() if model.scale == "none" else moments,
@@ -178,7 +180,9 @@ def at_threshold(
             "none",
             support=arcs,
         )
-    dag = replace(dag, adjacency=adjacency, known=known)
+    else:
+        equations = equations.on_arcs(dag.preparation.undo(data), arcs, known.counted)
+    dag = replace(dag, adjacency=adjacency, known=known, equations=equations)
     one = copy(model)
     one.threshold = threshold
     one._show(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))

@@ -47,6 +47,15 @@ class FittedEquations(ABC):
         """(d,): number of parameters of the arcs into each variable; by default one per arc."""
         return np.bincount(edges.col, minlength=edges.shape[1])
 
+    def on_arcs(
+        self, X: NDArray[np.float64], arcs: NDArray[np.bool_], counted: NDArray[np.float64] | None
+    ) -> "FittedEquations":
+        """Return the equations for fewer arcs (d, d), fitted again if that needs no training.
+
+        `X` is (n, d), in the units of the table; `counted` (n, d) has the weights of its entries.
+        """
+        return self
+
     def settled(self, unexplained: NDArray[np.float64]) -> "FittedEquations":
         """Return equations whose constants absorb the mean residuals, `unexplained` (d,)."""
         return self
