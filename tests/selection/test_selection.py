@@ -41,7 +41,7 @@ def test_held_out_rows_are_not_seen(monkeypatch):
     module = sys.modules["cosmodag.selection.criteria"]
     prepare, ask = module.prepare, FittedDAG.log_likelihoods
     monkeypatch.setattr(
-        module, "prepare", lambda model, X, *more: seen.append(X.X) or prepare(model, X, *more)
+        module, "prepare", lambda model, whole: seen.append(whole.table.X) or prepare(model, whole)
     )
     monkeypatch.setattr(
         FittedDAG, "log_likelihoods", lambda self, X: asked.append(X.X) or ask(self, X)
