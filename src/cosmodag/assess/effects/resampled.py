@@ -58,10 +58,12 @@ class ResampledFits:
     def are_of(self, model: FittedGraph, X: Any, interventions: Any) -> bool:
         """Whether the fits are those of a model to resamples of this table."""
         given = given_table(model, X, interventions)
-        values, mine = given.X * given.preparation.factors, self.known.targets
-        if values.shape != self.X.shape or (mine is None) != (given.known.targets is None):
-            return False
-        if mine is not None and not np.array_equal(mine, given.known.targets):
+        values = given.X * given.preparation.factors
+        none = np.zeros(values.shape, np.bool_)
+        mine, theirs = (
+            none if known.targets is None else known.targets for known in (self.known, given.known)
+        )
+        if values.shape != self.X.shape or not np.array_equal(mine, theirs):
             return False
         # The training data of a fit are kept in single precision.
         differences = values - values.mean(axis=0) - (self.X - self.X.mean(axis=0))
