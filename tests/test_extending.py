@@ -11,13 +11,16 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import cosmodag
-from cosmodag import metrics, simulate, stability
+from cosmodag import FittedDAG, metrics, simulate, stability
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.learners import StructureLearner
+from cosmodag.learners.base import Learnt
 from cosmodag.learners.parameters import Setting
 from cosmodag.learners.trained.base import TrainedLearner
 from cosmodag.model.mechanism import Mechanism
@@ -72,6 +75,45 @@ def test_a_learner_and_a_mechanism_from_outside_work_at_once():
     assert not missed.any()
     found = np.abs(model.raw_weights_[data.graph != 0])
     assert np.median(found) > 0.3
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Correlations(StructureLearner):
+    """Correlations as weights; it knows neither knowledge nor time."""
+
+    def _learn(self, given, watch):
+        return Learnt(np.corrcoef(given.data.T.astype(np.float64)) - np.eye(len(given.names)))
+
+
+def test_knowledge_and_time_hold_for_a_learner_that_does_not_know_them():
+    X = pd.DataFrame(simulate.load("n300_d5_ER2_gauss", seed=1).X, columns=list("abcde"))
+    known = {"required_edges": [["e", "b"]], "tiers": [["c", "e"], ["a", "b"]], "sinks": ["d"]}
+    model = Correlations(threshold=0.0, knowledge=known).fit(X)
+    arcs = {(str(u), str(v)) for u, v in model.graph_.edges}
+    assert ("e", "b") in arcs
+    assert not arcs & {("a", "c"), ("b", "c"), ("a", "e"), ("b", "e"), ("b", "e")}
+    assert not any(u == "d" for u, _ in arcs)
+    lagged = Correlations(threshold=0.0, lags=1).fit(X)
+    assert not any(str(v).endswith("[t-1]") for _, v in lagged.graph_.edges)
+    assert lagged.summary_graph_.number_of_nodes() == 5
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+def test_a_mechanism_without_constants_predicts_the_means(is_set, tmp_path):
+    X = simulate.load("n300_d5_ER1_gauss", seed=1).X + 2.0
+    was_set = np.zeros(X.shape, bool)
+    if is_set:
+        was_set[200:, 1] = True
+        X[200:, 1] = 9.0
+    # A high threshold drops arcs whose effects do not have mean zero.
+    model = CubicCosmo(threshold=0.8, random_state=0)
+    model.fit(X, interventions=was_set if is_set else None)
+    left = X - model.predict(X)
+    np.testing.assert_allclose(np.average(left, axis=0, weights=~was_set), 0.0, atol=1e-5)
+    model.save(tmp_path / "model")
+    model.fitted_.save(tmp_path / "dag")
+    np.testing.assert_array_equal(cosmodag.load(tmp_path / "model").predict(X), model.predict(X))
+    np.testing.assert_array_equal(FittedDAG.load(tmp_path / "dag").predict(X), model.predict(X))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import cosmodag
-from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, VarianceSort
+from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, VarianceSort, selection
 from cosmodag.assess import Effects, refit_resamples
 from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.assess.effects.slopes import Covariance
@@ -369,3 +369,33 @@ def test_the_panel_lists_what_is_not_zero(model):
     assert one["paths"] == [[0, 3], [0, 2, 3]]
     assert listed[2, 3]["adjustment"] == [0]
     json.dumps(effects_panel(model))
+
+
+def test_resamples_of_one_table_or_graph_do_not_answer_for_another(tmp_path):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(200, 3)), columns=list("abc"))
+    table["b"] += 1.5 * table["a"]
+    other = table.assign(b=random.permutation(table["b"]))
+    model, fresh = (OrderSearch(random_state=0).fit(table) for _ in range(2))
+    own = model.effect("a", "b", bootstrap=4)
+    expected = str(fresh.effect("a", "b", bootstrap=4, X=other))
+    assert str(model.effect("a", "b", bootstrap=4, X=other)) == expected
+    assert str(model.effect("a", "b", bootstrap=np.int64(4))) == str(own)
+    assert "resamples" in str(model.effect("a", "b"))
+    assert "resamples" in str(model.effect("a", "b", X=table))
+    assert "resamples" not in str(model.effect("a", "b", X=other))
+    empty = selection.at_threshold(model, table, 1e9)
+    assert "resamples" not in str(empty.effect("a", "b"))
+
+    model.save(tmp_path / "model")  # without residuals: the table is given with each question
+    loaded = cosmodag.load(tmp_path / "model")
+    loaded.effect("a", "b", bootstrap=4, X=table)
+    assert "resamples" in str(loaded.effect("a", "b", X=table))
+    assert str(loaded.effect("a", "b", bootstrap=4, X=other)) == expected
+
+
+def test_probabilities_of_one_graph_are_not_shown_with_another():
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 3)), columns=list("abc"))
+    model = OrderSearch(random_state=0).fit(table)
+    model.bootstrap(table, 3, random_state=0, verbose=False)
+    assert not hasattr(selection.at_threshold(model, table, 0.5), "bootstrap_")

@@ -250,3 +250,15 @@ def test_rows_in_which_a_variable_was_set_do_not_count_for_it():
     assert model.adjacency_[0, 2] == 0
     assert not model.validate(table, interventions=targets, shuffles=0, subsets=1).rejected
     assert model.validate(table, shuffles=0, subsets=0).rejected
+
+
+@pytest.mark.parametrize("kinds", [{"c": "continuous"}, ["continuous"] * 5])
+def test_subsets_and_splits_have_the_kinds_of_the_fit(kinds):
+    """As a count, c would be in other equations."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(300, 5)), columns=list("abcde"))
+    table["c"] = random.poisson(np.exp(0.3 * table["a"]))
+    model = OrderSearch(kinds=kinds, random_state=0).fit(table)
+    options = {"shuffles": 2, "subsets": 2, "max_time": 600.0}
+    assert model.validate(**options).agreement.subsets == 2
+    assert model.validate(split=0.3, **options).agreement.subsets == 2

@@ -5,7 +5,16 @@ import pandas as pd
 import pytest
 
 import cosmodag
-from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, metrics, refine, simulate
+from cosmodag import (
+    Cosmo,
+    CosmoMLP,
+    Knowledge,
+    OrderSearch,
+    VarianceSort,
+    metrics,
+    refine,
+    simulate,
+)
 from cosmodag.errors import DataError, DataWarning, KnowledgeError
 from learner_catalogue import CATALOGUE, chain_table
 
@@ -215,3 +224,22 @@ def test_a_table_of_experiments_alone_has_the_means_of_observations(name):
         observed = X[seen]
         tolerance = 0.3 * observed.std(axis=0)
         assert np.all(np.abs(drawn.mean(axis=0) - observed.mean(axis=0)) < tolerance)
+
+
+def test_networks_predict_about_the_means_on_which_they_were_trained():
+    """In the rows in which b was set, its values are far from a²."""
+    random = np.random.default_rng(0)
+    a = random.normal(size=400)
+    b = a**2 + 0.3 * random.normal(size=400)
+    b[300:] = 3 + random.normal(size=100)
+    c = b + 0.3 * random.normal(size=400)
+    table = pd.DataFrame({"a": a, "b": b, "c": c})
+    was_set = np.zeros((400, 3), bool)
+    was_set[300:, 1] = True
+    known = Knowledge(search_space=[("a", "b"), ("b", "c")], required_edges=[("a", "b")])
+    model = CosmoMLP(epochs=30, refine=None, knowledge=known, random_state=0)
+    model.fit(table, interventions=was_set)
+    means = np.average(model.residuals_, axis=0, weights=~was_set)
+    np.testing.assert_allclose(means, 0.0, atol=1e-5)
+    left = (table - model.predict(table))["b"][:300]
+    np.testing.assert_allclose(np.mean(left**2), model.noise_variances_[1], rtol=1e-4)

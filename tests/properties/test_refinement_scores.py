@@ -109,14 +109,16 @@ def test_a_non_gaussian_search_is_never_worse_than_its_starts(seed, d, rows):
 @gate_examples(60)
 @given(seeds, st.integers(1, 7), st.integers(1, 9), st.floats(0, 1))
 def test_a_consensus_is_acyclic_and_keeps_required_arcs(seed, d, count, threshold):
+    from cosmodag.data.knowledge import Bounds
     from cosmodag.stability import BootstrapResult
     from cosmodag.stability.fits import Fit
 
     random = np.random.default_rng(seed)
     required = random_dag(random, d)
+    bounds = Bounds.of(np.ones((d, d), bool), required, np.zeros((d, d), bool))
     free, bound = (
         BootstrapResult(list(range(d)), list(range(count)), "bootstrap", known)
-        for known in (None, required)
+        for known in (None, bounds)
     )
     for place in range(count):
         arcs = random_dag(random, d)

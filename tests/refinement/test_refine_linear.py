@@ -224,3 +224,17 @@ def test_correlations_of_nine_digits_are_said(monkeypatch):
     table, _ = linear_table(np.random.default_rng(4), 300, 8)
     with pytest.warns(DataWarning, match="8 variables are kept with nine digits"):
         refine_linear(table, {}, random=generator())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_factor_of_a_column_turns_an_arrow(seed):
+    """All members of a class have the same score, so that starts decide between them."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(200, 5))
+    for v in range(1, 5):
+        X[:, v] += 1.5 * X[:, v - 1]
+    found = [
+        refine_linear(table, {}, score="gaussian", scale_free=True, random=generator())
+        for table in (X, X * [1, 1e3, 1e-4, 20, 0.3])
+    ]
+    np.testing.assert_array_equal(*[(one.weights.toarray() != 0) for one in found])

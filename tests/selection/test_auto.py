@@ -12,6 +12,8 @@ from sklearn.base import clone
 
 from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, metrics, selection, simulate
 from cosmodag.errors import CosmodagWarning, ScaleWarning
+from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.missing import Completed
 from cosmodag.io.tables.frames import Table
 from cosmodag.selection.curvature import NetworkGain, network_gain
 from cosmodag.warning_filters import ignoring
@@ -64,9 +66,9 @@ def test_learners_are_compared_on_rows_that_neither_has_seen():
     x = random.normal(size=400)
     table = Table(np.column_stack([x, np.sin(2 * x) + 0.3 * random.normal(size=400)]), ["x", "y"])
     learners = [BlockSearch(random_state=0, curves=curves) for curves in (False, True)]
-    gain = network_gain(*learners, table, None, 0)
+    gain = network_gain(*learners, Completed(table, None), 0)
     assert gain.needs_networks
-    assert not network_gain(*learners[::-1], table, None, 0).needs_networks
+    assert not network_gain(*learners[::-1], Completed(table, None), 0).needs_networks
 
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
@@ -180,9 +182,7 @@ def test_curves_are_judged_by_rows_in_which_nothing_was_set(monkeypatch):
     monkeypatch.setattr(
         choosing,
         "_candidates",
-        lambda table, targets, d, common: {
-            "OrderSearch": OrderSearch(random_state=0).fit(table, interventions=targets)
-        },
+        lambda whole, d, common: {"OrderSearch": OrderSearch(random_state=0).fit(whole)},
     )
     random = np.random.default_rng(0)
     cause = random.normal(size=300)
@@ -194,3 +194,27 @@ def test_curves_are_judged_by_rows_in_which_nothing_was_set(monkeypatch):
     choice = selection.auto(X, interventions=targets, random_state=0)
     assert isinstance(choice.model, OrderSearch)
     assert "curves lose" in choice.reasons["learner"]
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_imputed_values_are_no_evidence_and_not_evaluated(monkeypatch):
+    """Half of the values of five columns are missing; two columns are weakly related."""
+    random = np.random.default_rng(1)
+    X = random.normal(size=(150, 5))
+    X[:, 1] += 0.25 * X[:, 0]
+    X[random.random(X.shape) < 0.5] = np.nan
+    X = X[~np.isnan(X).all(axis=1)]
+    chosen = selection.auto(X, missing="impute", random_state=0, verbose=False).model
+    alone = OrderSearch(missing="impute", random_state=chosen.random_state).fit(X)
+    assert chosen.edges_.nnz == alone.edges_.nnz
+    np.testing.assert_array_equal(chosen.known_.absent, np.isnan(X))
+    assert chosen.missing_report_ == alone.missing_report_
+    assert not hasattr(chosen, "feature_names_in_")
+
+    # Likelihoods of values that are not in the table are NaN.
+    def likelihoods(dag, held):
+        return np.where(np.isin(held.X, X), 0.0, np.nan)
+
+    monkeypatch.setattr(FittedDAG, "log_likelihoods", likelihoods)
+    found = selection.held_out(OrderSearch(missing="impute", random_state=0), X, folds=3)
+    np.testing.assert_array_equal(found, 0.0)

@@ -41,7 +41,7 @@ def test_held_out_rows_are_not_seen(monkeypatch):
     module = sys.modules["cosmodag.selection.criteria"]
     prepare, ask = module.prepare, FittedDAG.log_likelihoods
     monkeypatch.setattr(
-        module, "prepare", lambda model, X, *more: seen.append(X.X) or prepare(model, X, *more)
+        module, "prepare", lambda model, whole: seen.append(whole.table.X) or prepare(model, whole)
     )
     monkeypatch.setattr(
         FittedDAG, "log_likelihoods", lambda self, X: asked.append(X.X) or ask(self, X)
@@ -264,3 +264,21 @@ def test_required_arcs_do_not_fall_to_a_threshold():
     networks.fit(DATA.X[:100, :3]).read_out("sum")
     assert networks.adjacency_[0, 1] == networks.weights_[0, 1] != 0
     assert np.count_nonzero(networks.adjacency_) == 1
+
+
+def test_curves_and_categories_are_fitted_again_to_the_arcs_that_are_left():
+    random = np.random.default_rng(0)
+    g = random.integers(3, size=300)
+    a = random.normal(size=300)
+    table = pd.DataFrame({"g": np.array(list("rst"))[g], "a": a})
+    table["b"] = a**2 + 0.2 * (g == 1) + 0.3 * random.normal(size=300)
+    table["c"] = random.poisson(np.exp(0.5 * table["b"]))
+    known = {"required_edges": [["g", "b"]]}
+    model = BlockSearch(curves=True, knowledge=known, random_state=0).fit(table)
+    assert model.edges_.nnz > 1
+    found = selection.at_threshold(model, table, 1e9)
+    assert list(found.graph_.edges) == [("g", "b")]
+    groups = table.groupby("g")["b"].transform("mean")
+    np.testing.assert_allclose(found.predict(table)["b"], groups, atol=1e-4)
+    np.testing.assert_allclose(found.predict(table)["a"], a.mean(), atol=1e-5)
+    assert model.score(table) > found.score(table)

@@ -3,21 +3,23 @@
 import numpy as np
 import pytest
 
+from cosmodag import Knowledge
+from cosmodag.data.knowledge import Bounds
 from cosmodag.stability import BootstrapResult
 from cosmodag.stability.fits import Fit
 
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
-NOTHING = np.zeros((3, 3), bool)
+NOTHING, ALL = np.zeros((3, 3), bool), np.ones((3, 3), bool)
 
 
 def result_of(
     fits: list[tuple[np.ndarray, np.ndarray]],
-    required: np.ndarray | None = None,
+    bounds: Bounds | None = None,
     positions: tuple[int, ...] = (0, 1, 2),
 ) -> BootstrapResult:
     """Count fits, each given by its arcs and by those arcs that are directed."""
     d = len(fits[0][0])
-    result = BootstrapResult(list("abc")[:d], list(range(len(fits))), "bootstrap", required)
+    result = BootstrapResult(list("abc")[:d], list(range(len(fits))), "bootstrap", bounds)
     for place, (arcs, directed) in enumerate(fits):
         result.add(Fit(place, arcs, directed, np.array(positions[:d])))
     return result
@@ -35,8 +37,30 @@ def test_the_more_probable_arcs_come_first():
 
 def test_a_required_arc_directs_the_class_of_the_consensus():
     first = CHAIN & [True, True, False]
-    result = result_of([(CHAIN, NOTHING)], required=first)
+    result = result_of([(CHAIN, NOTHING)], Bounds.of(ALL, first, NOTHING))
     np.testing.assert_array_equal(result.consensus_class(), CHAIN)
+
+
+def test_a_forbidden_arc_is_not_in_the_class_of_the_consensus():
+    against = CHAIN.T & [True, False, False]
+    result = result_of([(CHAIN, NOTHING)], Bounds.of(~against, NOTHING, NOTHING))
+    np.testing.assert_array_equal(result.consensus_class(), CHAIN)
+
+
+def test_interventions_direct_the_class_of_the_consensus():
+    result = result_of([(CHAIN, NOTHING)])
+    assert result.consensus_class()[1, 0]
+    result.target_sets = np.array([[False, False, False], [True, False, False]])
+    np.testing.assert_array_equal(result.consensus_class(), CHAIN)
+
+
+def test_paths_of_several_fits_do_not_lead_into_an_earlier_tier():
+    """No fit has a path from c, of the second tier, to a, of the first; their arcs together do."""
+    bounds = Knowledge(tiers=[["a"], ["c"]]).bounds(list("abc"))
+    first, second = np.zeros((2, 3, 3), bool)
+    first[1, 0] = second[2, 1] = True
+    result = result_of([(first, NOTHING), (second, NOTHING), (second, NOTHING)], bounds)
+    np.testing.assert_array_equal(result.consensus(0.3), second)
 
 
 def test_a_threshold_of_zero_takes_no_arc_that_was_never_found():

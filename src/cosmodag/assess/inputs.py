@@ -219,7 +219,10 @@ def rows_to_test(
     if whole.known.absent is not None:
         values = np.where(whole.known.absent[kept], np.nan, values)
     targets = None if whole.known.targets is None else whole.known.targets[kept]
-    part = fit_quietly(clone(model), values, whole.names if whole.is_named else None, targets)
+    learner: Any = clone(model)
+    if whole.kinds and hasattr(learner, "kinds"):
+        learner.set_params(kinds=list(whole.kinds))
+    part = fit_quietly(learner, values, whole.names if whole.is_named else None, targets)
     known = whole.known.of_rows(held)
     return part, replace(whole, X=whole.X[held], data=whole.data[held], known=known), False
 

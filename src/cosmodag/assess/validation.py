@@ -92,7 +92,8 @@ def _fitted(
     dag, names = model.fitted_, given.names
     learner: Any = clone(model)
     learner.set_params(knowledge=narrowed(dag.knowledge, names, [names[v] for v in kept]))
-    for name, value in (("noise", dag.noise), ("verbose", False)):
+    kinds = [given.kinds[v] for v in kept] if given.kinds else None
+    for name, value in (("noise", dag.noise), ("verbose", False), ("kinds", kinds)):
         if value is not None and hasattr(learner, name):
             learner.set_params(**{name: value})
     targets = None if given.known.targets is None else given.known.targets[:, kept]

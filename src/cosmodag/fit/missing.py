@@ -50,6 +50,13 @@ class Completed(NamedTuple):
     absent: Bools | None = None  # (n, d) bool: imputed values; None if there are none
     # (rows of the original table,) bool: rows that were not dropped; None if all were kept.
     kept: Bools | None = None
+    is_named: bool = True  # whether the names are the table's own
+
+    def of_rows(self, rows: Bools) -> "Completed":
+        """Select some rows, by a mask."""
+        targets = None if self.targets is None else self.targets[rows]
+        absent = None if self.absent is None else self.absent[rows]
+        return self._replace(table=self.table.of_rows(rows), targets=targets, absent=absent)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.preparation import Preparation
 from cosmodag.fit.kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.missing import REMEDY, Completed, complete
-from cosmodag.fit.time.unroll import InTime, unroll
+from cosmodag.fit.time.unroll import InTime, Unrolled, unroll
 from cosmodag.io.tables.frames import Table
 from cosmodag.solve.machine.memory import check_fits, main_memory
 
@@ -111,32 +111,30 @@ def prepare(
 ) -> Prepared:
     """Check the parameters of a learner and a table, and prepare the table for it.
 
-    The learner is not changed. Findings of the diagnosis are issued as warnings at the caller of
-    ``fit``. Rows in time become windows first: for the rest of the fit these are an ordinary table,
-    with knowledge about the order of its columns.
+    A table that is `Completed` has its interventions already. The learner is not changed. Findings
+    of the diagnosis are issued as warnings at the caller of ``fit``. Rows in time become windows
+    first: for the rest of the fit these are an ordinary table, with knowledge about the order of
+    its columns.
     """
     learner.check_settings()
     learner.refuse_idle()
     _check_regimes(learner, regimes)
-    values, entries, labels = take_columns(X, interventions, regimes)
-    is_named = not isinstance(values, np.ndarray | list | tuple)
-    window, findings = None, []
-    if learner.lags:
-        remedy = REMEDY if learner.missing == "error" else None
-        found = unroll(
-            values, learner.lags, in_time or InTime(), entries, remedy=remedy, kinds=learner.kinds
-        )
-        values, entries, window = found.table, found.targets, found.window
-        is_named, findings = True, found.findings
-        # Imputation beside interventions searches for a graph, which it cannot do for windows.
-        if learner.missing == "impute" and entries is not None and np.isnan(values.X).any():
+    labels, window, findings = None, None, []
+    if isinstance(X, Completed):
+        whole = X
+    else:
+        values, entries, labels = take_columns(X, interventions, regimes)
+        is_named = not isinstance(values, np.ndarray | list | tuple)
+        if learner.lags:
+            found = _in_time(learner, values, entries, in_time or InTime())
+            values, entries, window = found.table, found.targets, found.window
+            is_named, findings = True, found.findings
+        elif in_time is not None and in_time.is_given:
             raise DataError(
-                "Missing values of a time series with interventions cannot be imputed: drop their "
-                "windows with missing='drop' (--missing drop)."
+                "series and time have an effect only with lags (--lags): set lags as well."
             )
-    elif in_time is not None and in_time.is_given:
-        raise DataError("series and time have an effect only with lags (--lags): set lags as well.")
-    whole = complete(learner, values, entries, _declared_kinds(learner, window))
+        whole = complete(learner, values, entries, _declared_kinds(learner, window))
+        whole = whole._replace(is_named=is_named)
     table, grouped = whole.table, _grouped(whole, labels, find_targets)
     # Only the columns at time t are diagnosed, since lagged copies repeat them.
     present = table if window is None else table.of_columns(range(window.d))
@@ -157,7 +155,22 @@ def prepare(
     warn_about(findings, stacklevel=4)
     check_memory(learner, *table.X.shape)
     prepared = prepare_table(learner, table, whole.targets, whole.absent, window, grouped)
-    return replace(prepared, is_named=is_named, findings=findings, missing_report=whole.report)
+    return replace(
+        prepared, is_named=whole.is_named, findings=findings, missing_report=whole.report
+    )
+
+
+def _in_time(learner: "StructureLearner", values: Any, entries: Any, in_time: InTime) -> Unrolled:
+    """Turn rows in time into windows."""
+    remedy = REMEDY if learner.missing == "error" else None
+    found = unroll(values, learner.lags, in_time, entries, remedy=remedy, kinds=learner.kinds)
+    # Imputation beside interventions searches for a graph, which it cannot do for windows.
+    if learner.missing == "impute" and found.targets is not None and np.isnan(found.table.X).any():
+        raise DataError(
+            "Missing values of a time series with interventions cannot be imputed: drop their "
+            "windows with missing='drop' (--missing drop)."
+        )
+    return found
 
 
 def _declared_kinds(learner: "StructureLearner", window: Window | None) -> Any:

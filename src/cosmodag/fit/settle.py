@@ -95,7 +95,7 @@ def examined(
 
 
 class Aligned(NamedTuple):
-    """Learnt weights without arcs of constant columns, and an order that agrees with knowledge.
+    """Learnt weights of the arcs that may exist, and an order that agrees with knowledge.
 
     ``was_cyclic`` and ``dropped_arcs`` concern the weights above the threshold: whether they have
     a cycle, and how many of their arcs are against the order.
@@ -114,12 +114,12 @@ class Aligned(NamedTuple):
 
 
 def aligned(learnt: Learnt, preparation: Preparation, known: Known, threshold: float) -> Aligned:
-    """Isolate constant columns, and choose an order that agrees with knowledge."""
+    """Isolate constant columns, and choose arcs and an order that agree with knowledge."""
     raw, order = learnt.raw_weights, learnt.order
     if raw is None:
         order = None if order is None else known.ordered(order)
         return Aligned(replace(learnt, order=order))
-    raw = isolated(raw, preparation.constant)
+    raw = allowed(isolated(raw, preparation.constant), known.support)
     if order is None:
         # Arcs are inserted by falling strength, and arcs that would close a cycle are dropped:
         # infinite strengths enforce the partial order.
@@ -255,6 +255,15 @@ def isolated(weights: Any, constant: NDArray[np.bool_]) -> Any:
         diagonal = sparse.diags_array(keep)
         return sparse.csr_array(diagonal @ weights @ diagonal)
     return np.asarray(weights, np.float64) * keep[:, None] * keep
+
+
+def allowed(weights: Any, support: NDArray[np.bool_] | None) -> Any:
+    """Drop the arcs that knowledge excludes, in case a learner has not."""
+    if support is None:
+        return weights
+    if sparse.issparse(weights):
+        return sparse.csr_array(sparse.csr_array(weights).multiply(support))
+    return np.where(support, weights, 0.0)
 
 
 def count_arcs(weights: Any) -> int:

@@ -1,7 +1,7 @@
 """The best graph found from several starts."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,13 +85,15 @@ def _polished(job: Job, score: str, best: Result) -> tuple[RegressionGraph, floa
     return graph, total
 
 
-def distinct(orders: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
-    """Drop orders that repeat an earlier one under another name."""
-    seen: set[bytes] = set()
-    kept = {}
-    for name, order in orders.items():
-        key = np.asarray(order, np.int64).tobytes()
-        if key not in seen:
-            seen.add(key)
-            kept[name] = order
-    return kept
+def distinct(
+    orders: Mapping[str, NDArray[np.int64]], rather_not: Collection[str] = ()
+) -> dict[str, NDArray[np.int64]]:
+    """Drop orders that repeat another one; of equal orders the first is kept.
+
+    A name in `rather_not` is kept only if no other name has its order.
+    """
+    kept: dict[bytes, str] = {}
+    for name in sorted(orders, key=lambda name: name in rather_not):
+        kept.setdefault(np.asarray(orders[name], np.int64).tobytes(), name)
+    names = set(kept.values())
+    return {name: order for name, order in orders.items() if name in names}

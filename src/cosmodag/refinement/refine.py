@@ -128,11 +128,13 @@ def refine_linear(
     orders = {name: respecting(order, closed) for name, order in starts.items()}
     if further and method == "order":
         orders |= further_starts(moments, random, closed, job.penalty)
-    orders = distinct(orders)
     if not orders:
         raise DataError("There is no order to start from: give at least one in `starts`.")
-    follow_units = [name for name in orders if name in (VARIANCE, EQUAL_VARIANCE, *by_units)]
-    barred = follow_units if scale_free and len(orders) > len(follow_units) else []
+    follow_units = {VARIANCE, EQUAL_VARIANCE, *by_units}
+    orders = distinct(orders, follow_units if scale_free else ())
+    follow_units &= orders.keys()
+    can_bar = scale_free and len(orders) > len(follow_units)
+    barred = [name for name in orders if name in follow_units] if can_bar else []
     rivals = {name: orders[name] for name in barred if name in by_units}
     if score == "auto":
         return refine_by_best_score(job, method, orders, barred, rivals, not_equal)

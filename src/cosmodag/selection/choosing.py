@@ -116,23 +116,17 @@ def auto(
     kinds_found = whole.table.kinds or ()
     has_kinds = needs_blocks(kinds_found)
     # A learner fitted to an array has no column names.
-    is_array = isinstance(X, np.ndarray | list | tuple)
-    has_levels = any(kind.is_levels for kind in kinds_found)
-    given = whole.table.X if is_array and not has_levels else whole.table
-    found = (_for_kinds if has_kinds else _for_numbers)(given, whole, common, max_time)
+    whole = whole._replace(is_named=not isinstance(X, np.ndarray | list | tuple))
+    found = (_for_kinds if has_kinds else _for_numbers)(whole, common, max_time)
     found.model.set_params(missing=missing, max_time=max_time)
-    if whole.report is not None:
-        found.model.missing_report_ = whole.report
     return found
 
 
-def _for_kinds(
-    given: Any, whole: Completed, common: dict[str, Any], max_time: float | None
-) -> Choice:
+def _for_kinds(whole: Completed, common: dict[str, Any], max_time: float | None) -> Choice:
     """Fit `BlockSearch`, which itself chooses between lines and curves."""
     import pandas as pd
 
-    chosen = BlockSearch(**common, max_time=max_time).fit(given, interventions=whole.targets)
+    chosen = BlockSearch(**common, max_time=max_time).fit(whole)
     row = {
         "noise": chosen.noise_,
         "score": max(entry["after"] for entry in chosen.refine_report_),
@@ -147,14 +141,12 @@ def _for_kinds(
     return Choice(chosen, reasons, pd.DataFrame.from_dict({"BlockSearch": row}, orient="index"))
 
 
-def _for_numbers(
-    given: Any, whole: Completed, common: dict[str, Any], max_time: float | None
-) -> Choice:
+def _for_numbers(whole: Completed, common: dict[str, Any], max_time: float | None) -> Choice:
     """Choose a linear learner, or another if curves are better than lines on the best graph."""
     d, seed = len(whole.table.names), common["random_state"] % 2**16
     limit = None if max_time is None else max_time / (2 * (1 + len(_MULTIPLES)))
     with ignoring(CosmodagWarning):
-        candidates = _candidates(given, whole.targets, d, {**common, "max_time": limit})
+        candidates = _candidates(whole, d, {**common, "max_time": limit})
     name, criterion, table = _ranked(candidates, whole.table)
     lines = candidates[name]
     curves = curvature(_observed(whole), _regressors(lines), seed)
@@ -171,21 +163,19 @@ def _for_numbers(
         # tried.
         without_units = {} if _has_scale(lines) else {**_WITHOUT_SCALE, "trainings": _TRAININGS}
         networks = CosmoMLP(**options, **without_units)
-        joint = network_gain(chosen, networks, whole.table, whole.targets, seed)
+        joint = network_gain(chosen, networks, whole, seed)
         chosen = networks if joint.needs_networks else chosen
-    chosen.fit(given, interventions=whole.targets)
+    chosen.fit(whole)
     return Choice(chosen, _reasons_for_curves(chosen, curves, joint), table)
 
 
-def _candidates(
-    table: Any, targets: Any, d: int, common: dict[str, Any]
-) -> dict[str, StructureLearner]:
+def _candidates(whole: Completed, d: int, common: dict[str, Any]) -> dict[str, StructureLearner]:
     """Fit linear learners, by name: "OrderSearch", "Cosmo", and "Cosmo (λ₁ × …)".
 
     If `OrderSearch` does not find equal noise variances, units may be arbitrary: COSMO is then
     trained by likelihood on standardised columns, and its order is only the start of a search.
     """
-    search = OrderSearch(**common).fit(table, interventions=targets)
+    search = OrderSearch(**common).fit(whole)
     has_scale = _has_scale(search)
     if not has_scale and common["max_time"] is not None:  # half for training, half for the search
         common = {**common, "max_time": common["max_time"] / 2}
@@ -198,7 +188,7 @@ def _candidates(
         if not has_scale:
             cosmo.set_params(**_WITHOUT_SCALE, refine=None)
         learners[name] = cosmo
-    given = prepare(learners["Cosmo"], table, targets)  # the same for all
+    given = prepare(learners["Cosmo"], whole)  # the same for all
     tasks = [FitTask(cosmo, given) for cosmo in learners.values()]
     results = zip(learners.items(), fit_prepared(tasks, examine=has_scale), strict=True)
     found: dict[str, StructureLearner] = {"OrderSearch": search}
@@ -206,7 +196,7 @@ def _candidates(
         found[name] = cosmo.take(result)
         if not has_scale:
             order = cosmo.causal_order_
-            found[name] = OrderSearch(**common).fit_from(table, order, interventions=targets)
+            found[name] = OrderSearch(**common).fit_from(whole, order)
     return found
 
 

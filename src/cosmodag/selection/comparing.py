@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from cosmodag.data.knowledge import Bounds
 from cosmodag.errors import DataError
 from cosmodag.fit.checks import seeds_from
-from cosmodag.graph.dags import drop_cycles
 from cosmodag.learners.base import StructureLearner
 from cosmodag.selection.criteria import held_out
 from cosmodag.stability import BootstrapResult, bootstrap
+from cosmodag.stability.result import most_frequent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,12 +159,16 @@ class StabilitySelection:
         Names of the variables.
     probabilities
         (values, d, d): fraction of the half-samples in which the arc u → v was found.
+    bounds
+        Arcs that may and must exist by knowledge, and the known partial order; None without
+        knowledge, and if it is the parameter.
     """
 
     parameter: str
     values: list[Any]
     names: list[Any]
     probabilities: NDArray[np.float64]
+    bounds: Bounds | None = None
 
     @property
     def highest(self) -> NDArray[np.float64]:
@@ -173,11 +178,10 @@ class StabilitySelection:
     def graph(self, threshold: float = 0.75) -> NDArray[np.bool_]:
         """Build an acyclic graph of the arcs with at least this probability at some value.
 
-        Arcs are inserted by falling probability, except those that would close a cycle.
+        Arcs are inserted by falling probability, except those that would close a cycle, or
+        contradict a known order.
         """
-        strengths = np.where(self.highest >= threshold, self.highest, 0.0)
-        chosen: NDArray[np.bool_] = np.asarray(drop_cycles(strengths)[0]) != 0
-        return chosen
+        return most_frequent(self.highest, threshold, self.bounds)
 
     def expected_false(self, threshold: float = 0.75) -> float:
         """Bound the expected number of false arcs above a threshold greater than one half.
@@ -260,4 +264,5 @@ def stability_selection(
         for value in values
     ]
     shares = np.stack([result.arc_probabilities for result in found])
-    return StabilitySelection(parameter, list(values), found[0].names, shares)
+    bounds = None if parameter == "knowledge" else found[0].bounds
+    return StabilitySelection(parameter, list(values), found[0].names, shares, bounds)

@@ -41,7 +41,8 @@ def held_out(
     """Compute the Gaussian log-likelihood of held-out rows, per row and variable, for each fold.
 
     The rows are divided at random into folds. The learner is evaluated on each fold after a fit to
-    the other folds; all fits are one batch. Linear and non-linear learners can be compared, and
+    the other folds; all fits are one batch. Missing values are treated once, before the division,
+    and imputed ones are not evaluated. Linear and non-linear learners can be compared, and
     settings of one learner. All graphs of an equivalence class have the same Gaussian likelihood,
     which thus cannot evaluate directions that rest on non-Gaussian noise.
 
@@ -68,8 +69,9 @@ def held_out(
     check_count("folds", folds, low=2)
     refuse_lags(model, "held_out", "fit to early rows, and score later ones")
     X, entries = take_column(X, interventions)
-    table, targets, *_ = complete(model, X, entries)
-    n = len(table.X)
+    is_named = not isinstance(X, np.ndarray | list | tuple)
+    whole = complete(model, X, entries)._replace(is_named=is_named)
+    n = len(whole.table.X)
     if n < 2 * folds:
         raise DataError(
             f"The table has too few rows ({n:,}) for {folds} folds: give fewer folds, or more rows."
@@ -78,15 +80,15 @@ def held_out(
     fold_of = np.random.default_rng(seed).permutation(n) % folds
     tasks = []
     for fold in range(folds):
-        seen = fold_of != fold
-        one, rows = clone(model), None if targets is None else targets[seen]
-        tasks.append(FitTask(one, prepare(one, table.of_rows(seen), rows)))
+        one = clone(model)
+        tasks.append(FitTask(one, prepare(one, whole.of_rows(fold_of != fold))))
     scores = []
     for fold, result in enumerate(fit_prepared(tasks, examine=False)):
-        held = fold_of == fold
-        likelihoods = result.dag.log_likelihoods(table.of_rows(held))
-        if targets is not None:
-            likelihoods = likelihoods[~targets[held][:, ~result.dag.preparation.constant]]
+        held = whole.of_rows(fold_of == fold)
+        likelihoods = result.dag.log_likelihoods(held.table)
+        counted = Known(targets=held.targets, absent=held.absent).counted
+        if counted is not None:
+            likelihoods = likelihoods[counted[:, ~result.dag.preparation.constant] > 0]
         scores.append(float(np.mean(likelihoods)))
     return np.array(scores)
 
@@ -142,8 +144,9 @@ def at_threshold(
 ) -> StructureLearner:
     """Apply another threshold to the weights of a fitted model, without fitting it again.
 
-    The weights of remaining arcs are estimated by least squares. Networks are not trained again,
-    and lose the inputs below the threshold. Arcs that knowledge requires are kept.
+    The equations are fitted again to the remaining arcs. Networks are not trained again, and lose
+    the inputs below the threshold; equations of targets in their regimes are those of the fit. Arcs
+    that knowledge requires are kept.
 
     Parameters
     ----------
@@ -169,8 +172,9 @@ def at_threshold(
     dag, data = model.fitted_, model.prepared(X)
     known = _known(model, entries, len(data))
     adjacency = chosen_arcs(dag.weights, threshold, known.required)
+    arcs = adjacency != 0 if known.required is None else (adjacency != 0) | known.required
+    equations = dag.equations
     if dag.is_linear:
-        arcs = adjacency != 0 if known.required is None else (adjacency != 0) | known.required
         moments = known.moments(data)
         adjacency = regress_on_predecessors(
             moments.about_zero() if model.scale == "none" else moments,
@@ -178,10 +182,12 @@ def at_threshold(
             "none",
             support=arcs,
         )
-    dag = replace(dag, adjacency=adjacency, known=known)
+    else:
+        equations = equations.on_arcs(dag.preparation.undo(data), arcs, known.counted)
+    dag = replace(dag, adjacency=adjacency, known=known, equations=equations)
     one = copy(model)
     one.threshold = threshold
-    one.fitted_ = dag.settled(data.astype(np.float32), recentre=model.scale != "none")
+    one._show(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))
     return one
 
 

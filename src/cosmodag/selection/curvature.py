@@ -10,7 +10,8 @@ from scipy import linalg
 from sklearn.base import clone
 
 from cosmodag.errors import CosmodagWarning
-from cosmodag.io.tables.frames import Table
+from cosmodag.fit.dag.known import Known
+from cosmodag.fit.missing import Completed
 from cosmodag.learners.base import StructureLearner
 from cosmodag.warning_filters import ignoring
 
@@ -150,28 +151,23 @@ def _gains(
 
 
 def network_gain(
-    curves: StructureLearner,
-    networks: StructureLearner,
-    table: Table,
-    targets: NDArray[np.bool_] | None,
-    seed: int,
+    curves: StructureLearner, networks: StructureLearner, whole: Completed, seed: int
 ) -> NetworkGain:
     """Fit curves and networks to four fifths of the rows, and compare them on the others.
 
-    Values that were set, as marked by `targets` (n, d), are left out.
+    Values that were set or imputed are left out.
     """
-    n = len(table.X)
-    held = np.random.default_rng(seed).random(n) < _HELD
+    is_held = np.random.default_rng(seed).random(len(whole.table.X)) < _HELD
+    held = whole.of_rows(is_held)
+    counted = Known(targets=held.targets, absent=held.absent).counted
     sums = []
     for learner in (curves, networks):
         one: Any = clone(learner)
-        seen = None if targets is None else targets[~held]
         with ignoring(CosmodagWarning):
-            one.fit(table.of_rows(~held), interventions=seen)
-            likelihoods = one.log_likelihoods(table.of_rows(held))
-        if targets is not None:
-            set_values = targets[held][:, ~one.preparation_.constant]
-            likelihoods = np.where(set_values, 0.0, likelihoods)
+            one.fit(whole.of_rows(~is_held))
+            likelihoods = one.log_likelihoods(held.table)
+        if counted is not None:
+            likelihoods = likelihoods * counted[:, ~one.preparation_.constant]
         sums.append(likelihoods.sum(axis=1))
     gains = sums[1] - sums[0]
     return NetworkGain(float(gains.mean()), float(gains.std() / math.sqrt(max(len(gains), 1))))

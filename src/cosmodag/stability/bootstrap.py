@@ -145,7 +145,7 @@ def bootstrap(
             f"memory for {d:,} variables: choose at most {DENSE_LIMIT:,} columns."
         )
     names: list[Any] = given.names if given.is_named else list(range(d))
-    result = BootstrapResult(names, seeds, sample, given.known.required)
+    result = BootstrapResult(names, seeds, sample, given.known.bounds, given.target_sets)
     begin = monotonic()
     label = f"bootstrap of {type(model).__name__}"
     try:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.knowledge import Bounds
 from cosmodag.graph.dags import drop_cycles
-from cosmodag.graph.equivalence import essential_graph
+from cosmodag.graph.equivalence import essential_graph, separated
 from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
@@ -19,6 +20,21 @@ Floats = NDArray[np.float64]
 
 # Probability from which `repr` counts an edge or a direction.
 _SURE = 0.95
+
+
+def most_frequent(shares: Floats, threshold: float, bounds: Bounds | None) -> NDArray[np.bool_]:
+    """Build an acyclic graph of the arcs with at least a share of the fits: (d, d).
+
+    Required arcs come first; then arcs are inserted by falling share, except those that would close
+    a cycle, or contradict a known order. Each fit agrees with that order, but paths of arcs from
+    several fits might not.
+    """
+    strengths = np.where((shares >= threshold) & (shares > 0), shares, 0.0)
+    if bounds is None:
+        return np.asarray(drop_cycles(strengths)[0]) != 0
+    strengths = np.where(bounds.required, np.inf, strengths)
+    kept = np.asarray(drop_cycles(np.where(bounds.before, np.inf, strengths))[0]) != 0
+    return kept & (strengths > 0)
 
 
 @dataclass(eq=False)
@@ -33,8 +49,10 @@ class BootstrapResult:
         Seed of each requested resample: it determines its rows and the draws of the learner.
     sample : str
         How rows were drawn: ``"bootstrap"`` or ``"half"``.
-    required : (d, d) bool, or None
-        Arcs that must exist by knowledge.
+    bounds : Bounds or None
+        Arcs that may and must exist by knowledge, and the known partial order.
+    target_sets : (k, d) bool, or None
+        The distinct sets of variables that were set by interventions.
     done : list of int
         Indices of the resamples that were fitted to the end.
     stopped : str or None
@@ -50,7 +68,8 @@ class BootstrapResult:
     names: list[Any]
     seeds: list[int]
     sample: str
-    required: NDArray[np.bool_] | None = None
+    bounds: Bounds | None = None
+    target_sets: NDArray[np.bool_] | None = None
     done: list[int] = field(default_factory=list)
     stopped: str | None = None
     noise: str | None = None
@@ -133,11 +152,16 @@ class BootstrapResult:
         """
         return self._share(self._before)
 
+    @property
+    def required(self) -> NDArray[np.bool_] | None:
+        """(d, d): arcs that must exist by knowledge; None without knowledge."""
+        return None if self.bounds is None else self.bounds.required
+
     def consensus(self, threshold: float = 0.5) -> NDArray[np.bool_]:
         """Build an acyclic graph of the arcs that most fits have.
 
         Required arcs come first; then arcs are inserted by falling probability, except those that
-        would close a cycle.
+        would close a cycle, or contradict a known order.
 
         Parameters
         ----------
@@ -148,19 +172,24 @@ class BootstrapResult:
         -------
         (d, d) array of bool
         """
-        strengths = self.arc_probabilities
-        strengths = np.where((strengths >= threshold) & (strengths > 0), strengths, 0.0)
-        if self.required is not None:
-            strengths = np.where(self.required, 2.0, strengths)
-        chosen: NDArray[np.bool_] = np.asarray(drop_cycles(strengths)[0]) != 0
-        return chosen
+        return most_frequent(self.arc_probabilities, threshold, self.bounds)
 
     def consensus_class(self, threshold: float = 0.5) -> NDArray[np.bool_]:
         """Compute the equivalence class of :meth:`consensus`; undirected edges have both arcs.
 
-        See :func:`cosmodag.graph.equivalence.essential_graph`; required arcs are directed.
+        See :func:`cosmodag.graph.equivalence.essential_graph`; arcs that knowledge or interventions
+        direct are directed.
         """
-        return np.asarray(essential_graph(self.consensus(threshold), self.required))
+        chosen = self.consensus(threshold)
+        tails, heads = np.nonzero(chosen)
+        is_known = np.zeros(len(tails), np.bool_)
+        if self.bounds is not None:
+            is_known |= self.bounds.directs(tails, heads)
+        if self.target_sets is not None:
+            is_known |= separated(tails, heads, self.target_sets)
+        fixed = np.zeros_like(chosen)
+        fixed[tails[is_known], heads[is_known]] = True
+        return np.asarray(essential_graph(chosen, fixed))
 
     def edges(self, least: float = 0.0) -> "pd.DataFrame":
         """Tabulate the pairs with an edge in some fit, the most frequent first.

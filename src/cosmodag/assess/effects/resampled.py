@@ -22,6 +22,8 @@ from cosmodag.stability.fits import fit_resamples, rows_of
 from cosmodag.warning_filters import ignoring
 
 _SAMPLE = "bootstrap"
+# Largest difference between values of one column, relative to its range.
+_ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,20 @@ class ResampledFits:
     def source(self) -> str:
         """Source of intervals from these fits, in words."""
         return f"{len(self.dags)} fits to resamples of the rows"
+
+    def are_of(self, model: FittedGraph, X: Any, interventions: Any) -> bool:
+        """Whether the fits are those of a model to resamples of this table."""
+        given = given_table(model, X, interventions)
+        values = given.X * given.preparation.factors
+        none = np.zeros(values.shape, np.bool_)
+        mine, theirs = (
+            none if known.targets is None else known.targets for known in (self.known, given.known)
+        )
+        if values.shape != self.X.shape or not np.array_equal(mine, theirs):
+            return False
+        # The training data of a fit are kept in single precision.
+        differences = values - values.mean(axis=0) - (self.X - self.X.mean(axis=0))
+        return bool(np.all(np.abs(differences) <= _ROUNDING * np.ptp(values, axis=0)))
 
     @cached_property
     def views(self) -> list[ClassView]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,32 +55,46 @@ class BlockEquations(EquationsByKind):
         cls, table: BlockTable, found: FoundBlocks, preparation: Preparation
     ) -> "BlockEquations":
         """Fit the equations of a graph to a table."""
-        embedding, widths, d = table.embedding, found.widths, len(found.widths)
-        joint = np.zeros(d, np.bool_) if found.joint is None else found.joint
-        coefficients, variances = [], np.ones(d)
-        for v in range(d):
-            rows = table.rows_of(v)
-            if joint[v]:
-                coefficients.append(_joint_log_odds(embedding, table.X[rows], widths[:, v], v))
+        d = len(found.widths)
+        empty = cls(
+            embedding=table.embedding,
+            widths=np.asarray(found.widths, np.int64),
+            coefficients=(),
+            variances=np.ones(d),
+            means=preparation.means,
+            scales=preparation.scales,
+            joint=np.zeros(d, np.bool_) if found.joint is None else found.joint,
+        )
+        return empty._fitted(table.X, table.counted)
+
+    def on_arcs(
+        self, X: Floats, arcs: NDArray[np.bool_], counted: Floats | None
+    ) -> "BlockEquations":
+        """Fit the equations again, with the effects of these arcs alone."""
+        kept = np.where(arcs, self.widths, 0)
+        if np.array_equal(kept, self.widths):
+            return self
+        return replace(self, widths=kept)._fitted(X, counted)
+
+    def _fitted(self, X: Floats, counted: Floats | None) -> "BlockEquations":
+        """Fit coefficients and variances, each equation to the rows that count for it."""
+        embedding, widths = self.embedding, self.widths
+        coefficients, variances = [], np.ones(len(widths))
+        for v in range(len(widths)):
+            rows = slice(None) if counted is None else counted[:, v] > 0
+            if self.joint[v]:
+                coefficients.append(_joint_log_odds(embedding, X[rows], widths[:, v], v))
                 continue
-            design = _design(embedding, table.X[rows], np.asarray(widths[:, v]))
+            design = _design(embedding, X[rows], np.asarray(widths[:, v]))
             if embedding.is_levels(v):
-                levels = embedding.levels_of(table.X[rows, v], v)
+                levels = embedding.levels_of(X[rows, v], v)
                 weights, _ = fit_levels(design, levels, int(embedding.widths[v]) + 1)
             else:
-                y = embedding.block(table.X[rows, v], v, 1)
+                y = embedding.block(X[rows, v], v, 1)
                 weights = np.asarray(np.linalg.lstsq(design, y, rcond=1e-10)[0], np.float64)
                 variances[v] = max(float(np.mean((y - design @ weights) ** 2)), _LEAST_VARIANCE)
             coefficients.append(weights)
-        return cls(
-            embedding=embedding,
-            widths=np.asarray(widths, np.int64),
-            coefficients=tuple(coefficients),
-            variances=variances,
-            means=preparation.means,
-            scales=preparation.scales,
-            joint=joint,
-        )
+        return replace(self, coefficients=tuple(coefficients), variances=variances)
 
     def sums(self, data: NDArray[Any], adjacency: Any, v: int) -> Floats:
         """Add the constant and the effects of the parents in a graph: (n, targets).

@@ -1,7 +1,7 @@
 """Fitted equations: predictions of variables from their parents in a graph."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,9 @@ from scipy import sparse
 
 # JAX takes most of a second to import, and linear equations need none of it.
 if TYPE_CHECKING:
-    from cosmodag.model.mechanism import FittedMechanism
+    from cosmodag.model.mechanism import FittedMechanism, Mechanism
+
+_CONSTANTS = "mechanism.constants"
 
 
 class FittedEquations(ABC):
@@ -44,6 +46,15 @@ class FittedEquations(ABC):
     def arc_parameters(self, edges: sparse.coo_array) -> NDArray[np.int64]:
         """(d,): number of parameters of the arcs into each variable; by default one per arc."""
         return np.bincount(edges.col, minlength=edges.shape[1])
+
+    def on_arcs(
+        self, X: NDArray[np.float64], arcs: NDArray[np.bool_], counted: NDArray[np.float64] | None
+    ) -> "FittedEquations":
+        """Return the equations for fewer arcs (d, d), fitted again if that needs no training.
+
+        `X` is (n, d), in the units of the table; `counted` (n, d) has the weights of its entries.
+        """
+        return self
 
     def settled(self, unexplained: NDArray[np.float64]) -> "FittedEquations":
         """Return equations whose constants absorb the mean residuals, `unexplained` (d,)."""
@@ -106,14 +117,36 @@ class LinearEquations(FittedEquations):
 
 @dataclass(frozen=True, eq=False)
 class FunctionEquations(FittedEquations):
-    """Equations of a mechanism that is not linear; inputs without an arc are set to zero."""
+    """Equations of a mechanism that is not linear, plus a constant for each variable.
+
+    Inputs without an arc are set to zero.
+    """
 
     functions: "FittedMechanism"
+    constants: NDArray[np.float64]  # (d,)
+
+    has_constants = True
+
+    @classmethod
+    def from_arrays(
+        cls, mechanism: "Mechanism", arrays: dict[str, NDArray[Any]], d: int
+    ) -> "FunctionEquations":
+        """Rebuild equations from their :meth:`arrays`; constants are zero if there are none."""
+        from cosmodag.model.mechanism import FittedMechanism
+
+        constants = arrays.get(_CONSTANTS, np.zeros(d))
+        if constants.shape != (d,) or not np.isfinite(constants).all():
+            raise ValueError(f"{_CONSTANTS!r} is not finite, or is not of shape {(d,)}")
+        return cls(FittedMechanism.from_arrays(mechanism, arrays, d), constants)
 
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
         """Predict every variable from its parents."""
-        return np.array(self.functions.predict(data, adjacency != 0))
+        return np.array(self.functions.predict(data, adjacency != 0) + self.constants)
+
+    def settled(self, unexplained: NDArray[np.float64]) -> "FunctionEquations":
+        """Return equations whose constants absorb the mean residuals."""
+        return replace(self, constants=self.constants + unexplained)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the parameters as named arrays, for saving."""
-        return self.functions.arrays()
+        return {**self.functions.arrays(), _CONSTANTS: self.constants}

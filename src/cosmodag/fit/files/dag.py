@@ -87,8 +87,6 @@ def from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:
 def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) -> FittedEquations:
     """Rebuild equations from their ``arrays`` and ``facts``."""
     if "mechanism" in facts:
-        from cosmodag.model.mechanism import FittedMechanism
-
         kind = _mechanism_named(facts["mechanism"])
         if kind is None:
             raise DataError(
@@ -96,8 +94,7 @@ def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) ->
                 "import the module that defines it first."
             )
         mechanism = kind(**{name: from_plain(value) for name, value in facts["values"].items()})
-        functions = FittedMechanism.from_arrays(mechanism, arrays, len(arrays["order"]))
-        return FunctionEquations(functions)
+        return FunctionEquations.from_arrays(mechanism, arrays, len(arrays["order"]))
     if "activation" in facts:
         from cosmodag.learners.networks.equations import networks_from
 

@@ -212,8 +212,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        (n, d) array, or pandas data frame if the training data had names (with `lags`, always an
-        array); levels are numbers in an array, labels in a frame
+        (n, d) array, or pandas data frame if the training data had names; levels are numbers in an
+        array, labels in a frame. With `lags`, always an array.
         """
         dag = self._dag
         check_count("n", n, low=0)

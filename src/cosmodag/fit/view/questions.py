@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cosmodag.assess import Effect, Effects, ResampledFits, Validation
+    from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.learners.base import StructureLearner
     from cosmodag.stability import BootstrapResult
@@ -103,17 +104,30 @@ class Questions(Shown):
     def _resamples(
         self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
     ) -> "ResampledFits | None":
-        """Fit resamples and keep them, or return those kept earlier; None if there are none."""
-        from cosmodag.assess import refit_resamples
+        """Fit resamples and keep them, or return those kept earlier; None if there are none.
 
+        Fits that were kept are those of the training data, or of an equal table `X`.
+        """
+        from cosmodag.assess import ResampledFits, refit_resamples
+
+        if isinstance(bootstrap, ResampledFits):
+            return bootstrap
+        model = cast("FittedGraph", self)
         kept: ResampledFits | None = vars(self).get("_resampled_fits_")
-        if not isinstance(bootstrap, int):
-            return kept if bootstrap is None else bootstrap
-        if kept is None or kept.asked != bootstrap:
-            model = cast("FittedGraph", self)
+        if kept is not None and X is not None and not kept.are_of(model, X, interventions):
+            kept = None
+        if bootstrap is not None and (kept is None or kept.asked != bootstrap):
             kept = refit_resamples(model, bootstrap, X=X, interventions=interventions)
-            self._resampled_fits_ = kept
+            # With training data of its own, a model may also be asked about other tables.
+            if X is None or not hasattr(self, "residuals_"):
+                self._resampled_fits_ = kept
         return kept
+
+    def _show(self, dag: "FittedDAG") -> None:
+        """Show another graph of the same fit; forget what was computed from the one before."""
+        for name in ("bootstrap_", "_resampled_fits_", "_effects_", "_arc_table_"):
+            vars(self).pop(name, None)
+        self.fitted_ = dag
 
     @property
     def effects_(self) -> "pd.DataFrame":

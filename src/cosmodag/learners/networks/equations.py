@@ -35,6 +35,8 @@ class NetworkEquations(FittedEquations):
     hidden: tuple[int, ...]  # sizes of the hidden layers
     activation: str
 
+    has_constants = True
+
     @classmethod
     def of(
         cls, first_weights: ArrayLike, functions: Any, hidden: tuple[int, ...], activation: str

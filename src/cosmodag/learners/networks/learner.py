@@ -174,7 +174,7 @@ class NetworkLearner(TrainedLearner):
             weights = np.where(self.weights_ != 0, strengths, 0.0)
             chosen = chosen_arcs(weights, self.refined_threshold, dag.known.required)
             graph, shown = {"weights": weights, "adjacency": chosen}, {"raw_weights_": strengths}
-        self.fitted_ = replace(dag, **graph).settled(data, recentre=self.scale != "none")
+        self._show(replace(dag, **graph).settled(data, recentre=self.scale != "none"))
         for name, value in {**shown, **self._attributes_of(self.fitted_, data)}.items():
             setattr(self, name, value)
         return self

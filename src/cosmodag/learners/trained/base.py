@@ -227,7 +227,8 @@ class TrainedLearner(StructureLearner):
             return LinearEquations()
         assert found.weights is not None
         functions = solution.parameters["functions"]
-        return FunctionEquations(FittedMechanism(mechanism, found.weights, functions))
+        fitted = FittedMechanism(mechanism, found.weights, functions)
+        return FunctionEquations(fitted, np.zeros(len(found.weights)))
 
     @property
     def is_linear(self) -> bool:
@@ -245,13 +246,13 @@ class TrainedLearner(StructureLearner):
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
         """Rebuild the equations of a saved fit."""
-        from cosmodag.model.mechanism import FittedMechanism, Linear
+        from cosmodag.model.mechanism import Linear
 
         d = len(arrays["order"])
         mechanism = self.solver_for(2, d).recipe.mechanism
         if mechanism == Linear():
             return super().equations_from(arrays)
-        return FunctionEquations(FittedMechanism.from_arrays(mechanism, arrays, d))
+        return FunctionEquations.from_arrays(mechanism, arrays, d)
 
     def _extra(self, solution: "Solution") -> dict[str, Any]:
         """Return further fitted attributes, by name."""
