@@ -94,8 +94,6 @@ def fit(
     }
     settings = read_settings(setting or [])
     model = make_learner(method, {} if auto else options, {} if auto else settings)
-    if learner.refine == "none":
-        model.set_params(refine=None)
     if quiet:
         model.set_params(verbose=False)
     if auto and lags:

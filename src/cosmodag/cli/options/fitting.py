@@ -108,13 +108,10 @@ class LearnerOptions:
     seed: SeedOption = None
 
     def parameters(self) -> dict[str, Any]:
-        """Return the options by the names of the parameters of learners.
-
-        None leaves a parameter at its default, so that the caller has to set ``--refine none``.
-        """
+        """Return the options by the names of parameters; None leaves one at its default."""
         given = {**vars(self), "random_state": self.seed}
         del given["seed"]
-        return given | {"refine": None if self.refine in ("auto", "none") else self.refine}
+        return given | {"refine": None if self.refine == "auto" else self.refine}
 
 
 SetOption = Annotated[
