@@ -211,7 +211,7 @@ def _doubted(
     finding: str,
 ) -> Decided:
     """Keep the Gaussian graph, with the finding that refutes the linear non-Gaussian model."""
-    reason = f"The residuals are not Gaussian, but there are {finding}, {_CLASS_ONLY}."
+    reason = f"The residuals are not Gaussian, but the table shows {finding}, {_CLASS_ONLY}."
     sentence = (
         f"{reason} Directions that the class leaves open are arbitrary, and weights are those of "
         f"straight lines.{_INSTEAD.get(kind, '')}"
