@@ -111,12 +111,13 @@ def read_with_columns(
     decimal: Decimal = "auto",
     transpose: bool = False,
     declared: Collection[str] = (),
+    may_lack: bool = False,
 ) -> tuple[Table, dict[str, list[Any]]]:
     r"""Read a table as `read_table` does and, separately, columns that are not variables.
 
     The table is returned without the columns ``apart``. Their entries are returned by column name;
     they may be of any type, and missing entries are None. Rows that are dropped for missing values
-    are dropped from them too.
+    are dropped from them too. A column that the file lacks is refused, unless it `may_lack` them.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
@@ -132,6 +133,8 @@ def read_with_columns(
         if transpose:
             frame = _transposed(frame)
         names = [str(name) for name in frame.columns]
+        if may_lack:
+            apart = [column for column in apart if column in names]
         for column in apart:
             if column not in names:
                 raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
