@@ -66,7 +66,7 @@ class EquationErrors:
         return cls(totals, noise, np.array(rows), coefficients)
 
     def of_slope(self, matrix: NDArray[np.float64], weights: Any, residual: Any) -> float:
-        """Compute the standard error of a slope that was computed from the covariance of all equations.
+        """Compute the standard error of a slope that the covariance of all equations gave.
 
         `matrix` (d, d) is that covariance, the regression of y on x and others takes `weights`
         (d,) of the covariances of y with them, and `residual` (d,) gives the residual of y. The
