@@ -253,6 +253,23 @@ def test_max_time_ends_well(table, tmp_path, capsys):
     assert "max_time" in printed.err
 
 
+def test_files_that_only_an_earlier_fit_wrote_are_removed(table, tmp_path):
+    out = tmp_path / "out"
+    options = ["-o", out, "--quiet", "--method", "order-search"]
+    assert fit(table, *options, "--bootstrap", 2, "--format", "dot") == 0
+    assert {"bootstrap.csv", "graph.dot"} <= {path.name for path in out.iterdir()}
+    record = json.loads((out / "run.json").read_text())
+    assert {*record["written"]} == {path.name for path in out.iterdir()}
+    # Other files stay, whatever the record says.
+    for name in ("notes.txt", "graph.svg"):
+        (out / name).write_text("mine")
+    record["written"] += ["notes.txt", "..", 1, "../trial.csv"]
+    (out / "run.json").write_text(json.dumps(record))
+    assert fit(table, *options) == 0
+    assert sorted(path.name for path in out.iterdir()) == sorted([*FILES, "graph.svg", "notes.txt"])
+    assert table.is_file()
+
+
 TRAINING = """
 import signal, sys
 from importlib import import_module

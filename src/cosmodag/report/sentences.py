@@ -63,7 +63,8 @@ def story_of(
 
 
 def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
-    arcs, d = model.edges_.nnz, model.n_features_in_
+    arcs, window = model.edges_.nnz, model.fitted_.window
+    d = model.n_features_in_ if window is None else window.d
     source = "" if rows is None else f" from {counted(rows, 'row')}"
     if not arcs:
         return (
