@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import starmap
 
 import numpy as np
 import pandas as pd
@@ -219,6 +220,43 @@ def test_interventions_count_where_equations_held():
         found = model.effect(cause, effect)
         assert found.low <= expected <= found.high
         assert found.high - found.low < 0.5
+
+
+def test_standard_errors_count_the_rows_of_each_equation():
+    # b was set to small values in 100 rows, and c in 100: each slope is estimated from its own
+    # rows, and its error is that of least squares over them.
+    known = Knowledge(required_edges=[["a", "b"], ["b", "c"]], forbidden_edges=[["a", "c"]])
+    was_set = np.repeat(["", "b", "c"], 100)
+
+    def fitted(seed):
+        a, b, c = np.random.default_rng(seed).normal(size=(3, 300))
+        b = np.where(was_set == "b", 0.3 * b, 2 * a + b)
+        c = np.where(was_set == "c", c, 0.8 * b + c)
+        model = OrderSearch(knowledge=known, noise="gaussian", random_state=0, verbose=False)
+        return model.fit(pd.DataFrame({"a": a, "b": b, "c": c}), interventions=was_set.tolist())
+
+    def errors(model):
+        pairs = [("a", "b"), ("b", "c"), ("a", "c")]
+        return [(one.high - one.low) / 2 / 1.959964 for one in starmap(model.effect, pairs)]
+
+    model = fitted(0)
+    of_arcs = model.arcs_.set_index(["cause", "effect"])["se"]
+    of_effects = errors(model)
+    assert of_effects[0] == pytest.approx(of_arcs["a", "b"], rel=0.03)
+    assert of_effects[1] == pytest.approx(of_arcs["b", "c"], rel=0.03)
+    models = [model, *map(fitted, range(1, 60))]
+    spread = np.std([one.effect("a", "c").estimate for one in models])
+    assert np.mean([errors(one)[2] for one in models]) == pytest.approx(spread, rel=0.25)
+
+
+def test_effects_after_regimes_need_the_targets_of_a_new_table():
+    a, b = np.random.default_rng(0).normal(size=(2, 200))
+    labels = np.repeat(["x", "y"], 100)
+    rows = pd.DataFrame({"a": a, "b": np.where(labels == "x", a, 3 * a) + b})
+    model = OrderSearch(noise="gaussian", random_state=0, verbose=False).fit(rows, regimes=labels)
+    assert model.effect("a", "b").estimate != 0
+    with pytest.raises(DataError, match="learnt with regimes"):
+        model.effect("a", "b", X=rows)
 
 
 def test_missing_values_are_no_evidence(table):

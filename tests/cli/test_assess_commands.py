@@ -150,3 +150,26 @@ def test_reading_options_need_a_table(folder, capsys):
     for option in (["--missing", "drop"], ["--no-header"], ["--interventions", "sun"]):
         assert main([*asked, *option]) == 2
         assert "--data" in capsys.readouterr().err
+
+
+def test_the_column_of_interventions_is_that_of_the_fit(capsys, tmp_path):
+    rows = draw(0).assign(target=["", "growth"] * 200)
+    rows.loc[1::2, "growth"] = np.random.default_rng(2).normal(5, 1, 200)
+    rows.to_csv(tmp_path / "data.csv", index=False)
+    rows.iloc[::2].drop(columns="target").to_csv(tmp_path / "new.csv", index=False)
+    arguments = [str(tmp_path / "data.csv"), "--interventions", "target", "--quiet"]
+    assert main(["fit", *arguments, "-o", str(tmp_path / "out"), "--noise", "gaussian"]) == 0
+    capsys.readouterr()
+    asked = ["effect", tmp_path / "out", "--of", "rain", "--on", "growth", "--json", "--data"]
+    stated = answer(capsys, *asked, tmp_path / "data.csv", "--interventions", "target")
+    assert main([*map(str, asked), str(tmp_path / "data.csv")]) == 0
+    found = capsys.readouterr()
+    assert found.out == stated
+    assert json.loads(stated)["estimate"] == pytest.approx(2, abs=0.1)
+    assert found.err == "note: column 'target' names the variables that were set, as in the fit.\n"
+    # A table without the column has no interventions.
+    assert json.loads(answer(capsys, *asked, tmp_path / "new.csv"))["low"] < 2
+    test = ["validate", tmp_path / "out", tmp_path / "data.csv", "--json", "--subsets", 0]
+    assert answer(capsys, *test) == answer(capsys, *test, "--interventions", "target")
+    # Without the rows, it is not known how many count for an equation.
+    assert json.loads(answer(capsys, *asked[:-1]))["low"] is None

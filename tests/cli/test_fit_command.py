@@ -177,7 +177,8 @@ def test_bad_tables_end_with_2_and_write_nothing(tmp_path, capsys, content, word
         (["trial.csv", "--method", "equal-variance", "--trainings", "5"], "--trainings"),
         (["trial.csv", "--method", "empty-graph", "--restarts", "5"], "--restarts"),
         (["trial.csv", "--refine", "none", "--noise", "gaussian"], "--refine order"),
-        (["trial.csv", "--refine", "none", "--method", "order-search"], "--refine is not an"),
+        (["trial.csv", "--refine", "none", "--method", "order-search"], "--refine is not an option"),
+        (["trial.csv", "--refine", "none", "--method", "empty-graph"], "--refine is not an option"),
         (["trial.csv", "--refine", "none", "--auto"], "--auto chooses refine itself"),
         (["trial.csv", "--refine", "none", "--set", "refine=none"], "refine is given twice"),
         (["trial.csv", "--threshold", ".2", "--set", "threshold=.1"], "threshold is given twice"),
@@ -252,6 +253,23 @@ def test_max_time_ends_well(table, tmp_path, capsys):
     printed = capsys.readouterr()
     assert json.loads(printed.out)["stopped"] == "time"
     assert "max_time" in printed.err
+
+
+def test_files_that_only_an_earlier_fit_wrote_are_removed(table, tmp_path):
+    out = tmp_path / "out"
+    options = ["-o", out, "--quiet", "--method", "order-search"]
+    assert fit(table, *options, "--bootstrap", 2, "--format", "dot") == 0
+    assert {"bootstrap.csv", "graph.dot"} <= {path.name for path in out.iterdir()}
+    record = json.loads((out / "run.json").read_text())
+    assert {*record["written"]} == {path.name for path in out.iterdir()}
+    # Other files stay, whatever the record says.
+    for name in ("notes.txt", "graph.svg"):
+        (out / name).write_text("mine")
+    record["written"] += ["notes.txt", "..", 1, "../trial.csv"]
+    (out / "run.json").write_text(json.dumps(record))
+    assert fit(table, *options) == 0
+    assert sorted(path.name for path in out.iterdir()) == sorted([*FILES, "graph.svg", "notes.txt"])
+    assert table.is_file()
 
 
 TRAINING = """

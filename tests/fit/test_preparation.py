@@ -15,3 +15,13 @@ def test_a_constant_column_has_finite_values_and_comes_back(scale):
     assert np.isfinite(prepared).all()
     # With a tolerance, because prepared values are float32.
     np.testing.assert_allclose(preparation.undo(prepared), table, rtol=1e-5)
+
+
+@pytest.mark.parametrize("value", [1.7e18, 1e200])
+@pytest.mark.parametrize("scale", ["center", "standardize"])
+def test_a_constant_column_of_large_numbers_is_zero_exactly(scale, value):
+    table = np.random.default_rng(0).normal(size=(70, 3))
+    table[:, 1] = value
+    preparation = Preparation.of(table, scale)
+    assert (preparation.centre(table)[:, 1] == 0).all()
+    assert (preparation.undo(preparation.apply(table))[:, 1] == value).all()

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import threading
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io import read_table
+from cosmodag.io.tables.read import read_with_columns
 from cosmodag.io.tables.text import find_separator, records_of
 
 
@@ -362,6 +364,8 @@ def test_a_separator_at_the_end_of_every_line_makes_no_column(written):
         ("a,b,c\n1,2,\n3,4,\n", "no values in 'c': leave empty columns out \\(--drop c\\)"),
         ('a,b\n"1,304.5",2\n3,4\n', "'1,304.5': write numbers without thousands separators"),
         ("a;b\n1'304.5;2\n3;4\n", "without thousands separators"),
+        ('a,b\n"1,304",2\n3,4\n', "'1,304': write numbers without thousands separators, and"),
+        ("a;b\n1.304.000;2\n3;4\n", "without thousands separators"),
         ("a;b\n1.304,5;2\n3;4\n", "write decimals with a point"),
         ("a,b\n12%,2\n3,4\n", "without a percent sign"),
         ("a,b\n-,2\n3,4\n", "'-': leave the cell empty if a value is missing"),
@@ -375,6 +379,44 @@ def test_the_remedy_fits_what_is_wrong(written, content, message):
     with pytest.raises(DataError, match=message) as caught:
         read_table(written(content))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mark", [",", "."])
+def test_a_mark_that_may_separate_thousands_is_refused_until_its_meaning_is_stated(written, mark):
+    path = written("a;b\n987;2\n1M304;3\n12M000;5\n".replace("M", mark))
+    with pytest.raises(DataError, match=f"'987' and '1{mark}304': .*--decimal {mark}"):
+        read_table(path)
+    np.testing.assert_array_equal(read_table(path, decimal=mark).X[:, 0], [987, 1.304, 12])
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
+@pytest.mark.parametrize(
+    "content",
+    ["9,5;2\n1,304;3", "9;2,5\n1,304;3", "9;2\n0.304;3", "9.5;2\n1.304;3"],
+)
+def test_three_decimals_are_decimals_where_anything_shows_it(written, content):
+    content = f"a;b\n{content}\n"
+    assert (read_table(written(content)).X[:, 0] % 1 != 0).any()
+
+
+def test_blank_text_is_missing_in_the_columns_kept_apart_too(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "g": ["u", " ", "v", "u"], "set": list("wxyz")})
+    frame.to_json(tmp_path / "data.json", orient="records")
+    with pytest.warns(DataWarning, match="1 of 4 rows"):
+        table, apart = read_with_columns(tmp_path / "data.json", ["set"], missing="drop")
+    assert len(table.X) == 3
+    assert apart == {"set": ["w", "y", "z"]}
+
+
+def test_columns_of_parquet_may_hold_decimals_but_not_lists(tmp_path):
+    frame = pd.DataFrame({"a": [Decimal("1.5"), None, Decimal(2)], "b": [1, 2, 3]})
+    frame.to_parquet(tmp_path / "data.parquet")
+    np.testing.assert_array_equal(
+        read_table(tmp_path / "data.parquet", missing="keep").X[:, 0], [1.5, np.nan, 2]
+    )
+    frame.assign(a=[[1, 2], [3], []]).to_parquet(tmp_path / "data.parquet")
+    with pytest.raises(DataError, match=r"column 'a' of .* neither numbers nor levels"):
+        read_table(tmp_path / "data.parquet")
 
 
 def test_commas_between_semicolons_are_decimal_marks_or_parts_of_names():

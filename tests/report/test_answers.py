@@ -188,6 +188,12 @@ def test_a_graph_without_arcs_has_its_own_sentence():
     assert story["surest"] == []
 
 
+def test_columns_at_earlier_times_are_no_further_variables():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    model = OrderSearch(lags=2, random_state=0, verbose=False).fit(X)
+    assert "among 3 variables" in story_of(model, Evidence.of(model), 98, 0)["found"]
+
+
 def test_groups_are_given_or_follow_from_the_tiers():
     X = np.random.default_rng(0).normal(size=(50, 3))
     model = VarianceSort(knowledge={"tiers": [[1], [0, 2]]}).fit(X)

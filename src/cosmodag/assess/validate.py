@@ -149,9 +149,10 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
     """Refuse categories, for which there is no test of independence here."""
     named = [name for name, kind in zip(names, kinds or (), strict=False) if not kind.is_number]
     if named:
+        hold = "hold" if len(named) > 1 else "holds"
         raise DataError(
-            f"Categories ({name_list(named)}) cannot be tested for independence: validate a graph "
-            "without them."
+            f"Independence is tested among numbers only, but {name_list(named)} {hold} categories: "
+            "validate a graph without them."
         )
 
 

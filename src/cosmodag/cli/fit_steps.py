@@ -1,6 +1,7 @@
 """Steps of ``cosmodag fit``, and the files of its output folder."""
 
 import json
+import re
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from cosmodag.selection import Choice
     from cosmodag.stability import BootstrapResult
 
+# Names of the files that not every fit writes.
+_OPTIONAL = re.compile(r"graph(\.\w+)+|(adjacency|weights|bootstrap|summary)\.csv")
 # Parameters that can be set with --auto, which chooses all others.
 _SET_WITH_AUTO = ("knowledge", "kinds", "missing", "max_time", "random_state")
 
@@ -81,8 +84,9 @@ def write_results(
 ) -> "tuple[dict[str, Path], pd.DataFrame]":
     """Write the graph, the weights, the model and the report: all files or none, ``run.json`` last.
 
-    ``facts`` are added to ``run.json``, and ``formats`` are further formats of the graph. Returns
-    the paths of the files by content, and the arcs as ``edges.csv`` lists them.
+    ``facts`` are added to ``run.json``, and ``formats`` are further formats of the graph. Files
+    that only an earlier fit wrote to the folder are removed, since they do not describe this one.
+    Returns the paths of the files by content, and the arcs as ``edges.csv`` lists them.
     """
     import numpy as np
     import pandas as pd
@@ -99,6 +103,7 @@ def write_results(
     evidence = Evidence.of(model, data, bootstrap)
     arcs, edges = evidence.table(model), model.edges_
     names = [str(name) for name in model.names_]
+    earlier = _files_of_earlier_fit(folder)
     run = _run_record(evidence, data, facts)
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
     facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
@@ -137,8 +142,21 @@ def write_results(
             summary = pd.DataFrame(summary_rows(model), columns=SUMMARY)
             write_text(files["summary"], summary.to_csv(index=False, lineterminator="\n"))
         write_report(files["report"], model, evidence, run)
-        write_text(files["run"], json.dumps(run, indent=2) + "\n")
+        written = sorted(path.name for path in files.values())
+        write_text(files["run"], json.dumps({**run, "written": written}, indent=2) + "\n")
+    for name in earlier.difference(written):
+        (folder / name).unlink(missing_ok=True)
     return {what: folder / path.name for what, path in files.items()}, arcs
+
+
+def _files_of_earlier_fit(folder: Path) -> set[str]:
+    """Read the names of the files that an earlier fit wrote to a folder from its ``run.json``."""
+    try:
+        written = list(json.loads((folder / "run.json").read_text(encoding="utf-8"))["written"])
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        return set()
+    # Whoever wrote run.json, only names that a fit gives are removed.
+    return {name for name in written if isinstance(name, str) and _OPTIONAL.fullmatch(name)}
 
 
 def _run_record(evidence: "Evidence", data: "Table", facts: dict[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cosmodag.cli.options.common import InterventionsOption, JsonOption, TableArgument
+from cosmodag.cli.options.common import JsonOption, TableArgument
 from cosmodag.cli.options.inputs import LayoutOptions, read_data
-from cosmodag.cli.terminal.output import print_json, print_result, print_table
+from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 
@@ -29,6 +29,15 @@ _MissingOption = Annotated[
     ),
 ]
 
+_InterventionsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that names the variables set by intervention in each row (empty: none; "
+        "several: separated by semicolons). Default: that of the fit, if the table has it.",
+    ),
+]
+
 
 def is_fit(path: Path) -> bool:
     """Whether a path is the folder of a fit, or a saved model."""
@@ -39,6 +48,7 @@ def is_fit(path: Path) -> bool:
 
 def read_for(
     model: "StructureLearner",
+    folder: Path,
     path: Path,
     interventions: str | None,
     missing: str | None,
@@ -46,16 +56,26 @@ def read_for(
 ) -> "tuple[Table, list[Any] | None]":
     """Read the columns of a model from a table, in the order of the model.
 
-    Missing values are kept for the model, whose treatment of them is set to `missing` if given.
+    Missing values are kept for the model, whose treatment of them is set to `missing` if given. By
+    default, the column of interventions is that of the fit, if the table has it.
     """
     if missing is not None:
         model.set_params(missing=missing)
     names = model.fitted_.texts
     kinds = zip(names, model.fitted_.kinds, strict=False)
     declared = [name for name, kind in kinds if kind.is_levels]
+    column = interventions or _column_of_interventions(folder)
     table, labels = read_data(
-        path, interventions, missing="keep", columns=names, declared=declared, **vars(layout)
+        path,
+        column,
+        missing="keep",
+        columns=names,
+        declared=declared,
+        may_lack=interventions is None,
+        **vars(layout),
     )
+    if labels is not None and interventions is None:
+        say(f"note: column {column!r} names the variables that were set, as in the fit.")
     places = [table.names.index(name) for name in names]
     return table.of_columns(places), labels
 
@@ -64,6 +84,13 @@ def rows_of_fit(folder: Path) -> int | None:
     """Read the number of rows of the fitted table from ``run.json``; None if it is not there."""
     rows = _run(folder).get("rows")
     return rows if isinstance(rows, int) and 0 < rows < 2**63 else None
+
+
+def _column_of_interventions(folder: Path) -> str | None:
+    """Read from ``run.json`` which column named the variables set by intervention."""
+    found = _run(folder).get("interventions")
+    column = found.get("column") if isinstance(found, dict) else None
+    return column if isinstance(column, str) else None
 
 
 def is_table_of_fit(folder: Path, table: Path) -> bool:
@@ -146,7 +173,7 @@ def effect(
     ] = None,
     layout: LayoutOptions,
     missing: _MissingOption = None,
-    interventions: InterventionsOption = None,
+    interventions: _InterventionsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Estimate by how much one variable changes when another is set.
@@ -176,7 +203,7 @@ def effect(
     if data is None:
         effects = Effects.of(model, rows=rows_of_fit(folder))
     else:
-        table, targets = read_for(model, data, interventions, missing, layout)
+        table, targets = read_for(model, folder, data, interventions, missing, layout)
         fits = None
         if bootstrap is not None:
             fits = refit_resamples(model, bootstrap, X=table, interventions=targets)
@@ -267,7 +294,7 @@ def validate(
     max_time: Annotated[
         float, typer.Option(min=0, help="Maximum seconds for the comparisons.")
     ] = 60.0,
-    interventions: InterventionsOption = None,
+    interventions: _InterventionsOption = None,
     top: Annotated[int, typer.Option(min=0, help="Number of failed independences to print.")] = 10,
     json: JsonOption = False,
 ) -> None:
@@ -283,7 +310,7 @@ def validate(
 
     model = load(folder)
     refuse_lags(model, "validate", "fit to early rows, and score later ones")
-    rows, targets = read_for(model, table, interventions, missing, layout)
+    rows, targets = read_for(model, folder, table, interventions, missing, layout)
     found = model.validate(
         rows, interventions=targets, level=level, subsets=subsets, max_time=max_time
     )

@@ -204,9 +204,10 @@ def _check_ordered(levels: LevelColumns, names: list[str]) -> None:
         unordered = [
             name for name, kind in zip(names, levels.kinds, strict=True) if not kind.is_number
         ]
+        hold = "hold" if len(unordered) > 1 else "holds"
         raise DataError(
             f"missing='impute' with interventions takes numbers only, but {name_list(unordered)} "
-            "holds categories: leave out incomplete rows with missing='drop' (--missing drop)."
+            f"{hold} categories: leave out incomplete rows with missing='drop' (--missing drop)."
         )
 
 

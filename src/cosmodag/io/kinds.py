@@ -61,7 +61,7 @@ def label_of(value: Any) -> Any:
     >>> label_of("north"), label_of(2.0), label_of(datetime.date(2024, 1, 2))
     ('north', 2, '2024-01-02')
     """
-    if hasattr(value, "item"):
+    if hasattr(value, "item") and getattr(value, "size", 1) == 1:
         value = value.item()
     if isinstance(value, float) and value.is_integer():
         return int(value)

@@ -64,9 +64,10 @@ def story_of(
 
 def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
     arcs, window = model.edges_.nnz, model.fitted_.window
-    variables = counted(model.n_features_in_, "variable")
-    if window is not None:
-        variables += f" ({window.d:,} at {window.lags + 1} times)"
+    if window is None:
+        variables = counted(model.n_features_in_, "variable")
+    else:
+        variables = f"{counted(window.d, 'variable')} at {window.lags + 1} times"
     source = "" if rows is None else f" from {counted(rows, 'row')}"
     if not arcs:
         return (

@@ -76,14 +76,20 @@ class Effects:
 
         `X` is the training data, with its `interventions`, for a model that was saved without it.
         If there is no training data, effects are those of the fitted equations, with standard
-        errors if the number of its `rows` is given.
+        errors if the number of its `rows` is given and no variable was set in any of them.
         """
         refuse_lags(model, "effect", "impulse_responses gives effects over time")
         dag = model.fitted_
         view = ClassView.of(dag)
         if not dag.is_linear or dag.d > DENSE_LIMIT:
             return cls(dag, view, None, resampled)
+        if X is not None and interventions is None and dag.regimes is not None:
+            raise DataError(
+                "The graph was learnt with regimes, whose equations differ: give the targets of "
+                "each row as interventions (--interventions), or leave X out (--data)."
+            )
         if X is None and dag.residuals is None:
+            rows = rows if dag.target_sets is None else None
             return cls(dag, view, Covariance.of_equations(dag, rows), resampled)
         if X is None and dag.known.targets is None:
             return cls(dag, view, Covariance.of_moments(dag.moments), resampled)

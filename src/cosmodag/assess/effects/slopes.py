@@ -13,6 +13,7 @@ from cosmodag.assess.inputs import values_set
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.gaussian import GaussianEquations
+from cosmodag.fit.view.arcs import coefficient_covariance
 from cosmodag.order.moments import Moments
 
 # Relative eigenvalue below which a combination of regressors counts as constant.
@@ -31,11 +32,64 @@ class Slope:
 
 
 @dataclass(frozen=True, eq=False)
+class EquationErrors:
+    """Sampling errors of linear equations that were each fitted to rows of their own."""
+
+    totals: NDArray[np.float64]  # (d, d): (I − A)⁻¹, the total effects
+    noise: NDArray[np.float64]  # (d,): variances
+    rows: NDArray[np.float64]  # (d,): number of rows of each equation
+    # The parents (k,) of each variable that has any, and the covariance (k, k) of their weights.
+    coefficients: dict[int, tuple[NDArray[np.intp], NDArray[np.float64]]]
+
+    @classmethod
+    def of(
+        cls, equations: GaussianEquations, arcs: Any, X: NDArray[np.float64], known: Known
+    ) -> "EquationErrors":
+        """Compute the errors of equations fitted to the rows in which their variable was not set.
+
+        Rows with a missing value in an equation say nothing about it.
+        """
+        assert equations.terms is not None
+        noise = np.diag(equations.terms) ** -2.0
+        coefficients: dict[int, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
+        rows = []
+        for v in range(len(noise)):
+            parents = np.flatnonzero(arcs[:, v])
+            counted = np.ones(len(X), np.bool_) if known.targets is None else ~known.targets[:, v]
+            if known.absent is not None:
+                counted = counted & ~known.absent[:, [v, *parents]].any(axis=1)
+            rows.append(float(counted.sum()))
+            if len(parents):
+                found, sizes = coefficient_covariance(X[counted][:, parents], X[counted, v])
+                coefficients[v] = parents, found / np.outer(sizes, sizes)
+        totals = linalg.inv(equations.terms * np.sqrt(noise))
+        return cls(totals, noise, np.array(rows), coefficients)
+
+    def of_slope(self, matrix: NDArray[np.float64], weights: Any, residual: Any) -> float:
+        """Compute the standard error of a slope that the covariance of all equations gave.
+
+        `matrix` (d, d) is that covariance, the regression of y on x and others takes `weights`
+        (d,) of the covariances of y with them, and `residual` (d,) gives the residual of y. The
+        derivative of the slope is weightsᵀ d(matrix) residual, to first order.
+        """
+        from_weights, from_residual = self.totals @ weights, self.totals @ residual
+        of_weights, of_residual = matrix @ weights, matrix @ residual
+        # A variance has the relative error √(2 / rows).
+        total = float(np.sum(2 / self.rows * (self.noise * from_weights * from_residual) ** 2))
+        for v, (parents, covariance) in self.coefficients.items():
+            slope = of_residual[parents] * from_weights[v] + of_weights[parents] * from_residual[v]
+            if slope.any():
+                total += float(slope @ covariance @ slope)
+        return float(np.sqrt(total))
+
+
+@dataclass(frozen=True, eq=False)
 class Covariance:
     """Covariance of all variables without interventions, in the table's own units."""
 
     matrix: NDArray[np.float64]  # (d, d)
     rows: float | None  # number of rows that it is estimated from; None if that is not known
+    errors: EquationErrors | None = None  # if each equation has rows of its own
 
     @classmethod
     def of_data(cls, X: NDArray[np.float64], known: Known, arcs: Any) -> "Covariance":
@@ -48,8 +102,8 @@ class Covariance:
         if known.targets is not None:
             dense = np.asarray(arcs.toarray(), np.bool_)
             found = GaussianEquations.on(dense, X, known.targets)
-            rows = float(np.median((~known.targets).sum(axis=0)))
-            return cls(linalg.inv(found.precision), rows)
+            errors = EquationErrors.of(found, dense, X, known)
+            return cls(linalg.inv(found.precision), None, errors)
         return cls.of_moments(known.moments(X))
 
     @classmethod
@@ -89,6 +143,12 @@ class Covariance:
         coefficients = inverse @ target
         unexplained = max(1.0 - float(target @ coefficients), 0.0)
         value = float(coefficients[0] * scales[y] / scales[x])
+        if self.errors is not None:
+            weights, residual = np.zeros((2, len(self.matrix)))
+            weights[usable] = inverse[:, 0] / units / units[0]
+            residual[y] = 1.0
+            residual[usable] = -coefficients * scales[y] / units
+            return Slope(value, self.errors.of_slope(self.matrix, weights, residual))
         if self.rows is None or self.rows <= len(usable) + 1:
             return Slope(value, np.nan)
         variance = unexplained * inverse[0, 0] / (self.rows - len(usable) - 1)

@@ -151,7 +151,8 @@ def read_rows(
 
     ``labels`` names the column for each of these arguments of ``fit``: interventions, regimes, time
     and series (None: no column). Interventions and regimes may be the same column. ``reading`` are
-    arguments of `read_table`. Returns the table, and the entries of each named column by argument.
+    arguments of `read_with_columns`. Returns the table, and the entries of each named column that
+    it has, by argument.
     """
     from cosmodag.io.tables.read import read_with_columns
 
@@ -165,7 +166,7 @@ def read_rows(
                 "different column in one of them."
             )
     table, entries = read_with_columns(path, apart, **reading)
-    return table, {what: entries[column] for what, column in named.items()}
+    return table, {what: entries[column] for what, column in named.items() if column in entries}
 
 
 def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:

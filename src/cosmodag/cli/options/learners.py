@@ -142,7 +142,7 @@ def make_learner(
     """Construct a learner from the given options; refuse options that it does not have.
 
     ``options`` are the parameters that have their own option (None: not given), and ``settings``
-    those given by ``--set``.
+    those given by ``--set``. The word none means None, unless a parameter takes the word itself.
     """
     from cosmodag.io.columns.names import nearest
 
@@ -162,9 +162,9 @@ def make_learner(
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
     types = {parameter.name: parameter.type for parameter in parameters_of(ENTRIES[method])}
-    for name, value in given.items():
-        if value == "none" and '"none"' not in types[name]:
-            given[name] = None
+    given = {
+        name: None if _means_none(value, types[name]) else value for name, value in given.items()
+    }
     for name, value in settings.items():
         if types[name] == "bool" and not isinstance(value, bool):
             raise DataError(f"--set {name} takes true or false, but got '{value}'.")
@@ -173,6 +173,10 @@ def make_learner(
         else:
             given[name] = "none" if value is None and '"none"' in types[name] else value
     return learner(**{"random_state": 0, **given})
+
+
+def _means_none(value: Any, type: str) -> bool:
+    return isinstance(value, str) and value == "none" and '"none"' not in type
 
 
 def read_settings(assignments: list[str]) -> dict[str, Any]:

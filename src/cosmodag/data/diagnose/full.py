@@ -134,10 +134,11 @@ def on_request(
         )
         found.append(Finding("r2_order", ordered, high - low, "notice", sentence))
     if arcs is not None and arcs.any():
+        used, among = X[:, varying], arcs[np.ix_(varying, varying)]
         if has_scale:
-            found.append(_sorted_by_variance(varsortability(X, arcs)))
+            found.append(_sorted_by_variance(varsortability(used, among)))
         if len(X) > X.shape[1]:
-            found.append(_sorted_by_r2(r2_sortability(X, arcs)))
+            found.append(_sorted_by_r2(r2_sortability(used, among)))
     return found
 
 

@@ -60,6 +60,7 @@ class Preparation:
         largest = float(2.0 ** np.frexp(np.max(np.abs(X), initial=0.0))[1])
         some = np.ones((1, 1), bool) if rows is None else rows.reshape(len(X), -1)
         means = np.asarray(np.mean(X / largest, axis=0, dtype=np.float64, where=some) * largest)
+        means = np.where(constant, X[0], means)  # the mean of equal numbers has rounding errors
         deviations = np.std(X / largest, axis=0, dtype=np.float64, where=some) * largest
         deviations = np.where(constant | (deviations == 0), 1.0, deviations)
         named = np.zeros(d, np.bool_) if labels is None else labels

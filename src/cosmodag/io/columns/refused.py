@@ -5,6 +5,8 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,14 @@ if TYPE_CHECKING:
 
 # Patterns of values that resemble numbers or missing values, with a remedy for each.
 _REMEDIES = (
-    (re.compile(r"[+-]?\d{1,3}([,'’\s]\d{3})+\.\d*"), "write numbers without thousands separators"),
+    (
+        re.compile(r"[+-]?[1-9]\d{0,2},\d{3}"),
+        "write numbers without thousands separators, and decimals with a point, not a comma",
+    ),
+    (
+        re.compile(r"[+-]?\d{1,3}(([,'’\s]\d{3})+(\.\d*)?|(\.\d{3}){2,})"),
+        "write numbers without thousands separators",
+    ),
     (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
     (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
     (re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I), "leave the cell empty if a value is missing"),
@@ -27,6 +36,8 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([T ].*)?"
 )
+_GROUPED = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(mark)}\d{{3}}") for mark in ",."}
+_BELOW_THOUSAND = re.compile(r"[+-]?\d{1,3}")
 _MAX_SHOWN = 8
 # Text with more distinct values than this share of the rows is an identifier or a description of
 # the rows, not a category.
@@ -65,6 +76,8 @@ def bad_columns(frame: "pd.DataFrame", declared: Collection[str] = ()) -> list[B
             found.append(BadColumn(name, None, "empty"))
         elif name not in declared:
             is_text = not isinstance(column.dtype, pd.CategoricalDtype)
+            if is_text and all(is_absent(value) or is_numeric(value) for value in column):
+                continue
             counts = Counter(label_of(value) for value in column if not is_absent(value))
             bad = fault_of_labels(name, counts, is_text)
             found += [] if bad is None else [bad]
@@ -78,6 +91,11 @@ def is_absent(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and value != value
+
+
+def is_numeric(value: Any) -> bool:
+    """Whether a value is a number or a Boolean, also of a type that no array of floats has."""
+    return isinstance(value, Real | Decimal | np.bool_)
 
 
 def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) -> BadColumn | None:
@@ -185,3 +203,21 @@ def has_decimal_commas(values: "pd.Series") -> bool:
     return any("," in text for text in texts) and all(
         _DECIMAL_COMMA.fullmatch(text) for text in texts
     )
+
+
+def thousands_of(texts: Sequence[str], mark: str) -> tuple[str, str] | None:
+    """Find two numbers that suggest that a mark separates thousands; None if nothing suggests it.
+
+    It may separate thousands if every number has either at most three digits, or the mark before
+    its last three: no list of decimals is likely to have three places or none.
+
+    >>> thousands_of(["987", "1,234", "12,003"], ",")
+    ('987', '1,234')
+    >>> thousands_of(["987", "1,234", "12,5"], ",") is None
+    True
+    """
+    short = [text for text in texts if _BELOW_THOUSAND.fullmatch(text)]
+    long = [text for text in texts if _GROUPED[mark].fullmatch(text)]
+    if short and long and len(short) + len(long) == len(texts):
+        return short[0], long[0]
+    return None

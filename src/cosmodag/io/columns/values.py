@@ -4,8 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from cosmodag.io.columns.refused import (
     described,
     fault_of_labels,
     is_absent,
+    is_numeric,
 )
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind, kind_of_levels, label_of
 
@@ -148,7 +147,7 @@ def column_of_objects(values: NDArray[np.object_], name: str, is_declared: bool 
     A column that is declared to hold levels may have values of any type.
     """
     present = [value for value in values if not is_absent(value)]
-    wrong = next((one for one in present if not isinstance(one, Real | Decimal | np.bool_)), None)
+    wrong = next((one for one in present if not is_numeric(one)), None)
     if wrong is None:
         numbers = [math.nan if is_absent(one) else _as_float(one) for one in values]
         return Encoded(np.array(numbers), NOT_EXAMINED)

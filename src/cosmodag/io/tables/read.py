@@ -17,7 +17,7 @@ import numpy as np
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns.names import check_names, choose_columns, nearest, numbered_names
-from cosmodag.io.columns.refused import bad_columns, columns_error
+from cosmodag.io.columns.refused import bad_columns, columns_error, is_absent
 from cosmodag.io.files.reading import check_file, given_file
 from cosmodag.io.tables import binary
 from cosmodag.io.tables.frames import Missing, Table, as_table
@@ -111,12 +111,13 @@ def read_with_columns(
     decimal: Decimal = "auto",
     transpose: bool = False,
     declared: Collection[str] = (),
+    may_lack: bool = False,
 ) -> tuple[Table, dict[str, list[Any]]]:
     r"""Read a table as `read_table` does and, separately, columns that are not variables.
 
     The table is returned without the columns ``apart``. Their entries are returned by column name;
     they may be of any type, and missing entries are None. Rows that are dropped for missing values
-    are dropped from them too.
+    are dropped from them too. A column that the file lacks is refused, unless it `may_lack` them.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "trial.csv"
@@ -132,6 +133,8 @@ def read_with_columns(
         if transpose:
             frame = _transposed(frame)
         names = [str(name) for name in frame.columns]
+        if may_lack:
+            apart = [column for column in apart if column in names]
         for column in apart:
             if column not in names:
                 raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
@@ -146,9 +149,9 @@ def read_with_columns(
         bad = bad_columns(rest, declared)
         if bad:
             good = rest.drop(columns=[one.name for one in bad])
-            has_gaps = good.isna().any(axis=0) & (missing == "error")
+            has_gaps = _absent(good).any(axis=0) & (missing == "error")
             raise columns_error(bad, source, list(good.columns[has_gaps]))
-        rows = rest.notna().all(axis=1) if missing == "drop" else slice(None)
+        rows = ~_absent(rest).any(axis=1) if missing == "drop" else slice(None)
         labels = frame.loc[rows, list(apart)].astype(object)
         entries = labels.where(labels.notna(), None).to_dict("list")
         return _checked(rest, source, missing, declared), entries
@@ -214,6 +217,17 @@ def _is_index(frame: "pd.DataFrame", names: list[str], source: str) -> bool:
             stacklevel=4,
         )
     return is_index
+
+
+def _absent(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Mark the entries that `as_table` takes as missing: also blank text, which pandas keeps."""
+    import pandas as pd
+
+    absent = frame.isna()
+    for place, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            absent.isetitem(place, [is_absent(value) for value in frame.iloc[:, place]])
+    return absent
 
 
 def _checked(data: Any, source: str, missing: Missing, declared: Collection[str]) -> Table:

@@ -18,7 +18,7 @@ import numpy as np
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import default_names, header_names, is_number
-from cosmodag.io.columns.refused import has_decimal_commas
+from cosmodag.io.columns.refused import has_decimal_commas, thousands_of
 from cosmodag.io.files.reading import UTF_8, not_utf_8, opened_bytes, opened_text, other_format
 
 if TYPE_CHECKING:
@@ -155,16 +155,27 @@ def read_text_table(
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
     if decimal == "auto" and separator != ",":
-        _read_decimal_commas(frame, source)
+        has_commas = _read_decimal_commas(frame, source)
+        if separator == ";" and not has_commas:
+            _refuse_grouped_points(path, source, encoding, header, frame)
     if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
         return frame.iloc[:, :-1]  # every line ends in a separator
     return frame
 
 
 def _parse(
-    path: Path, source: str, encoding: str, separator: str, skip: bool, decimal: Decimal
+    path: Path,
+    source: str,
+    encoding: str,
+    separator: str,
+    skip: bool,
+    decimal: Decimal,
+    as_text: int | None = None,
 ) -> "pd.DataFrame":
-    """Read the records by pandas, after the header if it is to be skipped."""
+    """Read the records by pandas, after the header if it is to be skipped.
+
+    With `as_text`, only the column at this place is read, as text.
+    """
     import pandas as pd
 
     # Correctly rounded floats: the option is needed before pandas 3.1, which warns about it.
@@ -182,6 +193,8 @@ def _parse(
                 low_memory=False,
                 skipinitialspace=separator != WHITESPACE,
                 decimal="," if decimal == "," else ".",
+                usecols=None if as_text is None else [as_text],
+                dtype=None if as_text is None else str,
                 **exact,
             )
             return frame
@@ -202,8 +215,11 @@ def _unreadable(source: str, width: int) -> DataError:
     )
 
 
-def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
-    """Convert columns of numbers with decimal commas, in place, and warn about them."""
+def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> bool:
+    """Convert columns of numbers with decimal commas, in place, and warn about them.
+
+    Returns whether there are any. Commas that may as well separate thousands are refused.
+    """
     import pandas as pd
 
     places = [
@@ -213,7 +229,7 @@ def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
         and has_decimal_commas(frame.iloc[:, place])
     ]
     if not places:
-        return
+        return False
     points = [
         str(frame.columns[place])
         for place in range(frame.shape[1])
@@ -225,6 +241,9 @@ def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
             f"{source} has decimal commas in column {name!r} and decimal points in column "
             f"{points[0]!r}: write all decimals with a point."
         )
+    grouped = [thousands_of(_texts(frame.iloc[:, place]), ",") for place in places]
+    if all(grouped):
+        raise _ambiguous(source, name, ",", grouped[0])
     for place in places:
         texts = frame.iloc[:, place].astype("string").str.strip().str.replace(",", ".")
         frame.isetitem(place, pd.to_numeric(texts).to_numpy(dtype=float, na_value=np.nan))
@@ -233,6 +252,41 @@ def _read_decimal_commas(frame: "pd.DataFrame", source: str) -> None:
         "accordingly (decimal=',', --decimal ,).",
         DataWarning,
         stacklevel=6,
+    )
+    return True
+
+
+def _refuse_grouped_points(
+    path: Path, source: str, encoding: str, header: bool, frame: "pd.DataFrame"
+) -> None:
+    """Refuse points that may as well separate thousands, which a semicolon between fields suggests.
+
+    Only columns whose numbers allow this are read again, as text.
+    """
+    for place in range(frame.shape[1]):
+        if frame.dtypes.iloc[place].kind != "f":
+            continue
+        values = np.abs(frame.iloc[:, place].dropna().to_numpy())
+        if not len(values):
+            continue
+        is_whole = values == np.round(values)
+        if (values < 1000).all() and (values[~is_whole] >= 1).all() and 0 < is_whole.mean() < 1:
+            column = _parse(path, source, encoding, ";", header, ".", as_text=place).iloc[:, 0]
+            found = thousands_of(_texts(column), ".")
+            if found is not None:
+                raise _ambiguous(source, str(frame.columns[place]), ".", found)
+
+
+def _texts(column: "pd.Series") -> list[str]:
+    return [str(value).strip() for value in column.dropna()]
+
+
+def _ambiguous(source: str, name: str, mark: str, found: tuple[str, str] | None) -> DataError:
+    short, long = found or ("", "")
+    return DataError(
+        f"column {name!r} of {source} has the values {short!r} and {long!r}: write numbers without "
+        f"thousands separators, or, if {mark!r} is the decimal mark, say so (decimal={mark!r}, "
+        f"--decimal {mark})."
     )
 
 
