@@ -126,8 +126,12 @@ def test_a_row_without_values_is_dropped_and_a_column_without_any_refused():
 def test_too_few_rows_are_left():
     holed = DATA.X[:5].copy()
     np.fill_diagonal(holed, np.nan)
-    with pytest.raises(DataError, match="missing='impute'"):
+    with pytest.raises(DataError, match=r"leaves 0 rows of 5: .*missing='impute'"):
         VarianceSort(missing="drop").fit(holed)
+    holed[1:] = np.nan
+    holed[0, 0] = 1.0
+    with pytest.raises(DataError, match=r"leaves 1 row of 5: .*only rows without any value"):
+        VarianceSort(missing="impute").fit(holed)
 
 
 def test_infinite_values_stay_refused():

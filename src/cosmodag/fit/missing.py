@@ -145,9 +145,9 @@ def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]
     listed = name_list(list(report["columns"]))
     if kept < 2:
         raise DataError(
-            f"The table has only {counted(kept, 'row')} without missing values (in {listed}), so "
-            "that dropping the others leaves nothing to learn from: use missing='impute', or "
-            "leave those columns out."
+            f"Dropping rows for missing values (in {listed}) leaves {counted(kept, 'row')} of "
+            f"{len(gone)}: leave those columns out, or use missing='impute', which drops only "
+            "rows without any value."
         )
     if dropped:
         warnings.warn(

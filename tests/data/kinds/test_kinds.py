@@ -128,6 +128,8 @@ def test_one_entry_for_each_column():
         ({"size": "ordinal"}, r"not the order of its levels.*size: \['large', 'medium', 'small'\]"),
         ({"size": "continuous"}, "'size' as continuous, but its values are labels"),
         ({"size": "binary"}, "'size' as binary, but it has 3 levels"),
+        ({"size": ColumnKind("binary", ("a", "b", "c"))}, "'size' as binary, but with 3 levels"),
+        ({"score": ColumnKind("count", ("1", "2"))}, "'score' as count, but with 2 levels"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(asked, message):

@@ -125,6 +125,9 @@ def _as_declared(
     if not isinstance(declared, str):
         given = declared if isinstance(declared, ColumnKind) else ColumnKind("ordinal", declared)
         levels = tuple(label_of(level) for level in given.levels)
+        if given.kind in _OF_NUMBERS or (given.kind == "binary" and len(levels) > 2):
+            found = counted(len(levels), "level")
+            raise DataError(f"kinds declares {name!r} as {given.kind}, but with {found}.")
         kind = ColumnKind(given.kind, levels, f"{counted(len(levels), 'level')} as given")
         return renumbered(name, column, before, kind), kind
     known: Kind = next(kind for kind in KINDS if kind == declared)

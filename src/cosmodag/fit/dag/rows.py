@@ -83,7 +83,7 @@ def _check_columns(dag: "FittedDAG", columns: int) -> None:
         )
 
 
-def likelihoods_of(dag: "FittedDAG", data: Floats, regimes: Any = None) -> Floats:
+def likelihoods_of(dag: "FittedDAG", data: Floats, regimes: Any) -> Floats:
     """Log-likelihoods (n, k) of prepared rows; see `FittedDAG.log_likelihoods`."""
     assert dag.noise_variances is not None
     varying = dag.has_noise

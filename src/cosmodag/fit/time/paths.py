@@ -38,7 +38,7 @@ _AT_ONCE = 4_000_000
 
 
 def _next_rows(
-    dag: "FittedDAG", past: Floats, noise: Floats, held: Mapping[int, NDArray[Any]] = _NOTHING_HELD
+    dag: "FittedDAG", past: Floats, noise: Floats, held: Mapping[int, NDArray[Any]]
 ) -> Floats:
     """Compute time t, (m, d), from the times before, causes first.
 
@@ -56,9 +56,7 @@ def _next_rows(
     return rows
 
 
-def expected_rows(
-    dag: "FittedDAG", past: Floats, held: Mapping[int, NDArray[Any]] = _NOTHING_HELD
-) -> Floats:
+def expected_rows(dag: "FittedDAG", past: Floats, held: Mapping[int, NDArray[Any]]) -> Floats:
     """Predict time t from the times before: expected numbers, most frequent levels.
 
     Linear equations without noise give the expectation. For other equations it is the mean over
@@ -123,10 +121,7 @@ def _typical(dag: "FittedDAG", n: int, draws: Iterable[Floats]) -> Floats:
 
 
 def drawn_path(
-    dag: "FittedDAG",
-    n: int,
-    random: np.random.Generator,
-    held: Mapping[int, NDArray[Any]] = _NOTHING_HELD,
+    dag: "FittedDAG", n: int, random: np.random.Generator, held: Mapping[int, NDArray[Any]]
 ) -> Floats:
     """Draw n successive rows, with noise from the residuals.
 
@@ -221,7 +216,7 @@ def _linear_responses(weights: Floats, horizon: int) -> Floats:
 
 
 def response_errors(
-    dag: "FittedDAG", data: NDArray[Any], horizon: int, *, cumulative: bool = False
+    dag: "FittedDAG", data: NDArray[Any], horizon: int, *, cumulative: bool
 ) -> Floats:
     """Compute standard errors of linear responses, (horizon + 1, d, d), as if the graph were known.
 
