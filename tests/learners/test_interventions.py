@@ -13,6 +13,7 @@ from cosmodag import (
     VarianceSort,
     metrics,
     refine,
+    selection,
     simulate,
 )
 from cosmodag.errors import DataError, DataWarning, KnowledgeError
@@ -243,3 +244,26 @@ def test_networks_predict_about_the_means_on_which_they_were_trained():
     np.testing.assert_allclose(means, 0.0, atol=1e-5)
     left = (table - model.predict(table))["b"][:300]
     np.testing.assert_allclose(np.mean(left**2), model.noise_variances_[1], rtol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_training_tables_are_not_used_without_their_interventions(experiments, tmp_path):
+    data, X = experiments
+    targets = data.interventions
+    model = OrderSearch(noise="gaussian", random_state=0).fit(X, interventions=targets)
+    model.save(tmp_path / "model")
+    loaded = cosmodag.load(tmp_path / "model")
+    u, v = next(iter(model.graph_.edges))
+    asked = {
+        "bootstrap": lambda one, **known: one.bootstrap(X, 2, verbose=False, **known),
+        "effect": lambda one, **known: one.effect(u, v, X=X, **known),
+        "extended_bic": lambda one, **known: selection.extended_bic(one, X, **known),
+        "at_threshold": lambda one, **known: selection.at_threshold(one, X, 0.0, **known),
+    }
+    for name, ask in asked.items():
+        with pytest.raises(DataError, match="fitted with interventions"):
+            ask(loaded)
+        ask(loaded, interventions=targets)
+        if name in ("bootstrap", "effect"):
+            with pytest.raises(DataError, match="fitted with interventions"):
+                ask(model)

@@ -8,7 +8,16 @@ import pytest
 from sklearn.base import clone
 
 import cosmodag
-from cosmodag import BlockSearch, Cosmo, EqualVariance, Notears, OrderSearch, VarianceSort, metrics
+from cosmodag import (
+    BlockSearch,
+    Cosmo,
+    EqualVariance,
+    Notears,
+    OrderSearch,
+    VarianceSort,
+    metrics,
+    refine,
+)
 from cosmodag.errors import DataError, InterruptedWarning
 from cosmodag.fit.dag.known import NOTHING
 from cosmodag.io.files import read_model, write_model
@@ -133,9 +142,9 @@ def test_the_search_of_every_learner_can_be_limited(name):
     assert not any("searched" in entry["start"] for entry in none.refine_report_)
     some = quick(name, restarts=2, **settings).fit(chain_table())
     assert any("searched" in entry["start"] for entry in some.refine_report_)
-    for refine in (None, "prune"):
+    for method in (None, "prune"):
         with pytest.raises(DataError, match=r"^restarts is 2, .* set refine='order'"):
-            quick(name, restarts=2, refine=refine).fit(chain_table())
+            quick(name, restarts=2, refine=method).fit(chain_table())
 
 
 def test_restarts_are_those_of_the_search_with_entropies_too():
@@ -188,3 +197,28 @@ def test_a_fit_builds_its_solver_once_and_asks_once_whether_it_is_linear(monkeyp
     )
     Cosmo(epochs=2, random_state=0).fit(chain_table())
     assert asked == [2, 120]
+
+
+def test_the_method_of_a_fit_is_that_which_was_used(tmp_path):
+    table = chain_table()
+    model = refine(list("abcde"), table, method="prune", random_state=0)
+    model.save(tmp_path / "model")
+    loaded = cosmodag.load(tmp_path / "model")
+    for one in (model, loaded):
+        assert one.refinement_ == "prune"
+        one.report(tmp_path / "page.html")
+        assert "were searched; the order" not in (tmp_path / "page.html").read_text("utf-8")
+    other = VarianceSort(refine="prune").fit(table).set_params(refine=None)
+    assert other.refinement_ == "prune"
+    assert model.fit(table).refinement_ == "order"
+
+
+def test_refining_a_model_keeps_its_kinds_and_its_treatment_of_missing_values():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(100, 3)), columns=list("abc"))
+    table["b"] = random.poisson(2.0, size=100)
+    table.loc[::9, "a"] = np.nan
+    model = OrderSearch(kinds={"b": "continuous"}, missing="drop", random_state=0).fit(table)
+    again = refine(model, table, random_state=0)
+    assert [kind.kind for kind in again.kinds_] == ["continuous"] * 3
+    assert again.missing_report_ == model.missing_report_

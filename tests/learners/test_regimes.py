@@ -237,3 +237,14 @@ def test_bad_regimes_are_refused(labels, targets, sentence):
 def test_regimes_of_another_form_are_refused(given, sentence):
     with pytest.raises(DataError, match=sentence):
         learner().fit(DATA.drop(columns="regime"), regimes=given)
+
+
+def test_categories_are_refused_by_name():
+    """Their level numbers are in no order, and linear equations would follow it."""
+    frame = table()
+    frame["site"] = np.random.default_rng(0).choice(["north", "south", "west"], len(frame))
+    with pytest.raises(DataError, match=r"numbers only, but 'site' holds categories.*--drop site"):
+        OrderSearch(random_state=0).fit(frame, regimes="regime")
+    sites = {"site": ["south", "north", "west"]}  # levels in an order are numbers
+    model = OrderSearch(kinds=sites, random_state=0).fit(frame, regimes="regime")
+    assert "site" not in set(model.targets_["variable"])

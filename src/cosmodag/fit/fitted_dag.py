@@ -140,6 +140,14 @@ class FittedDAG:
         """Second moments of the training data, in the table's own units; not saved."""
         return self.known.moments(self.training_data() * self.preparation.scales)
 
+    def ask_for_targets(self, interventions: Any) -> None:
+        """Refuse a training table without its interventions, if the DAG was fitted with some."""
+        if interventions is None and self.target_sets is not None:
+            raise DataError(
+                "The model was fitted with interventions: give those of the table as interventions "
+                "(--interventions), with an empty entry for each row in which nothing was set."
+            )
+
     def examined(self, regimes: FittedRegimes | None, losses: Any) -> "FittedDAG":
         """Add the evidence about arrows and regimes; cached edges are kept."""
         found = replace(self, regimes=regimes, turning_losses=losses)

@@ -1,5 +1,6 @@
 """The first step of a fit: check, complete, diagnose and scale a table."""
 
+import shlex
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
 from cosmodag.data.regimes import Regimes, label_texts, regimes_of
 from cosmodag.data.time.window import Window
-from cosmodag.errors import DataError, ResourceError, ScaleWarning
+from cosmodag.errors import DataError, ResourceError, ScaleWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.preparation import Preparation
@@ -198,6 +199,15 @@ def _grouped(whole: Completed, labels: Any, find_targets: bool) -> Regimes | Non
     """Group the rows that were kept by their regime labels; None without labels."""
     if labels is None:
         return None
+    kinds = zip(whole.table.names, whole.table.kinds or (), strict=bool(whole.table.kinds))
+    unordered = [name for name, kind in kinds if not kind.is_number]
+    if unordered:
+        raise DataError(
+            f"Equations of regimes take numbers only, but {name_list(unordered)} "
+            f"{'holds' if len(unordered) == 1 else 'hold'} categories: leave them out "
+            f"(--drop {shlex.quote(','.join(unordered))}), or give the targets of each row as "
+            "interventions."
+        )
     rows = len(whole.table.X) if whole.kept is None else len(whole.kept)
     texts = np.array(label_texts(labels, rows), object)
     texts = texts if whole.kept is None else texts[whole.kept]

@@ -163,7 +163,8 @@ def refine(
     Parameters
     ----------
     model : fitted learner, or sequence of column names or numbers
-        A learner with a causal order, or the order itself, causes first.
+        A learner with a causal order, whose `kinds` and `missing` are used, or the order itself,
+        causes first.
     X : table
         With the columns that the learner was fitted on, or that the order names.
     method : {"prune", "order"}
@@ -196,6 +197,8 @@ def refine(
 
     order = model.causal_order_ if hasattr(model, "causal_order_") else list(model)
     learner = OrderSearch(
+        kinds=getattr(model, "kinds", "auto"),
+        missing=getattr(model, "missing", "error"),
         noise=noise,
         knowledge=getattr(model, "knowledge_", None) if knowledge is None else knowledge,
         random_state=random_state,

@@ -35,9 +35,10 @@ def settled(
 ) -> FitResult:
     """Turn the result of learning into a DAG, refine it if asked for, and fit its constants."""
     found = aligned(learnt, given.preparation, given.known, learner.raw_threshold)
-    attributes = {**given.attributes, **learnt.extra, **found.attributes}
+    method = learner.refinement_for(len(given.names))
+    attributes = {**given.attributes, **learnt.extra, **found.attributes, "refinement_": method}
     stopped, doubt, refined = learnt.stopped, None, None
-    if learner.refinement_for(len(given.names)) is not None:
+    if method is not None:
         refined = learner._refine(given, found.learnt, watch)
     if refined is None:
         graph = unrefined_graph(found.learnt, given.known, learner.raw_threshold)

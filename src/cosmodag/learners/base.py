@@ -48,6 +48,8 @@ class StructureLearner(SharedParameters):
         The learnt graph, with column names as nodes.
     causal_order_ : list
         Names or numbers of the variables, causes first.
+    refinement_ : str or None
+        Method of refinement that was used: None, ``"prune"`` or ``"order"``.
     stopped_ : str or None
         ``"time"`` or ``"interrupt"`` if the fit ended early, otherwise None.
     kinds_ : tuple of ColumnKind

@@ -77,6 +77,8 @@ class OrderSearch(SearchedLearner):
     ) -> Self:
         """Learn a graph like :meth:`fit`, with a given order as a further starting order.
 
+        The order and the method are used for this fit only, not for fits of resamples.
+
         Parameters
         ----------
         X : table

@@ -124,11 +124,6 @@ class SharedParameters(FittedGraph):
         return type(self).__name__ + (" without refinement" if self.takes_levels else "")
 
     @property
-    def refinement_(self) -> str | None:
-        """Method of refinement: None, ``"prune"`` or ``"order"``."""
-        return self.refinement_for(self.n_features_in_)
-
-    @property
     def raw_threshold(self) -> float:
         """Threshold on weights as optimised."""
         return _RAW_CUT if self.threshold == "auto" else float(self.threshold)

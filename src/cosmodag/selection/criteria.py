@@ -201,6 +201,8 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
             with ignoring(DataWarning):
                 targets = targets & ~never_free(targets, names)
         return replace(known, targets=targets)
+    if known.targets is None:  # not saved with the model
+        model.fitted_.ask_for_targets(None)
     masks = [mask for mask in (known.targets, known.absent) if mask is not None]
     if any(len(mask) != rows for mask in masks):
         raise DataError(

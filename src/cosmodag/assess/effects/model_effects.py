@@ -93,6 +93,8 @@ class Effects:
             return cls(dag, view, Covariance.of_equations(dag, rows), resampled)
         if X is None and dag.known.targets is None:
             return cls(dag, view, Covariance.of_moments(dag.moments), resampled)
+        if X is not None:
+            dag.ask_for_targets(interventions)
         given = training_table(model) if X is None else given_table(model, X, interventions)
         values = given.X * given.preparation.factors
         return cls(dag, view, Covariance.of_data(values, given.known, dag.arcs), resampled)

@@ -118,6 +118,8 @@ def refit_resamples(
         raise DataError(
             "Effects have no bootstrap intervals after a fit with regimes: leave bootstrap out."
         )
+    if X is not None and dag.window is None:
+        dag.ask_for_targets(interventions)
     learner: Any = clone(model)
     if hasattr(learner, "noise") and dag.noise is not None and dag.noise_reason is not None:
         learner.set_params(**model.decided())

@@ -32,6 +32,7 @@ __all__ = ["MODEL", "learner_from", "load", "save"]
 # Fitted attributes of every learner that are plain values.
 _FACTS = (
     "stopped_",
+    "refinement_",
     "was_cyclic_",
     "dropped_arcs_",
     "noise_scores_",
@@ -160,6 +161,8 @@ def _restore(
         learner=type(model).__name__,
     )
     model.n_features_in_, model.fitted_ = dag.d, dag
+    if "refinement_" not in fitted:  # earlier versions did not write it
+        model.refinement_ = model.refinement_for(dag.d)
     if dag.columns is not None:
         model.feature_names_in_ = dag.columns
 

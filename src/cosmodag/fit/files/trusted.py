@@ -129,7 +129,9 @@ def _are_numbers(value: Any) -> bool:
 
 
 _KINDS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("stopped_", "noise_"), lambda value: value is None or isinstance(value, str)),
+    **dict.fromkeys(
+        ("stopped_", "refinement_", "noise_"), lambda value: value is None or isinstance(value, str)
+    ),
     **dict.fromkeys(
         ("noise_reason_", "curves_reason_", "backend_"), lambda value: isinstance(value, str)
     ),

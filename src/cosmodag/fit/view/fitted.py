@@ -53,6 +53,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     """Base of all learners: the attributes and methods that need only ``fitted_``."""
 
     stopped_: str | None
+    refinement_: str | None
     findings_: "list[Finding]"
     n_features_in_: int
     feature_names_in_: NDArray[Any]

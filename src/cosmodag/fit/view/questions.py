@@ -161,6 +161,7 @@ class Questions(Shown):
         from cosmodag.stability import bootstrap
 
         dag = self._dag
+        dag.ask_for_targets(options.get("interventions", options.get("regimes")))
         result = bootstrap(cast("StructureLearner", self), X, n, **options)
         are_named = dag.columns is not None and isinstance(result.names[0], str)
         if len(result.names) != dag.d or (are_named and result.names != dag.names):
