@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import threading
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -397,6 +398,33 @@ def test_a_mark_that_may_separate_thousands_is_refused_until_its_meaning_is_stat
 def test_three_decimals_are_decimals_where_anything_shows_it(written, content):
     content = f"a;b\n{content}\n"
     assert (read_table(written(content)).X[:, 0] % 1 != 0).any()
+
+
+@pytest.mark.parametrize(
+    ("entries", "found"),
+    [
+        ("u None None", ["u", None, None]),  # one way to write a missing value
+        ("None None None", [None, None, None]),
+        ("u None NA", ["u", "None", "NA"]),  # two ways: they mean different things
+        ('u None ""', ["u", "None", None]),
+        ("null u u", ["null", "u", "u"]),  # the name of a column
+        ("1 NA 2", [1.0, None, 2.0]),
+    ],
+)
+def test_words_for_missing_values_are_labels_if_they_differ(written, entries, found):
+    rows = "".join(f"{n},{n % 2},{entry}\n" for n, entry in enumerate(entries.split()))
+    table, apart = read_with_columns(written("a,null,set\n" + rows), ["set"])
+    assert table.names == ["a", "null"]
+    assert apart == {"set": found}
+
+
+def test_none_as_a_level_is_warned_about(written):
+    path = written("a,g,h\n1,None,x\n2,low,NA\n3,low,x\n4,None,y\n5,x,y\n6,x,y\n")
+    with pytest.warns(DataWarning, match="the word 'None' in 'g' of .* was read as a missing"):
+        assert np.isnan(read_table(path, missing="keep").X[:, 1]).sum() == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_table(path, missing="keep", drop=["g"])
 
 
 def test_blank_text_is_missing_in_the_columns_kept_apart_too(tmp_path):

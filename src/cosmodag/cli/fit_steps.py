@@ -144,8 +144,8 @@ def write_results(
         write_report(files["report"], model, evidence, run)
         written = sorted(path.name for path in files.values())
         write_text(files["run"], json.dumps({**run, "written": written}, indent=2) + "\n")
-    for name in earlier.difference(written):
-        (folder / name).unlink(missing_ok=True)
+    for outdated in earlier.difference(written):
+        (folder / outdated).unlink(missing_ok=True)
     return {what: folder / path.name for what, path in files.items()}, arcs
 
 

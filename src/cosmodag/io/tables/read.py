@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosmodag.errors import DataError, DataWarning
+from cosmodag.errors import DataError, DataWarning, name_list
 from cosmodag.io.columns.names import check_names, choose_columns, nearest, numbered_names
 from cosmodag.io.columns.refused import bad_columns, columns_error, is_absent
 from cosmodag.io.files.reading import check_file, given_file
 from cosmodag.io.tables import binary
 from cosmodag.io.tables.frames import Missing, Table, as_table
-from cosmodag.io.tables.text import Decimal, read_text_table
+from cosmodag.io.tables.text import WORDS, Decimal, read_text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,22 +130,39 @@ def read_with_columns(
         frame = _read_frame(file, source, header, decimal)
         if isinstance(frame, np.ndarray):  # not a table: `as_table` refuses it with the reason
             return _checked(frame, source, missing, declared), {}
+        words = frame.attrs.pop(WORDS, {})
         if transpose:
-            frame = _transposed(frame)
+            frame, words = _transposed(frame), {}
         names = [str(name) for name in frame.columns]
         if may_lack:
             apart = [column for column in apart if column in names]
         for column in apart:
             if column not in names:
                 raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
+        for column in apart:
+            place = names.index(column)
+            if place in words and _are_labels(words[place], frame.iloc[:, place], names):
+                frame.isetitem(place, frame.iloc[:, place].astype(object).fillna(words[place]))
         places = choose_columns(names, columns, drop, source)
         chosen = sorted({*places, *(names.index(column) for column in apart)})
         if 0 in chosen and _is_index(frame, names, source):
             chosen.remove(0)
+        read_as_missing = [
+            names[place]
+            for place in chosen
+            if place in words and names[place] not in apart and (words[place] == "None").any()
+        ]
         names = [names[place] for place in chosen]
         check_names(names, source)
         frame = frame.iloc[:, chosen].set_axis(names, axis=1)
         rest = frame.drop(columns=list(apart)) if apart else frame
+        if read_as_missing:
+            warnings.warn(
+                f"the word 'None' in {name_list(read_as_missing)} of {source} was read as a "
+                "missing value: if it is a level, write it in another way, such as 'none'.",
+                DataWarning,
+                stacklevel=3,
+            )
         bad = bad_columns(rest, declared)
         if bad:
             good = rest.drop(columns=[one.name for one in bad])
@@ -217,6 +234,17 @@ def _is_index(frame: "pd.DataFrame", names: list[str], source: str) -> bool:
             stacklevel=4,
         )
     return is_index
+
+
+def _are_labels(words: "pd.Series", column: "pd.Series", names: Sequence[str]) -> bool:
+    """Whether words such as NA and None, read as missing values, are labels of the rows.
+
+    They are if one names a column of the table, or if they differ from each other or from empty
+    entries, since they then mean different things.
+    """
+    present = words.dropna()
+    has_empty = bool((column.isna() & words.isna()).any())
+    return bool(present.isin(list(names)).any()) or present.nunique() + has_empty > 1
 
 
 def _absent(frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -126,10 +126,18 @@ def refuse_ragged(path: Path, source: str, separator: str, width: int | None, en
     return width or 0
 
 
+WORDS = "words"
+"""Key of the attribute of a data frame that holds words for missing values.
+
+These are the entries of text columns that pandas reads as missing, although they are not empty: a
+Series of words, NaN elsewhere, by the place of the column.
+"""
+
+
 def read_text_table(
     path: Path, source: str, separator: str | None, header: bool, decimal: Decimal
 ) -> "pd.DataFrame":
-    """Read all columns of a text table into a data frame.
+    """Read all columns of a text table into a data frame, whose attribute `WORDS` is set.
 
     A separator of None is detected from the first two records. With decimal "auto", decimal commas
     are recognised, with a warning, unless the separator is a comma.
@@ -159,8 +167,32 @@ def read_text_table(
         if separator == ";" and not has_commas:
             _refuse_grouped_points(path, source, encoding, header, frame)
     if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
-        return frame.iloc[:, :-1]  # every line ends in a separator
+        frame = frame.iloc[:, :-1]  # every line ends in a separator
+    frame.attrs[WORDS] = _words(path, source, encoding, separator, header, frame)
     return frame
+
+
+def _words(
+    path: Path, source: str, encoding: str, separator: str, header: bool, frame: "pd.DataFrame"
+) -> "dict[int, pd.Series]":
+    """Find the words that were read as missing values, such as None, in columns of text."""
+    import pandas as pd
+
+    places = [
+        place
+        for place, dtype in enumerate(frame.dtypes)
+        if (absent := frame.iloc[:, place].isna()).any()
+        and (absent.all() or not pd.api.types.is_numeric_dtype(dtype))
+    ]
+    if not places:
+        return {}
+    texts = _parse(path, source, encoding, separator, header, ".", as_text=places, all_words=True)
+    found = {}
+    for number, place in enumerate(places):
+        words = texts.iloc[:, number].where(frame.iloc[:, place].isna())
+        if words.notna().any():
+            found[place] = words
+    return found
 
 
 def _parse(
@@ -170,11 +202,13 @@ def _parse(
     separator: str,
     skip: bool,
     decimal: Decimal,
-    as_text: int | None = None,
+    as_text: Sequence[int] | None = None,
+    all_words: bool = False,
 ) -> "pd.DataFrame":
     """Read the records by pandas, after the header if it is to be skipped.
 
-    With `as_text`, only the column at this place is read, as text.
+    With `as_text`, only the columns at these places are read, as text. With `all_words`, only empty
+    fields are missing values, not words such as NA.
     """
     import pandas as pd
 
@@ -193,8 +227,10 @@ def _parse(
                 low_memory=False,
                 skipinitialspace=separator != WHITESPACE,
                 decimal="," if decimal == "," else ".",
-                usecols=None if as_text is None else [as_text],
+                usecols=None if as_text is None else list(as_text),
                 dtype=None if as_text is None else str,
+                keep_default_na=not all_words,
+                na_values=[""],
                 **exact,
             )
             return frame
@@ -271,7 +307,7 @@ def _refuse_grouped_points(
             continue
         is_whole = values == np.round(values)
         if (values < 1000).all() and (values[~is_whole] >= 1).all() and 0 < is_whole.mean() < 1:
-            column = _parse(path, source, encoding, ";", header, ".", as_text=place).iloc[:, 0]
+            column = _parse(path, source, encoding, ";", header, ".", as_text=[place]).iloc[:, 0]
             found = thousands_of(_texts(column), ".")
             if found is not None:
                 raise _ambiguous(source, str(frame.columns[place]), ".", found)
