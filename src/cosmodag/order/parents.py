@@ -1,5 +1,6 @@
 """Choice of parents on a given order: which predecessors of each variable, with which weights."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -20,6 +21,7 @@ from cosmodag.solve.machine.threads import available_threads, mapper
 WORTH_THREADS = 256
 
 Floats = NDArray[np.float64]
+Choose = Callable[[NDArray[np.int64]], RegressionGraph]
 
 
 def choose_parents(
