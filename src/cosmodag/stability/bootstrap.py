@@ -26,7 +26,7 @@ from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import SAMPLES, Fit, fit_resamples
 from cosmodag.stability.result import BootstrapResult
-from cosmodag.warning_filters import ignoring
+from cosmodag.warning_filters import ignoring, recording
 
 
 class NoResampleError(DataError):
@@ -133,8 +133,7 @@ def bootstrap(
     check_choice("sample", sample, SAMPLES)
     seeds = seeds_from(random_state, n)
     learner = clone(model)
-    with warnings.catch_warnings(record=True) as of_table:
-        warnings.simplefilter("always")
+    with recording() as of_table:
         given = prepare(learner, X, interventions, regimes, find_targets, InTime(series, time))
     for one in of_table:
         warnings.warn(one.message, one.category, stacklevel=2)
@@ -188,8 +187,7 @@ def _decide(
         hasattr(learner, "noise") and learner.refinement_for(len(result.names)) is not None
     )
     if assumes_noise or getattr(learner, "loss", None) == "auto":
-        with warnings.catch_warnings(record=True) as of_fit:
-            warnings.simplefilter("always", CosmodagWarning)
+        with recording() as of_fit:
             whole = _fitted(learner, given, max_time, result.seeds[0])
         if assumes_noise:
             result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
