@@ -44,12 +44,6 @@ class OrderSearch(SearchedLearner):
     ----------
     raw_weights_, weights_ : (d, d) array
         Regression weights of the chosen arcs.
-    noise_, noise_reason_ : str
-        The assumption about the noise, and the reason for it.
-    refine_report_ : list of dict
-        For each starting order: scores before and after the search, moves and seconds.
-    arrow_basis_ : list of str
-        The basis of the direction of each arc.
 
     Examples
     --------
