@@ -11,7 +11,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 from cosmodag.errors import CosmodagWarning
 
@@ -89,12 +89,18 @@ def recording() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def _record_or_show(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, *more: Any
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
 ) -> None:
     """Record a warning of this package in a thread that records; show any other."""
     thread = threading.get_ident()
     records = [record for recorder, record in _recorders if recorder == thread]
     if records and issubclass(category, CosmodagWarning):
-        records[-1].append(warnings.WarningMessage(message, category, filename, lineno, *more))
+        found = warnings.WarningMessage(message, category, filename, lineno, file, line)
+        records[-1].append(found)
     else:
-        _show(message, category, filename, lineno, *more)
+        _show(message, category, filename, lineno, file, line)

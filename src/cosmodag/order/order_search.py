@@ -151,8 +151,11 @@ def search(
     penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
     arcs: dict[str, Any] = {"support": support, "required": required}
     problem_with = partial(problem_of, moments, penalty, before=before, **arcs)
-    if choose is None:
-        choose = partial(choose_parents, moments, penalty=penalty, threads=threads, **arcs)
+
+    def choose_here(order: NDArray[np.int64]) -> RegressionGraph:
+        return choose_parents(moments, order, penalty=penalty, threads=threads, **arcs)
+
+    choose = choose or choose_here
     start_graph = choose(first)
     start_score = criterion.total(moments, start_graph, penalty)
     if threads is None and d < _SHARED_FROM:

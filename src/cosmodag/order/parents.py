@@ -12,7 +12,7 @@ from cosmodag.errors import DataError
 from cosmodag.order.kernel.state import FROM, HEADER, LEAST_GAIN, PARENTS, RECORD, RESIDUAL, TO
 from cosmodag.order.local import renew_records
 from cosmodag.order.moments import Moments
-from cosmodag.order.problem import Problem, new_state, problem_of
+from cosmodag.order.problem import OrderProblem, new_state, problem_of
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import default_penalty
 from cosmodag.solve.machine.threads import available_threads, mapper
@@ -89,13 +89,13 @@ def choose_parents(
     return RegressionGraph.of(moments, tails, heads, weights, found[1], found[2])
 
 
-def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int) -> Floats:
+def scores_on(problem: OrderProblem, order: NDArray[np.int64], first: int, last: int) -> Floats:
     """Compute the local scores of the variables order[first:last] with the parents chosen."""
     found, _, _ = _choose(problem, order, first, last)
     return np.asarray(found[2], np.float64)
 
 
-def shrunk_parents(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
+def shrunk_parents(problem: OrderProblem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Choose parents by shrinking alone, from all predecessors on an order: (d, d) adjacency."""
     settings = problem.settings.copy()
     settings[LEAST_GAIN] = -1.0  # any gain suffices, so that growing adds all predecessors
@@ -137,7 +137,7 @@ def _blocks(d: int, threads: int) -> list[tuple[int, int]]:
 
 
 def _choose(
-    problem: Problem, order: NDArray[np.int64], first: int, last: int
+    problem: OrderProblem, order: NDArray[np.int64], first: int, last: int
 ) -> tuple[Floats, NDArray[np.int64], Floats]:
     """Choose the parents of the variables order[first:last].
 

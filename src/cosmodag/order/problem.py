@@ -21,7 +21,7 @@ FIRST_POOL, LARGEST_POOL, WORKER_POOL = 1 << 18, 1 << 26, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class OrderProblem:
     """Correlations, settings and constraints of an order search, which do not change during it.
 
     The arrays are those of `cosmodag.order.kernel.state.State`.
@@ -49,7 +49,7 @@ def problem_of(
     required: NDArray[np.bool_] | None = None,
     before: NDArray[np.bool_] | None = None,
     precision: NDArray[np.float64] | None = None,
-) -> Problem:
+) -> OrderProblem:
     """Prepare the arrays of a search.
 
     Parameters
@@ -96,11 +96,11 @@ def problem_of(
             rules[np.asarray(required, np.bool_).T] = 2
         np.fill_diagonal(rules, 0)
     correlations = np.ascontiguousarray(moments.correlations)
-    return Problem(correlations, settings, rules, order_rules, table=table, scales=scales)
+    return OrderProblem(correlations, settings, rules, order_rules, table=table, scales=scales)
 
 
 def new_state(
-    problem: Problem, order: NDArray[np.int64], workers: int = 0, width: int = WIDTH
+    problem: OrderProblem, order: NDArray[np.int64], workers: int = 0, width: int = WIDTH
 ) -> State:
     """Create the state of an order without records, with space for the records of workers.
 

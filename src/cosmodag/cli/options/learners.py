@@ -58,7 +58,7 @@ class Parameter:
     option: str | None
 
 
-def parameters_of(entry: LearnerEntry) -> list[Parameter]:
+def learner_parameters(entry: LearnerEntry) -> list[Parameter]:
     """List the parameters of a learner, in the order of its signature.
 
     >>> from cosmodag.learners.registry import LEARNERS
@@ -161,7 +161,7 @@ def make_learner(
                 f"--set names '{name}', which is not a parameter of {method.value}: "
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
-    types = {parameter.name: parameter.type for parameter in parameters_of(ENTRIES[method])}
+    types = {parameter.name: parameter.type for parameter in learner_parameters(ENTRIES[method])}
     for name, value in settings.items():
         if types[name] == "bool" and not isinstance(value, bool):
             raise DataError(f"--set {name} takes true or false, but got '{value}'.")
@@ -211,7 +211,7 @@ def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[
     if asked not in ENTRIES:
         return
     name, equals, begun = incomplete.partition("=")
-    for parameter in parameters_of(ENTRIES[asked]):
+    for parameter in learner_parameters(ENTRIES[asked]):
         if equals and parameter.name == name.replace("-", "_"):
             words = re.findall(r'"([^"]+)"', parameter.type)
             for word in [*words, "true", "false"] if parameter.type == "bool" else words:

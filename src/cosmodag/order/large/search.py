@@ -14,7 +14,7 @@ from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.moments import Moments
 from cosmodag.order.order_search import Found, common_precision
 from cosmodag.order.parents import Choose, check_order, choose_parents, with_required
-from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
+from cosmodag.order.problem import FIRST_ROOM, OrderProblem, problem_of, work_space
 from cosmodag.order.restarts import Climb
 from cosmodag.order.scores import score_for
 from cosmodag.solve.machine.threads import available_threads, mapper
@@ -122,7 +122,7 @@ class _Rounds:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: OrderProblem,
         order: NDArray[np.int64],
         random: np.random.Generator,
         run: Mapper,

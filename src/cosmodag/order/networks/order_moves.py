@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.networks.families import Families, Family, SearchEffort, arcs_of
+from cosmodag.order.networks.families import Families, Family, SearchEffort, input_arcs
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
@@ -110,7 +110,7 @@ def search_by_evidence(
         search.climb()
         return FoundOrder(
             order=np.array(search.state.order, dtype=np.intp),
-            adjacency=arcs_of(search.state.families),
+            adjacency=input_arcs(search.state.families),
             cost=search.state.cost,
             start_costs=costs,
             moves=search.moves,
