@@ -1,7 +1,6 @@
 """Choice of parents on a given order: which predecessors of each variable, with which weights."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -97,9 +96,9 @@ def scores_on(problem: OrderProblem, order: NDArray[np.int64], first: int, last:
 
 def shrunk_parents(problem: OrderProblem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Choose parents by shrinking alone, from all predecessors on an order: (d, d) adjacency."""
-    settings = problem.settings.copy()
-    settings[LEAST_GAIN] = -1.0  # any gain suffices, so that growing adds all predecessors
-    found, tails, _ = _choose(replace(problem, settings=settings), order, 0, len(order))
+    # Any gain suffices, so that growing adds all predecessors.
+    greedy = problem.with_setting(LEAST_GAIN, -1.0)
+    found, tails, _ = _choose(greedy, order, 0, len(order))
     arcs = np.zeros((len(order), len(order)), np.bool_)
     arcs[tails, np.repeat(order, found[0].astype(np.int64))] = True
     return arcs

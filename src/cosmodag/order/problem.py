@@ -1,6 +1,6 @@
 """Score and constraints of an order search, and its state, as arrays for compiled code."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,12 @@ class OrderProblem:
     def variables(self) -> int:
         """Number of variables d."""
         return int(self.settings.shape[1])
+
+    def with_setting(self, number: int, value: float | NDArray[np.float64]) -> "OrderProblem":
+        """Copy the problem with another value, or one for each variable, of a setting."""
+        settings = self.settings.copy()
+        settings[number] = value
+        return replace(self, settings=settings)
 
 
 def problem_of(

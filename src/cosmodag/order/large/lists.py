@@ -34,7 +34,7 @@ class Lists:
 
     Parameters
     ----------
-    problem : Problem
+    problem : OrderProblem
         The problem with all columns.
     run : function
         Like ``map``.

@@ -129,7 +129,6 @@ class _Rounds:
         threads: int,
         should_stop: Stop,
     ) -> None:
-        self.problem = problem
         self.order = order
         self.random = random
         self.run = run
@@ -203,7 +202,8 @@ class _Rounds:
 
     def assume_equal_variances(self, moments: Moments) -> None:
         """Continue with a common noise variance, the median residual variance."""
-        self.lists.problem.settings[PRECISION] = common_precision(moments, self.residuals)
+        precision = common_precision(moments, self.residuals)
+        self.lists.problem = self.lists.problem.with_setting(PRECISION, precision)
 
 
 def _record_hashes(local: LocalSearch) -> list[int]:
