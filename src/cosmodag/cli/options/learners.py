@@ -62,7 +62,7 @@ def learner_parameters(entry: LearnerEntry) -> list[Parameter]:
     """List the parameters of a learner, in the order of its signature.
 
     >>> from cosmodag.learners.registry import LEARNERS
-    >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])][:6]
+    >>> [parameter.name for parameter in learner_parameters(LEARNERS["EmptyGraph"])][:6]
     ['threshold', 'knowledge', 'kinds', 'missing', 'scale', 'lags']
     """
     lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
@@ -147,7 +147,7 @@ def make_learner(
     from cosmodag.io.columns.names import nearest
 
     learner = ENTRIES[method].load()
-    known = learner._get_param_names()
+    known = sorted(inspect.signature(learner).parameters)
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         option = option_of(name)

@@ -146,7 +146,7 @@ def half_squared_error_of_moments(
     With one covariance this is ‖X − XW‖_F² / 2n = ½ tr (I − W)ᵀ C (I − W).
 
     >>> one = Covariances(np.eye(2)[None], np.arange(2), np.array([0, 2]), np.eye(2))
-    >>> half_squared_error(one, np.zeros((2, 2)))[0]
+    >>> half_squared_error_of_moments(one, np.zeros((2, 2)))[0]
     1.0
     """
     rest = np.eye(len(weights)) - weights
