@@ -10,6 +10,7 @@ import pytest
 import cosmodag
 from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import Effects, refit_resamples
+from cosmodag.assess.effects import resampled
 from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.errors import DataError
@@ -369,3 +370,18 @@ def test_the_panel_lists_what_is_not_zero(model):
     assert one["paths"] == [[0, 3], [0, 2, 3]]
     assert listed[2, 3]["adjustment"] == [0]
     json.dumps(effects_panel(model))
+
+
+def test_resamples_are_trained_with_the_loss_of_the_fit(monkeypatch):
+    seen = []
+    fits = resampled.fit_resamples
+    monkeypatch.setattr(
+        resampled, "fit_resamples", lambda one, *rest: seen.append(one.loss) or fits(one, *rest)
+    )
+    random = np.random.default_rng(0)
+    rain = random.normal(size=80)
+    X = np.column_stack([rain, np.sin(rain) + random.normal(size=80)])
+    model = CosmoMLP(hidden=(3,), epochs=2, refine=None, random_state=0, verbose=False).fit(X)
+    model.effect(0, 1, bootstrap=2)
+    assert model.loss == "auto"
+    assert seen == [model.loss_]
