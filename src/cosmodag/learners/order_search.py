@@ -1,6 +1,7 @@
 """Order search as a learner: a graph from a score alone, with linear or curved effects."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -87,6 +88,12 @@ class OrderSearch(SearchedLearner):
             return self.fit(X, interventions=interventions)
         finally:
             del self._method, self._start
+
+    def starting_from(self, order: Sequence[Any]) -> Self:
+        """Copy the learner for a task whose search also starts from `order`, as in `fit_from`."""
+        one = copy(self)
+        one._start = list(order)
+        return one
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         """Return the order given to `fit_from`, if any; nothing is learnt."""
