@@ -24,7 +24,7 @@ from scipy import sparse
 
 from cosmodag import simulate
 from cosmodag.graph.dags import topological_order
-from cosmodag.metrics.scores import count, hamming_scores
+from cosmodag.metrics.scores import arc_counts, hamming_scores
 from cosmodag.order import choose_parents
 from cosmodag.order.moments import Moments
 from cosmodag.order.tiles.pruning import prune_in_tiles
@@ -67,7 +67,7 @@ def timed(x: np.ndarray, order: np.ndarray, options: argparse.Namespace) -> tupl
 
 def scores(truth: Any, found: Any) -> list[str]:
     """Compute NHD, FDR and TPR."""
-    rates = hamming_scores(count(*truth.nonzero(), found))
+    rates = hamming_scores(arc_counts(*truth.nonzero(), found))
     return [f"{rates[name]:.4f}" for name in ("nhd", "fdr", "tpr")]
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from cosmodag import VarianceSort
 from cosmodag.errors import DataError
+from cosmodag.io import Graph
 from cosmodag.metrics import adjustment_distances, evaluate, order_divergence
 from cosmodag.simulate import erdos_renyi, load, population_covariance, random_weights
 
@@ -161,6 +162,13 @@ def test_the_threshold_is_strict_and_on_the_absolute_value() -> None:
     scores = evaluate(truth, weights)
     assert (scores["edges"], scores["tpr"]) == (1, 0)
     assert evaluate(truth, weights, threshold=0.29)["edges"] == 3
+
+
+def test_a_graph_is_scored_by_all_its_arcs_and_a_matrix_above_a_threshold() -> None:
+    weights = np.array([[0.0, 0.2], [0.0, 0.0]])
+    graph = Graph(["a", "b"], weights)
+    assert evaluate(graph, graph)["shd"] == 0
+    assert evaluate(graph, weights)["shd"] == 1
 
 
 def test_order_divergence_counts_arcs_that_point_backwards() -> None:

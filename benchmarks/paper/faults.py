@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT / "tests" / "engines"), str(ROOT / "benchmarks")]
 from cosmodag.bench import Resources, Store, read_experiment, run  # noqa: E402
 from cosmodag.bench.plan import Cell, CellBatch  # noqa: E402
 from cosmodag.bench.protocol import METHODS  # noqa: E402
-from cosmodag.bench.run import rows_of  # noqa: E402
+from cosmodag.bench.run import result_rows  # noqa: E402
 from cosmodag.bench.work import carry_out  # noqa: E402
 from cosmodag.engines import each  # noqa: E402
 from environment import header, table, verdict  # noqa: E402
@@ -157,7 +157,7 @@ def many(options: argparse.Namespace) -> list[object]:
         cells = (Cell("nothing", "empty-graph", data, number) for number in range(10_000))
         batches = [(cell,) for cell in cells]
         for place, outcome in each(nothing, batches):
-            store.add(rows_of(batches[place], outcome))
+            store.add(result_rows(batches[place], outcome))
             if place in (999, 9_999):
                 peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         seconds = time.perf_counter() - begin

@@ -11,6 +11,7 @@ import pytest
 import cosmodag
 from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, VarianceSort, selection
 from cosmodag.assess import Effects, refit_resamples
+from cosmodag.assess.effects import resampled
 from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.errors import DataError
@@ -437,3 +438,18 @@ def test_probabilities_of_one_graph_are_not_shown_with_another():
     model = OrderSearch(random_state=0).fit(table)
     model.bootstrap(table, 3, random_state=0, verbose=False)
     assert not hasattr(selection.at_threshold(model, table, 0.5), "bootstrap_")
+
+
+def test_resamples_are_trained_with_the_loss_of_the_fit(monkeypatch):
+    seen = []
+    fits = resampled.fit_resamples
+    monkeypatch.setattr(
+        resampled, "fit_resamples", lambda one, *rest: seen.append(one.loss) or fits(one, *rest)
+    )
+    random = np.random.default_rng(0)
+    rain = random.normal(size=80)
+    X = np.column_stack([rain, np.sin(rain) + random.normal(size=80)])
+    model = CosmoMLP(hidden=(3,), epochs=2, refine=None, random_state=0, verbose=False).fit(X)
+    model.effect(0, 1, bootstrap=2)
+    assert model.loss == "auto"
+    assert seen == [model.loss_]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from cosmodag.cli import main
-from cosmodag.cli.options.learners import parameters_of, read_settings
+from cosmodag.cli.options.learners import learner_parameters, read_settings
 from cosmodag.errors import DataError
 from cosmodag.learners.registry import LEARNERS
 
@@ -15,7 +15,7 @@ from cosmodag.learners.registry import LEARNERS
 @pytest.mark.parametrize("entry", LEARNERS.values(), ids=lambda entry: entry.command)
 def test_parameters_are_those_of_the_class(entry):
     learner = entry.load()()
-    listed = {parameter.name: parameter for parameter in parameters_of(entry)}
+    listed = {parameter.name: parameter for parameter in learner_parameters(entry)}
     assert sorted(listed) == sorted(learner.get_params(deep=False))
     for name, value in learner.get_params(deep=False).items():
         default = listed[name].default
@@ -58,11 +58,12 @@ def test_one_learner_has_a_line_per_parameter(capsys):
 
 
 def test_options_it_names_are_options_of_fit(capsys):
-    named = {each.option for entry in LEARNERS.values() for each in parameters_of(entry)} - {None}
+    entries = LEARNERS.values()
+    named = {each.option for entry in entries for each in learner_parameters(entry)} - {None}
     main(["fit", "--help"])
     shown = capsys.readouterr().out.split()
     assert named <= set(shown)
-    parameters = {each.name for entry in LEARNERS.values() for each in parameters_of(entry)}
+    parameters = {each.name for entry in LEARNERS.values() for each in learner_parameters(entry)}
     with_option = {name for name in parameters if "--" + name.replace("_", "-") in shown}
     assert {"missing", "kinds", "max_time"} <= with_option
     assert {"--" + name.replace("_", "-") for name in with_option} <= named

@@ -11,9 +11,10 @@ import pytest
 from scipy import sparse
 
 import cosmodag
-from cosmodag import OrderSearch, VarianceSort, selection
-from cosmodag.fit.dag.equations import LinearEquations
+from cosmodag import BlockSearch, OrderSearch, VarianceSort, selection
+from cosmodag.fit.dag.equations import FunctionEquations, LinearEquations
 from cosmodag.fit.view.fitted import OfDAG
+from cosmodag.model.mechanism import FittedMechanism, Linear
 from learner_catalogue import chain_table, every_learner
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
@@ -32,6 +33,9 @@ def arrays_in(value):
         return [value]
     if sparse.issparse(value):
         return [value.data, value.indices, value.indptr]
+    if isinstance(value, tuple | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return [one for part in parts for one in arrays_in(part)]
     if is_dataclass(value):
         return [one for part in fields(value) for one in arrays_in(getattr(value, part.name))]
     return []
@@ -46,7 +50,10 @@ def attributes_of(model):
 def assert_read_only(model):
     shown = attributes_of(model)
     assert {"order_", "adjacency_", "weights_", "residuals_", "preparation_"} <= set(shown)
-    for one in (*shown.values(), model.fitted_):
+    dag = model.fitted_
+    assert isinstance(dag.arrow_basis, tuple)
+    edges = (dag.edges.data, dag.edges.row, dag.edges.col)
+    for one in (*shown.values(), dag, dag.arcs, *edges):
         for array in arrays_in(one):
             with pytest.raises(ValueError, match=READ_ONLY):
                 array[...] = array
@@ -92,6 +99,19 @@ def test_so_do_targets(what):
     model = OrderSearch(noise="gaussian", random_state=0).fit(table, **{what: entries})
     assert {"interventions": "target_sets_", "regimes": "regimes_"}[what] in attributes_of(model)
     assert_read_only(model)
+
+
+def test_so_do_equations_of_blocks_and_of_mechanisms():
+    counts = chain_table().assign(c=np.random.default_rng(0).integers(0, 4, 120))
+    model = BlockSearch(kinds={"c": "categorical"}, random_state=0).fit(counts)
+    assert model.fitted_.equations.coefficients
+    assert_read_only(model)
+    functions = {"bend": np.zeros(5)}
+    held = FunctionEquations(FittedMechanism(Linear(), np.zeros((5, 5)), functions))
+    dag = replace(model.fitted_, equations=held)
+    with pytest.raises(ValueError, match=READ_ONLY):
+        dag.equations.functions.functions["bend"][0] = 1
+    functions["bend"][0] = 1
 
 
 def test_arrays_of_the_caller_can_still_be_written():

@@ -91,7 +91,7 @@ def test_objectives_that_stop_being_finite(monkeypatch, learner):
     """The gradients of methods without training become NaN after a few calls."""
     from cosmodag.solve.minimisers import barrier_linear, each_lane, quasi_newton
 
-    half, calls = each_lane.half_squared_error, []
+    half, calls = each_lane.half_squared_error_of_moments, []
 
     def broken(matrix, weights):
         calls.append(None)
@@ -99,7 +99,7 @@ def test_objectives_that_stop_being_finite(monkeypatch, learner):
         return (np.nan, gradient * np.nan) if len(calls) > 3 else (value, gradient)
 
     for module in (barrier_linear, quasi_newton):
-        monkeypatch.setattr(module, "half_squared_error", broken)
+        monkeypatch.setattr(module, "half_squared_error_of_moments", broken)
     try:
         model = learner.fit(chain_table())
     except DivergenceError:

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from cosmodag import Knowledge, OrderSearch, VarianceSort, simulate
+from cosmodag.fit.dag import basis
 from cosmodag.fit.dag.basis import arrow_basis, mask_of
+from cosmodag.graph.equivalence import compelled
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.ScaleWarning")
 
@@ -29,6 +31,16 @@ def basis_of(
     tails, heads = np.array(dag).T
     masks = np.array(known, bool), np.array(experiments, bool)
     return arrow_basis(mask_of(tails, heads, 4), tails, heads, *masks, otherwise)
+
+
+def test_the_class_is_found_once_for_each_set_of_fixed_arcs(monkeypatch):
+    seen = []
+    monkeypatch.setattr(basis, "compelled", lambda *given: seen.append(given) or compelled(*given))
+    nothing = [False, False]
+    assert basis_of([(0, 1), (1, 2)], nothing, nothing) == ["free choice"] * 2
+    assert len(seen) == 1
+    assert basis_of([(0, 1), (1, 2)], [True, False], nothing) == ["knowledge"] * 2
+    assert len(seen) == 3
 
 
 def test_a_chain_is_a_free_choice_until_something_is_known():

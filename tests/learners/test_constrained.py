@@ -159,9 +159,9 @@ def test_an_interrupt_keeps_the_best_so_far(data, make, monkeypatch):
         return half(matrix, weights)
 
     sent: list[int] = []
-    half = each_lane.half_squared_error
+    half = each_lane.half_squared_error_of_moments
     for module in (descent, quasi_newton):
-        monkeypatch.setattr(module, "half_squared_error", interrupt)
+        monkeypatch.setattr(module, "half_squared_error_of_moments", interrupt)
     model = make()
     with pytest.raises(KeyboardInterrupt):
         model.fit(data.X)

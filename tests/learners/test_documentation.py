@@ -1,7 +1,9 @@
 """The docstring of a learner describes every parameter, including inherited ones."""
 
 import inspect
+from inspect import getattr_static
 
+import numpy as np
 import pytest
 
 from cosmodag.learners.registry import LEARNERS, described, inherit_descriptions
@@ -25,6 +27,28 @@ def test_help_has_the_values_that_auto_stands_for(entry):
         if learner().get_params()[name] == "auto":
             assert f"{value:g}" in parameters[name].text
     assert not any("{" in entry.text for entry in parameters.values())
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+@pytest.mark.parametrize("entry", LEARNERS.values(), ids=lambda entry: entry.command)
+def test_every_attribute_of_a_fit_is_described(entry):
+    learner = entry.load()
+    short = {"epochs": 1, "max_iter": 1, "random_state": 0, "verbose": False}
+    given = {name: short[name] for name in short.keys() & learner().get_params().keys()}
+    model = learner(**given).fit(np.random.default_rng(0).normal(size=(30, 3)))
+    declared = {name for kind in learner.__mro__ for name in inspect.get_annotations(kind)}
+    attributes = {
+        name
+        for name in {*dir(learner), *declared, *vars(model)}
+        if name.endswith("_") and not name.startswith("_")
+    }
+    properties = {
+        name for name in attributes if isinstance(getattr_static(learner, name, None), property)
+    }
+    assert all(inspect.getdoc(getattr_static(learner, name)) for name in properties)
+    listed = described(inspect.cleandoc(learner.__doc__), "Attributes")
+    assert attributes - properties <= set(listed)
+    assert set(listed) <= attributes
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from cosmodag import simulate
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import choose_parents, local, search
 from cosmodag.order.large import lists as large_lists
+from cosmodag.order.large import search as large_search
 from cosmodag.order.large import search_large, unexplained
 from cosmodag.order.large.lists import Lists
 from cosmodag.order.moments import Moments
@@ -46,6 +47,22 @@ def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(
     assert found.score > found.start_score
     again = search_large(moments, start, random=generator(), threads=2, **options)
     np.testing.assert_array_equal(found.order, again.order)
+
+
+def test_a_search_does_not_change_its_problem(monkeypatch):
+    made = []
+
+    def remembered(*given, **options):
+        problem = problem_of(*given, **options)
+        made.append((problem, problem.settings.copy()))
+        return problem
+
+    monkeypatch.setattr(large_search, "problem_of", remembered)
+    table, _ = linear_table(np.random.default_rng(0), 300, D)
+    options = {"score": "equal-variance", "penalty": 3.0, "random": generator()}
+    search_large(Moments.of(table), np.arange(D), **options)
+    ((problem, settings),) = made
+    np.testing.assert_array_equal(problem.settings, settings)
 
 
 def test_a_search_that_is_stopped_gives_the_best_so_far():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosmodag import OrderSearch
-from cosmodag.order import local
+from cosmodag.order import choose_parents, local, order_search
 from cosmodag.order.large import search as large_search
 from cosmodag.refinement import jobs, refine_linear, search_non_gaussian
 from cosmodag.refinement.jobs import restarts_for
@@ -116,3 +116,20 @@ def test_restarts_on_lists_do_not_depend_on_threads_and_keep_the_better_order(mo
         np.testing.assert_array_equal(one.order, two.order)
         improved += one.score > plain.score + 1e-6
     assert improved
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_parents_on_an_order_are_chosen_once(monkeypatch, is_large):
+    seen = []
+
+    def counting(moments, order, **options):
+        seen.append(np.asarray(order).tobytes())
+        return choose_parents(moments, order, **options)
+
+    monkeypatch.setattr(jobs, "LARGE", 5 if is_large else 1000)
+    for module in (jobs, order_search, large_search):
+        monkeypatch.setattr(module, "choose_parents", counting)
+    starts = {"learnt": np.arange(8), "other": np.arange(8)[::-1].copy()}
+    found = refine_linear(table(), starts, restarts=2, random=np.random.default_rng(0))
+    assert len(found.report) > 3
+    assert len(seen) == len(set(seen)) > 2

@@ -135,7 +135,7 @@ def test_linear_learners_have_half_of_the_time(monkeypatch):
     X = DATA.X * [1, 2, 7, 0.3, 12, 0.01]
     choice = selection.auto(X, random_state=0, max_time=400.0, verbose=False)
     assert choice.model.noise_ == "gaussian"
-    assert len(limits) == 5
+    assert len(limits) == 3  # the first search, training, and the searches from learnt orders
     assert sum(limits) <= 200.0
 
 
@@ -218,3 +218,16 @@ def test_imputed_values_are_no_evidence_and_not_evaluated(monkeypatch):
     monkeypatch.setattr(FittedDAG, "log_likelihoods", likelihoods)
     found = selection.held_out(OrderSearch(missing="impute", random_state=0), X, folds=3)
     np.testing.assert_array_equal(found, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_table_is_prepared_once_for_all_searches_and_once_for_training(monkeypatch):
+    seen = []
+    made = choosing.prepare
+    monkeypatch.setattr(
+        choosing, "prepare", lambda one, *rest: seen.append(type(one).__name__) or made(one, *rest)
+    )
+    X = simulate.load("n200_d5_ER1_gauss", seed=0).X
+    choice = selection.auto(X / X.std(axis=0), random_state=0, verbose=False)
+    assert seen == ["OrderSearch", "Cosmo"]
+    assert len(choice.table) > 2

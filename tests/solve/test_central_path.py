@@ -241,7 +241,7 @@ def test_a_stop_between_two_iterations_leaves_the_objective_of_the_weights():
     start = {name: value[0] for name, value in zeros_for(batch).items() if name != "functions"}
     found = LinearDescent().solve_one(batch, 0, start, LateStop(1, "test", show=False))
     stage = StageSettings(1.0, 1.0, 1e-3, 0.99, 0.999)
-    arcs = each_lane.arcs_of(batch, 0, 1 - np.eye(6), 0.02)
+    arcs = each_lane.lane_arcs(batch, 0, 1 - np.eye(6), 0.02)
     weights = found.parameters["arcs"]
     covariances = each_lane.covariances_of(batch, 0)
     assert found.loss == barrier_linear._objective(covariances, arcs, weights, stage)

@@ -95,7 +95,7 @@ def test_closed_gradients_are_those_of_the_objective_in_jax(recipe, features):
     if recipe == NOTEARS:
         value, slope = smooth_part(covariances, EXPONENTIAL, settings)(weights)
     else:
-        score, slope = each_lane.half_squared_error(covariances, weights)
+        score, slope = each_lane.half_squared_error_of_moments(covariances, weights)
         h, up = log_determinant_value_and_gradient(weights)
         value, slope, prices = 0.4 * score + h, 0.4 * slope + up, 0.4 * prices
     value, slope = value + np.sum(prices * np.abs(weights)), slope + prices * np.sign(weights)

@@ -54,7 +54,7 @@ FAULTS = (
     Fault(
         "each resample decides about the noise itself",
         "stability/bootstrap.py",
-        "        learner.set_params(**whole.decided())\n",
+        "        learner.set_params(**decided)\n",
         "",
         (f"{BOOTSTRAP}::test_the_noise_is_decided_once_on_the_table",),
     ),

@@ -98,7 +98,7 @@ def kind_of(dag: FittedDAG, v: int) -> ColumnKind:
     return dag.kinds[v] if dag.kinds else NOT_EXAMINED
 
 
-def check_kinds(dag: FittedDAG, x: int, y: int, values: Any) -> None:
+def refuse_categories(dag: FittedDAG, x: int, y: int, values: Any) -> None:
     """Refuse effects on categories, and effects of categories without two values to compare."""
     cause, effect = kind_of(dag, x), kind_of(dag, y)
     if not effect.is_number:

@@ -103,7 +103,7 @@ def run(
         found += finished
         on_progress(stage, finished, len(cells))
         for batch, outcome in resources.compute(experiment.time_limit, missing):
-            rows = rows_of(batch, outcome)
+            rows = result_rows(batch, outcome)
             store.add(rows)
             for row in rows:
                 results.setdefault(row.key, row.result)
@@ -114,7 +114,7 @@ def run(
     return Run(done, found, failed)
 
 
-def rows_of(batch: CellBatch, outcome: Any) -> list[Row]:
+def result_rows(batch: CellBatch, outcome: Any) -> list[Row]:
     """Make a row for each cell of a batch; if the batch failed as a whole, all have the failure."""
     results = [outcome._asdict()] * len(batch) if isinstance(outcome, Failure) else outcome
     pairs = zip(batch, results, strict=True)

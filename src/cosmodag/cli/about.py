@@ -11,7 +11,7 @@ import typer
 
 from cosmodag._version import __version__
 from cosmodag.cli.options.common import JsonOption
-from cosmodag.cli.options.learners import ENTRIES, Method, parameters_of
+from cosmodag.cli.options.learners import ENTRIES, Method, learner_parameters
 from cosmodag.cli.terminal.cache import cache_folder
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 
@@ -138,7 +138,7 @@ def methods(
                 "method": method.value,
                 "class": f"cosmodag.{entry.name}",
                 "summary": entry.summary,
-                "parameters": [asdict(parameter) for parameter in parameters_of(entry)],
+                "parameters": [asdict(parameter) for parameter in learner_parameters(entry)],
             }
             for method, entry in chosen.items()
         ]
@@ -151,7 +151,7 @@ def methods(
         entry = chosen[name]
         rows = [
             (each.name, each.type, each.default, each.option or "--set", each.meaning)
-            for each in parameters_of(entry)
+            for each in learner_parameters(entry)
         ]
         title = f"{name.value} (cosmodag.{entry.name}): {entry.summary}"
         print_table(["parameter", "type", "default", "option", "meaning"], rows, title=title)

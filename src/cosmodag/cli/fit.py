@@ -105,7 +105,9 @@ def fit(
         return
     with fit_steps.output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
-        choice = fit_steps.choose(data, fit_arguments, options, settings, quiet) if auto else None
+        choice = None
+        if auto:
+            choice = fit_steps.choose_learner(data, fit_arguments, options, settings, quiet)
         model = fit_steps.fitted(model, data, fit_arguments) if choice is None else choice.model
         seconds = monotonic() - begin
         resampled, is_interrupted = fit_steps.bootstrapped(

@@ -178,7 +178,7 @@ def _run_record(evidence: "Evidence", data: "Table", facts: dict[str, Any]) -> d
     }
 
 
-def choose(
+def choose_learner(
     data: "Table",
     fit_arguments: dict[str, Any],
     options: dict[str, Any],

@@ -105,11 +105,11 @@ def evaluate(
     """
     from cosmodag.graph.dags import is_dag
     from cosmodag.metrics import evaluate as score
-    from cosmodag.metrics.matrices import matched
+    from cosmodag.metrics.matrices import matched_graphs
 
     if str(truth) == str(estimate) == "-":
         raise DataError("standard input holds only one graph: give the other as a file.")
-    pattern, graph, note = matched(truth, estimate, (f"'{truth}'", f"'{estimate}'"))
+    pattern, graph, note = matched_graphs(truth, estimate, (f"'{truth}'", f"'{estimate}'"))
     if note and not quiet:
         say(f"note: {note}")
     cut = threshold

@@ -37,7 +37,7 @@ class _Candidate:
     report: list[dict[str, Any]]
 
 
-class _Search:
+class _TableSearches:
     """Searches for graphs of one table, with common settings and random numbers."""
 
     def __init__(
@@ -117,7 +117,7 @@ def refine_blocks(
     With `curves`, effects of numbers may be curves; ``"auto"`` compares the best graphs with and
     without curves on held-out rows.
     """
-    search = _Search(model, given, watch, restarts)
+    search = _TableSearches(model, given, watch, restarts)
     table = search.table(curves=curves is not False)
     if curves is True or not table.embedding.has_curves:
         added = search.best(table, orders)
@@ -151,7 +151,7 @@ def with_curves(
     The result of `lines` is kept unless curves are better on held-out rows. If `lines` is None, the
     result has curves.
     """
-    search = _Search(model, given, watch, restarts)
+    search = _TableSearches(model, given, watch, restarts)
     table = search.table(curves=True)
     orders = {} if lines is None else {"lines": lines.order}
     bent = search.best(table, orders)

@@ -19,7 +19,7 @@ from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of, pag_of_f
 from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.preparation import Preparation
-from cosmodag.fit.dag.read_only import read_only
+from cosmodag.fit.dag.read_only import read_only, read_only_edges
 from cosmodag.fit.dag.regimes import FittedRegimes
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
@@ -79,7 +79,8 @@ class FittedDAG:
             object.__setattr__(self, part.name, read_only(getattr(self, part.name)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "moments"}
+        again = {"moments", "edges", "arcs"}  # computed again when they are needed
+        return {name: value for name, value in vars(self).items() if name not in again}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Copies and unpickled arrays are writable.
@@ -113,16 +114,18 @@ class FittedDAG:
         """Arcs with their weights, as a sparse matrix; a required arc may weigh zero."""
         required = self.known.required
         if required is None or sparse.issparse(self.adjacency):
-            return sparse.coo_array(self.adjacency)
+            return read_only_edges(sparse.coo_array(self.adjacency))
         tails, heads = np.nonzero(required | (self.adjacency != 0))
         places, shape = (tails, heads), self.adjacency.shape
-        return sparse.coo_array((self.adjacency[places], places), shape=shape)
+        weights = self.adjacency[places]
+        return read_only_edges(sparse.coo_array((weights, places), shape=shape))
 
     @cached_property
     def arcs(self) -> sparse.csr_array:
         """Arcs as a sparse Boolean matrix, without their weights."""
         edges = self.edges
-        return mask_of(edges.row, edges.col, self.d)
+        arcs: sparse.csr_array = read_only(mask_of(edges.row, edges.col, self.d))
+        return arcs
 
     @cached_property
     def bounds(self) -> Bounds | None:
@@ -131,9 +134,9 @@ class FittedDAG:
         return bounds_of(known, self.texts)
 
     @cached_property
-    def arrow_basis(self) -> list[str]:
+    def arrow_basis(self) -> tuple[str, ...]:
         """Basis of the direction of each arc of ``edges``; see `cosmodag.fit.dag.basis`."""
-        return basis_of_fit(self)
+        return tuple(basis_of_fit(self))
 
     @cached_property
     def moments(self) -> "Moments":

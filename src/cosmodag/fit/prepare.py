@@ -4,6 +4,7 @@ import shlex
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, ResourceError, ScaleWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.known import NOTHING, Known
-from cosmodag.fit.dag.preparation import Preparation
+from cosmodag.fit.dag.preparation import Preparation, deviations_of
 from cosmodag.fit.kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.missing import REMEDY, Completed, complete
 from cosmodag.fit.time.unroll import InTime, Unrolled, unroll
@@ -82,6 +83,14 @@ class Prepared:
     def in_own_units(self) -> NDArray[np.float64]:
         """(n, d): the table in its own units; categories are level numbers."""
         return self.X * self.preparation.factors + self.preparation.means
+
+    @cached_property
+    def deviations(self) -> NDArray[np.float64]:
+        """(d,): standard deviations of the columns in prepared units; 1 for constant columns."""
+        # Computed in the table's own units, so that a factor of two in a column changes no
+        # rounding.
+        deviations, unit = deviations_of(self.X, self.known.counted), self.preparation.unit
+        return np.where(deviations > 0, deviations, unit) / unit
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:

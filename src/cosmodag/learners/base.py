@@ -56,6 +56,40 @@ class StructureLearner(SharedParameters):
         The kind of each column, declared or inferred, and the reason.
     n_features_in_, feature_names_in_
         Number and names of the columns; with `lags`, those of the window: ``x`` and ``x[t-1]``.
+    fitted_ : FittedDAG
+        The result of the fit without the learner; most other attributes are read from it.
+    order_ : (d,) array of int
+        `causal_order_` as column numbers.
+    noise_, noise_reason_ : str
+        The noise that refinement assumed, and the reason; missing without refinement.
+    noise_scores_ : dict of float
+        The numbers that were compared to choose the noise, by name; missing without refinement.
+    refine_report_ : list of dict
+        For each start of refinement: its name, scores before and after, moves, and seconds.
+    turning_losses_ : (d, d) array
+        Loss of the Gaussian score if the arc u → v is turned, at [u, v]; NaN where there is no arc.
+        Missing if another score chose the graph.
+    findings_ : list of Finding
+        What was found about the table before the fit, and about its graph afterwards.
+    residuals_ : (n, d) array
+        Residuals of the training data, in prepared units.
+    noise_variances_, deviations_ : (d,) array
+        Variances of the residuals, and standard deviations of the columns, in the table's own
+        units.
+    preparation_ : Preparation
+        How columns are centred and scaled.
+    knowledge_ : Knowledge or None
+        The background knowledge that was given.
+    known_ : Known
+        Bounds on the graph, interventions and missing values of the training data.
+    target_sets_ : (k, d) array of bool
+        The distinct sets of variables that were set; missing without interventions.
+    regimes_ : FittedRegimes
+        Targets of regimes and their own equations; missing without `regimes`.
+    missing_report_ : dict
+        What was done about missing values; missing if there were none.
+    bootstrap_ : BootstrapResult
+        The result of :meth:`bootstrap`, after a call.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

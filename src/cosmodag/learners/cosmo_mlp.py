@@ -90,6 +90,10 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         """Return the parameters that fix the decisions of this fit when it is repeated."""
         return {**super().decided(), "loss": self.loss_}
 
+    def decides(self, d: int) -> bool:
+        """Whether the loss is chosen by the noise."""
+        return super().decides(d) or self.loss == AUTO
+
     @property
     def _loss_used(self) -> str:
         """Name of the loss of the last fit; before a fit, of the loss that is tried first."""

@@ -1,6 +1,7 @@
 """Order search as a learner: a graph from a score alone, with linear or curved effects."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -44,12 +45,6 @@ class OrderSearch(SearchedLearner):
     ----------
     raw_weights_, weights_ : (d, d) array
         Regression weights of the chosen arcs.
-    noise_, noise_reason_ : str
-        The assumption about the noise, and the reason for it.
-    refine_report_ : list of dict
-        For each starting order: scores before and after the search, moves and seconds.
-    arrow_basis_ : list of str
-        The basis of the direction of each arc.
 
     Examples
     --------
@@ -95,6 +90,12 @@ class OrderSearch(SearchedLearner):
             return self.fit(X, interventions=interventions)
         finally:
             del self._method, self._start
+
+    def starting_from(self, order: Sequence[Any]) -> Self:
+        """Copy the learner for a task whose search also starts from `order`, as in `fit_from`."""
+        one = copy(self)
+        one._start = list(order)
+        return one
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         """Return the order given to `fit_from`, if any; nothing is learnt."""

@@ -100,7 +100,12 @@ class SearchedLearner(StructureLearner):
 
     def decided(self) -> dict[str, Any]:
         """Return the parameters that fix the decisions of this fit when it is repeated."""
-        return {**super().decided(), "noise": self._dag.noise}
+        noise = self._dag.noise
+        return {**super().decided(), **({} if noise is None else {"noise": noise})}
+
+    def decides(self, d: int) -> bool:
+        """Whether refinement chooses the noise."""
+        return super().decides(d) or self.refinement_for(d) is not None
 
     @property
     def _restarts(self) -> int | None:

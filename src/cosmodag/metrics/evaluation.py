@@ -9,11 +9,18 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.graph.equivalence import class_distance
-from cosmodag.metrics.matrices import Matrix, aligned, arcs_of, is_graph, labelled, matched
+from cosmodag.metrics.matrices import (
+    Matrix,
+    aligned_matrix,
+    arcs_of,
+    is_graph,
+    labelled_matrix,
+    matched_graphs,
+)
 from cosmodag.metrics.scores import (
     Counts,
     adjustment_distances,
-    count,
+    arc_counts,
     hamming_scores,
     order_divergence,
     ranking_scores,
@@ -106,19 +113,19 @@ def evaluate(
     if threshold is None:
         threshold = 0.0 if is_graph(weights) else 0.3
     if is_graph(truth) or is_graph(weights):
-        first, second, _ = matched(truth, weights)
+        first, second, _ = matched_graphs(truth, weights)
         truth, weights = first.weights, second.weights
         names = first.names if names is None else names
-    true_graph, estimate = labelled(truth, "truth"), labelled(weights, "weights")
+    true_graph, estimate = labelled_matrix(truth, "truth"), labelled_matrix(weights, "weights")
     labels = true_graph.names or estimate.names
-    truth, weights = true_graph.matrix, aligned(true_graph, estimate)
+    truth, weights = true_graph.matrix, aligned_matrix(true_graph, estimate)
     if np.any(truth.diagonal()):
         raise DataError("The truth has a self-loop, which a DAG cannot have: remove it.")
     tails, heads = arcs_of(truth)
     if not threshold >= 0:
         raise DataError(f"threshold is {threshold}: it must be zero or more.")
     graph = abs(weights) > threshold
-    counts = count(tails, heads, graph)
+    counts = arc_counts(tails, heads, graph)
     return {
         **ranking_scores(tails, heads, weights),
         **hamming_scores(counts),

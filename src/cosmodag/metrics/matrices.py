@@ -25,7 +25,7 @@ class Labelled(NamedTuple):
     names: list[Hashable] | None
 
 
-def labelled(matrix: Matrix, label: str) -> Labelled:
+def labelled_matrix(matrix: Matrix, label: str) -> Labelled:
     """Check a matrix, and read the names of its variables from the labels of a data frame.
 
     Columns are reordered to match the rows. If only the rows are numbered 0, 1, …, the names are
@@ -45,7 +45,7 @@ def labelled(matrix: Matrix, label: str) -> Labelled:
     return Labelled(_square(matrix, label), names)
 
 
-def aligned(truth: Labelled, estimate: Labelled) -> Matrix:
+def aligned_matrix(truth: Labelled, estimate: Labelled) -> Matrix:
     """Return the estimate with its variables in the order of the truth, if both have names."""
     if truth.matrix.shape != estimate.matrix.shape:
         raise DataError(
@@ -103,7 +103,7 @@ def is_graph(thing: Any) -> bool:
     return kinds or is_model(thing) or hasattr(thing, "is_directed")
 
 
-def matched(
+def matched_graphs(
     truth: Any, estimate: Any, labels: tuple[str, str] = ("the truth", "the estimate")
 ) -> tuple[Graph, Graph, str]:
     """Convert two graphs so that they have the same nodes in the same order.

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
-from cosmodag.metrics.matrices import Matrix, Nodes, aligned, arcs_of, labelled
+from cosmodag.metrics.matrices import Matrix, Nodes, aligned_matrix, arcs_of, labelled_matrix
 
 Numbers = NDArray[np.int64]
 
@@ -104,7 +104,7 @@ class Counts:
     reversals: int  # true arcs found only in reverse
 
 
-def count(tails: Nodes, heads: Nodes, graph: Matrix) -> Counts:
+def arc_counts(tails: Nodes, heads: Nodes, graph: Matrix) -> Counts:
     """Count arcs by looking up the true arcs in the estimate, fast even if that is dense."""
     nodes = graph.shape[0]
     codes = tails * nodes + heads
@@ -186,7 +186,7 @@ def order_divergence(
     >>> order_divergence(truth, ["wet", "rain", "slip"], names=["rain", "wet", "slip"])
     1
     """
-    matrix, labels = labelled(truth, "truth")
+    matrix, labels = labelled_matrix(truth, "truth")
     position = positions_in(order, matrix.shape[0], labels if names is None else names)
     tails, heads = arcs_of(matrix)
     return int(np.count_nonzero(position[tails] > position[heads]))
@@ -236,8 +236,8 @@ def adjustment_distances(truth: Matrix, graph: Matrix) -> dict[str, float]:
     """
     import gadjid
 
-    true_graph = labelled(truth, "truth")
-    estimate = aligned(true_graph, labelled(graph, "estimate"))
+    true_graph = labelled_matrix(truth, "truth")
+    estimate = aligned_matrix(true_graph, labelled_matrix(graph, "estimate"))
     pair = [_for_gadjid(true_graph.matrix, "truth"), _for_gadjid(estimate, "estimate")]
     names = ("sid", "parent_aid", "ancestor_aid")
     if pair[0].shape[0] < 2:  # no pairs of nodes, and gadjid panics

@@ -11,7 +11,7 @@ from cosmodag.order.kernel import state as slot
 from cosmodag.order.kernel.moves import EXECUTE, PLAN, TRY, TRY_ENDS, sweep
 from cosmodag.order.kernel.state import State
 from cosmodag.order.problem import (
-    Problem,
+    OrderProblem,
     make_room,
     make_worker_room,
     new_state,
@@ -68,7 +68,7 @@ class LocalSearch:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: OrderProblem,
         order: NDArray[np.int64],
         run: Mapper,
         threads: int,

@@ -109,7 +109,7 @@ class Moments:
             raise DataError(f"A table has rows and columns, but this one has shape {table.shape}.")
         n, d = table.shape
         columns, group = _groups(counted, n, d)
-        sets = [standardised(table, weights) for weights in columns]
+        sets = [standardised_table(table, weights) for weights in columns]
         kind: Any = np.int32 if d > WHOLE_BEYOND else np.float64
         correlations = np.empty((len(sets), d, d), kind)
         for place, (standard, *_) in enumerate(sets):
@@ -181,7 +181,7 @@ def _groups(
     return list(np.ascontiguousarray(distinct.T)), group.ravel().astype(np.int64)
 
 
-def standardised(
+def standardised_table(
     table: NDArray[np.float64], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64], NDArray[np.float64]]:
     """Standardise columns so that their products are correlations; also return rows, means, scales.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.order.moments import Moments
-from cosmodag.order.parents import check_order, choose_parents, with_required
+from cosmodag.order.parents import Choose, check_order, choose_parents, with_required
 from cosmodag.order.polish import POLISHED_UP_TO, polish
 from cosmodag.order.problem import problem_of
 from cosmodag.order.regression_graph import RegressionGraph
@@ -80,6 +80,7 @@ def search(
     threads: int | None = None,
     memory: Memory | None = None,
     with_ends: bool = True,
+    choose: Choose | None = None,
 ) -> Found:
     r"""Find the order, and the graph on it, with the best score near a start.
 
@@ -131,6 +132,9 @@ def search(
     with_ends : bool
         Whether the first search also tries each variable at both ends of the order, which takes
         about a third longer and finds hubs; ignored with equal variances.
+    choose : function, optional
+        Chooses the parents on an order as `choose_parents` does with these moments, penalty and
+        arcs; a caller that has chosen them before may keep the results.
 
     Examples
     --------
@@ -148,9 +152,10 @@ def search(
     arcs: dict[str, Any] = {"support": support, "required": required}
     problem_with = partial(problem_of, moments, penalty, before=before, **arcs)
 
-    def choose(order: NDArray[np.int64]) -> RegressionGraph:
+    def choose_here(order: NDArray[np.int64]) -> RegressionGraph:
         return choose_parents(moments, order, penalty=penalty, threads=threads, **arcs)
 
+    choose = choose or choose_here
     start_graph = choose(first)
     start_score = criterion.total(moments, start_graph, penalty)
     if threads is None and d < _SHARED_FROM:

@@ -1,6 +1,6 @@
 """Choice of parents on a given order: which predecessors of each variable, with which weights."""
 
-from dataclasses import replace
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +11,7 @@ from cosmodag.errors import DataError
 from cosmodag.order.kernel.state import FROM, HEADER, LEAST_GAIN, PARENTS, RECORD, RESIDUAL, TO
 from cosmodag.order.local import renew_records
 from cosmodag.order.moments import Moments
-from cosmodag.order.problem import Problem, new_state, problem_of
+from cosmodag.order.problem import OrderProblem, new_state, problem_of
 from cosmodag.order.regression_graph import RegressionGraph
 from cosmodag.order.scores import default_penalty
 from cosmodag.solve.machine.threads import available_threads, mapper
@@ -20,6 +20,7 @@ from cosmodag.solve.machine.threads import available_threads, mapper
 WORTH_THREADS = 256
 
 Floats = NDArray[np.float64]
+Choose = Callable[[NDArray[np.int64]], RegressionGraph]
 
 
 def choose_parents(
@@ -87,18 +88,17 @@ def choose_parents(
     return RegressionGraph.of(moments, tails, heads, weights, found[1], found[2])
 
 
-def scores_on(problem: Problem, order: NDArray[np.int64], first: int, last: int) -> Floats:
+def scores_on(problem: OrderProblem, order: NDArray[np.int64], first: int, last: int) -> Floats:
     """Compute the local scores of the variables order[first:last] with the parents chosen."""
     found, _, _ = _choose(problem, order, first, last)
     return np.asarray(found[2], np.float64)
 
 
-def shrunk_parents(problem: Problem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
+def shrunk_parents(problem: OrderProblem, order: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Choose parents by shrinking alone, from all predecessors on an order: (d, d) adjacency."""
-    settings = problem.settings.copy()
     # Any gain suffices: growing adds all predecessors, up to the maximum number of parents.
-    settings[LEAST_GAIN] = -1.0
-    found, tails, _ = _choose(replace(problem, settings=settings), order, 0, len(order))
+    greedy = problem.with_setting(LEAST_GAIN, -1.0)
+    found, tails, _ = _choose(greedy, order, 0, len(order))
     arcs = np.zeros((len(order), len(order)), np.bool_)
     arcs[tails, np.repeat(order, found[0].astype(np.int64))] = True
     return arcs
@@ -136,7 +136,7 @@ def _blocks(d: int, threads: int) -> list[tuple[int, int]]:
 
 
 def _choose(
-    problem: Problem, order: NDArray[np.int64], first: int, last: int
+    problem: OrderProblem, order: NDArray[np.int64], first: int, last: int
 ) -> tuple[Floats, NDArray[np.int64], Floats]:
     """Choose the parents of the variables order[first:last].
 

@@ -1,6 +1,6 @@
 """Score and constraints of an order search, and its state, as arrays for compiled code."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ FIRST_POOL, LARGEST_POOL, WORKER_POOL = 1 << 18, 1 << 26, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class OrderProblem:
     """Correlations, settings and constraints of an order search, which do not change during it.
 
     The arrays are those of `cosmodag.order.kernel.state.State`.
@@ -40,6 +40,12 @@ class Problem:
         """Number of variables d."""
         return int(self.settings.shape[1])
 
+    def with_setting(self, number: int, value: float | NDArray[np.float64]) -> "OrderProblem":
+        """Copy the problem with another value, or one for each variable, of a setting."""
+        settings = self.settings.copy()
+        settings[number] = value
+        return replace(self, settings=settings)
+
 
 def problem_of(
     moments: Moments,
@@ -49,7 +55,7 @@ def problem_of(
     required: NDArray[np.bool_] | None = None,
     before: NDArray[np.bool_] | None = None,
     precision: NDArray[np.float64] | None = None,
-) -> Problem:
+) -> OrderProblem:
     """Prepare the arrays of a search.
 
     Parameters
@@ -96,11 +102,11 @@ def problem_of(
             rules[np.asarray(required, np.bool_).T] = 2
         np.fill_diagonal(rules, 0)
     correlations = np.ascontiguousarray(moments.correlations)
-    return Problem(correlations, settings, rules, order_rules, table=table, scales=scales)
+    return OrderProblem(correlations, settings, rules, order_rules, table=table, scales=scales)
 
 
 def new_state(
-    problem: Problem, order: NDArray[np.int64], workers: int = 0, width: int = WIDTH
+    problem: OrderProblem, order: NDArray[np.int64], workers: int = 0, width: int = WIDTH
 ) -> State:
     """Create the state of an order without records, with space for the records of workers.
 

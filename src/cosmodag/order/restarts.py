@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cosmodag.graph.dags import respecting
 from cosmodag.order.kernel.moves import LEAST_IMPROVEMENT
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
-from cosmodag.order.problem import Problem
+from cosmodag.order.problem import OrderProblem
 
 # Maximum number of variables that one perturbation moves.
 MOST_MOVED = 15
@@ -108,7 +108,7 @@ class Climb:
 
     def search(
         self,
-        problem: Problem,
+        problem: OrderProblem,
         order: NDArray[np.int64],
         memory: Memory | None = None,
         exact: bool = True,
@@ -211,5 +211,5 @@ class Climb:
             was_stopped = True
         return Reached(local.total, local.order, local.moves - moves, was_stopped)
 
-    def _local(self, problem: Problem, order: NDArray[np.int64]) -> LocalSearch:
+    def _local(self, problem: OrderProblem, order: NDArray[np.int64]) -> LocalSearch:
         return LocalSearch(problem, order, self.run, self.threads, self.should_stop)

@@ -197,7 +197,7 @@ def arc_curves(
     arcs = weights.toarray() != 0
     random, count = np.random.default_rng(0), int(arcs.sum())
     first, *further = (
-        _Arcs(table, arcs, random.permutation(len(table)) % _FOLDS) for _ in range(_DRAWS)
+        _FoldedTable(table, arcs, random.permutation(len(table)) % _FOLDS) for _ in range(_DRAWS)
     )
     gains = np.zeros(len(compared))
     for place, (u, v) in enumerate(compared):
@@ -214,7 +214,7 @@ def _limit(arcs: int) -> float:
     return _FIRM + math.log(max(arcs, 1))
 
 
-class _Arcs:
+class _FoldedTable:
     """A standardised table, a graph, and the folds of the rows."""
 
     def __init__(self, table: Floats, arcs: Bools, folds: NDArray[np.int_]) -> None:

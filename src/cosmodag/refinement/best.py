@@ -21,7 +21,7 @@ from cosmodag.refinement.jobs import Job, Result
 ALL_UP_TO = 40
 
 
-def best_of(
+def best_of_starts(
     job: Job,
     method: str,
     score: str,

@@ -113,6 +113,7 @@ class Job:
                 should_stop=self.should_stop,
                 on_progress=self.on_progress,
                 threads=self.threads,
+                choose=self.pruned,
                 **self.arcs,
             )
             order, graph, total, moves = found.order, found.graph, found.score, found.moves

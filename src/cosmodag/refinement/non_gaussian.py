@@ -17,7 +17,7 @@ from cosmodag.order.entropy.weak_parents import with_weak_parents
 from cosmodag.order.moments import Moments
 from cosmodag.order.parents import check_order
 from cosmodag.order.starts.orders import closed_order
-from cosmodag.refinement.best import best_of, distinct
+from cosmodag.refinement.best import best_of_starts, distinct
 from cosmodag.refinement.jobs import Decided, Job
 
 EXOGENOUS_FIRST = "exogenous-first"
@@ -129,7 +129,7 @@ def search_non_gaussian(
     columns = _standardised(table[everywhere] if everywhere.sum() > 1 else table)
     free = np.zeros((d, d), np.bool_) if closed is None else closed
     orders[EXOGENOUS_FIRST] = exogenous_first_order(columns, free, stop)
-    best, report = best_of(job, "order", "non-gaussian", distinct(orders))
+    best, report = best_of_starts(job, "order", "non-gaussian", distinct(orders))
     found = Decided.of(best, "non-gaussian", "Non-Gaussian noise was requested.", report)
     if not weak_parents:
         return found

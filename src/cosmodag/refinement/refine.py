@@ -16,7 +16,7 @@ from cosmodag.order.scores import SCORES, default_penalty
 from cosmodag.order.starts.orders import EQUAL_VARIANCE, VARIANCE, closed_order, further_starts
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import tiles_are_better
-from cosmodag.refinement.best import best_of, distinct
+from cosmodag.refinement.best import best_of_starts, distinct
 from cosmodag.refinement.jobs import Decided, Job
 from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_score
 
@@ -139,7 +139,7 @@ def refine_linear(
     if score == "auto":
         return refine_by_best_score(job, method, orders, barred, rivals, not_equal)
     if SCORES[score].has_common_variance:
-        best, report = best_of(job, method, score, orders)
+        best, report = best_of_starts(job, method, score, orders)
     else:
         orders = {name: order for name, order in orders.items() if name not in barred}
         best, report = gaussian_best(job, method, orders, rivals)

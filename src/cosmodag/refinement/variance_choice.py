@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cosmodag.order.large import LARGE
 from cosmodag.order.moments import Moments
 from cosmodag.order.starts.orders import HUBS_FIRST, RANDOM, SCALE_FREE
-from cosmodag.refinement.best import ALL_UP_TO, best_of
+from cosmodag.refinement.best import ALL_UP_TO, best_of_starts
 from cosmodag.refinement.jobs import Decided, Job, Result
 from cosmodag.refinement.variances import Variances, are_plausible, compare_best
 
@@ -85,19 +85,19 @@ def gaussian_best(
     and won on none of 7 tables. With 50 variables, a rival that began lower won on one of 64
     tables, by 37.
     """
-    best, report = best_of(job, method, "gaussian", orders)
+    best, report = best_of_starts(job, method, "gaussian", orders)
     if method == "order" and job.moments.variables >= LARGE:
         best_start = report[0]["before"]  # the order of best score is searched first
         totals = {name: job.start_total("gaussian", order) for name, order in rivals.items()}
         rivals = {name: order for name, order in rivals.items() if totals[name] >= best_start}
     if not rivals:
         return best, report
-    rival, entries = best_of(job, method, "gaussian", rivals, restarts=False)
+    rival, entries = best_of_starts(job, method, "gaussian", rivals, restarts=False)
     if rival.total <= best.total + _CLEARLY:
         rival.entry["chosen"] = False
         return best, report + entries
     best.entry["chosen"] = rival.entry["chosen"] = False
-    found, further = best_of(job, method, "gaussian", {"by units": rival.order})
+    found, further = best_of_starts(job, method, "gaussian", {"by units": rival.order})
     return found, [*report, *entries, *further]
 
 
@@ -111,13 +111,13 @@ def _search_equal(
     found alone: at d = 100 the other starts made the whole fit take 1.43 s instead of .41 s, and
     changed no decision on 3 tables.
     """
-    equal, report = best_of(job, method, "equal-variance", orders)
+    equal, report = best_of_starts(job, method, "equal-variance", orders)
     compared = _compare(job.moments, equal, equal)
     if compared.are_equal:
         starts = {"equal-variance search": equal.order}
         if job.moments.variables <= ALL_UP_TO:
             starts |= orders
-        rival, entries = best_of(job, method, "gaussian", starts, restarts=False)
+        rival, entries = best_of_starts(job, method, "gaussian", starts, restarts=False)
         rival.entry["chosen"] = False
         compared, report = _compare(job.moments, equal, rival), report + entries
     equal.entry["chosen"] = compared.are_equal

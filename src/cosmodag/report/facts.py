@@ -9,7 +9,7 @@ import numpy as np
 from cosmodag.errors import DataError
 from cosmodag.fit.dag.basis import BASES, contains_arcs
 from cosmodag.fit.dag.by_kind import EquationsByKind
-from cosmodag.fit.view.arcs import largest_first, standardised
+from cosmodag.fit.view.arcs import largest_first, standardised_weights
 from cosmodag.report.answers import plain
 from cosmodag.report.evidence import Evidence
 from cosmodag.report.origin import code_for, now, versions
@@ -126,7 +126,7 @@ def _arc_columns(
         "from": edges.row,
         "to": edges.col,
         "weight": edges.data,
-        "standardised": standardised(model),
+        "standardised": standardised_weights(model),
         "fixed": ~contains_arcs(model.equivalence_class(), edges.col, edges.row),
         "basis": [order.index(name) for name in basis],
         "error": evidence.errors,
@@ -228,7 +228,7 @@ def response_curves(model: "StructureLearner") -> list[dict[str, Any]]:
     edges, names = model.edges_, model.names_
     samples = model.fitted_.sample(_SAMPLES, random_state=0)
     low, high = np.quantile(samples, [_TAIL, 1 - _TAIL], axis=0)
-    strongest = largest_first(standardised(model), edges.data)[:_MOST_CURVES]
+    strongest = largest_first(standardised_weights(model), edges.data)[:_MOST_CURVES]
     curves = []
     for arc in strongest.tolist():
         u, v = int(edges.row[arc]), int(edges.col[arc])

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.fit.dag.basis import CURVES, FOUND, FREE, SCALE, WEAK
-from cosmodag.fit.view.arcs import standardised
+from cosmodag.fit.view.arcs import standardised_weights
 from cosmodag.graph.dags import is_dag
 from cosmodag.graph.texts import counted
 from cosmodag.io.files import write_bytes
@@ -124,7 +124,7 @@ def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = Tru
 def _parts_of(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[Any], list[str]]:
     """Return the names, arcs, absolute weights and bases of directions of a model or graph."""
     if is_model(graph):
-        sizes = np.abs(np.nan_to_num(standardised(graph)))
+        sizes = np.abs(np.nan_to_num(standardised_weights(graph)))
         return [str(name) for name in graph.names_], graph.edges_, sizes, graph.arrow_basis_
     known = as_graph(graph)
     rows, columns, weights = known.arcs()
@@ -179,7 +179,7 @@ def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
 
     edges = model.edges_
     weights = np.zeros(edges.shape)
-    weights[edges.row, edges.col] = np.nan_to_num(standardised(model))
+    weights[edges.row, edges.col] = np.nan_to_num(standardised_weights(model))
     limit = float(np.abs(weights).max(initial=0.0)) or 1.0
     colours = LinearSegmentedColormap.from_list("weights", [_NEGATIVE, "white", _POSITIVE])
     return _heat_map(ax, weights, model, colours, (-limit, limit), "standardised weight")

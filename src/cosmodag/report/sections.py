@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.fit.dag.by_kind import EquationsByKind
-from cosmodag.fit.view.arcs import largest_first, standardised
+from cosmodag.fit.view.arcs import largest_first, standardised_weights
 
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
@@ -104,7 +104,7 @@ def block_section(model: "FittedGraph") -> Section | None:
     edges = dag.edges
     curves: list[dict[str, Any]] = []
     rows: list[list[Any]] = []
-    for arc in largest_first(standardised(model), edges.data)[:_MOST_ARCS].tolist():
+    for arc in largest_first(standardised_weights(model), edges.data)[:_MOST_ARCS].tolist():
         u, v = int(edges.row[arc]), int(edges.col[arc])
         if dag.equations.embedding.is_levels(u):
             rows += _levels(model, dag.equations, u, v)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.fit.dag.basis import BASES
-from cosmodag.fit.view.arcs import standardised
+from cosmodag.fit.view.arcs import standardised_weights
 from cosmodag.graph.mixed.marks import ARROW, TAIL
 from cosmodag.graph.texts import counted
 from cosmodag.learners.registry import LEARNERS
@@ -83,7 +83,7 @@ def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
     edges = model.edges_
     ranks = {name: number for number, name in enumerate(BASES)}
     basis = np.array([ranks.get(name, len(ranks)) for name in model.arrow_basis_])
-    sizes = np.abs(np.nan_to_num(standardised(model)))
+    sizes = np.abs(np.nan_to_num(standardised_weights(model)))
     if evidence.errors is not None:
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(edges.data / evidence.errors)

@@ -175,7 +175,9 @@ def _candidates(whole: Completed, d: int, common: dict[str, Any]) -> dict[str, S
     If `OrderSearch` does not find equal noise variances, units may be arbitrary: COSMO is then
     trained by likelihood on standardised columns, and its order is only the start of a search.
     """
-    search = OrderSearch(**common).fit(whole)
+    search = OrderSearch(**common)
+    searched = prepare(search, whole)  # the same for all searches
+    search.take(*fit_prepared([FitTask(search, searched)]))
     has_scale = _has_scale(search)
     if not has_scale and common["max_time"] is not None:  # half for training, half for the search
         common = {**common, "max_time": common["max_time"] / 2}
@@ -190,14 +192,14 @@ def _candidates(whole: Completed, d: int, common: dict[str, Any]) -> dict[str, S
         learners[name] = cosmo
     given = prepare(learners["Cosmo"], whole)  # the same for all
     tasks = [FitTask(cosmo, given) for cosmo in learners.values()]
-    results = zip(learners.items(), fit_prepared(tasks, examine=has_scale), strict=True)
-    found: dict[str, StructureLearner] = {"OrderSearch": search}
-    for (name, cosmo), result in results:
-        found[name] = cosmo.take(result)
-        if not has_scale:
-            order = cosmo.causal_order_
-            found[name] = OrderSearch(**common).fit_from(whole, order)
-    return found
+    results = fit_prepared(tasks, examine=has_scale)
+    chosen: list[StructureLearner] = list(learners.values())
+    if not has_scale:
+        chosen = [OrderSearch(**common) for _ in results]
+        starts = [OrderSearch(**common).starting_from(one.dag.order.tolist()) for one in results]
+        results = fit_prepared([FitTask(one, searched) for one in starts])
+    fitted = [one.take(result) for one, result in zip(chosen, results, strict=True)]
+    return {"OrderSearch": search, **dict(zip(learners, fitted, strict=True))}
 
 
 def _has_scale(model: StructureLearner) -> bool:

@@ -26,7 +26,7 @@ from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
 from cosmodag.stability.fits import SAMPLES, Fit, fit_resamples
 from cosmodag.stability.result import BootstrapResult
-from cosmodag.warning_filters import ignoring
+from cosmodag.warning_filters import ignoring, recording
 
 
 class NoResampleError(DataError):
@@ -133,8 +133,7 @@ def bootstrap(
     check_choice("sample", sample, SAMPLES)
     seeds = seeds_from(random_state, n)
     learner = clone(model)
-    with warnings.catch_warnings(record=True) as of_table:
-        warnings.simplefilter("always")
+    with recording() as of_table:
         given = prepare(learner, X, interventions, regimes, find_targets, InTime(series, time))
     for one in of_table:
         warnings.warn(one.message, one.category, stacklevel=2)
@@ -180,20 +179,17 @@ def _decide(
 
     A doubt is a `ModelWarning`, or a `DataWarning` of this fit that is not among the warnings
     `of_table`. A learner with a given noise model is fitted too, since the table may contradict its
-    assumption; one without assumptions about the noise is not fitted. A learner that chooses its
-    loss by the noise (`CosmoMLP`) trains all resamples with the loss chosen for the whole table.
+    assumption; one that makes no choices is not fitted (`FittedGraph.decides`). All resamples are
+    fitted with the choices for the whole table: the noise, the loss of networks, curves or lines.
     """
     of_fit: list[warnings.WarningMessage] = []
-    assumes_noise = (
-        hasattr(learner, "noise") and learner.refinement_for(len(result.names)) is not None
-    )
-    if assumes_noise or getattr(learner, "loss", None) == "auto":
-        with warnings.catch_warnings(record=True) as of_fit:
-            warnings.simplefilter("always", CosmodagWarning)
+    if learner.decides(len(result.names)):
+        with recording() as of_fit:
             whole = _fitted(learner, given, max_time, result.seeds[0])
-        if assumes_noise:
+        decided = whole.decided()
+        if "noise" in decided:
             result.noise, result.noise_reason = whole.noise_, whole.noise_reason_
-        learner.set_params(**whole.decided())
+        learner.set_params(**decided)
     before = {str(one.message) for one in of_table}
     doubts = [
         str(one.message)

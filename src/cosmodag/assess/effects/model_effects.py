@@ -22,12 +22,12 @@ from cosmodag.assess.effects.possible import (
 from cosmodag.assess.effects.resampled import ResampledFits
 from cosmodag.assess.effects.slopes import Covariance, contrasts
 from cosmodag.assess.inputs import (
-    check_kinds,
     compared_values,
     given_table,
     kind_of,
     label_of_value,
     places_of_pair,
+    refuse_categories,
     training_table,
 )
 from cosmodag.errors import DataError
@@ -113,7 +113,7 @@ class Effects:
         x, y = places_of_pair(names, cause, effect)
         if not 0 < level < 1:
             raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
-        check_kinds(self.dag, x, y, values)
+        refuse_categories(self.dag, x, y, values)
         start, end = compared_values(self.dag, x, values)
         found = possible_effects(self.dag, self.view, self.covariance, x, y, direct, (start, end))
         low, high, source = self._interval(found, x, y, direct, (start, end), level)

@@ -121,8 +121,7 @@ def refit_resamples(
     if X is not None and dag.window is None:
         dag.ask_for_targets(interventions)
     learner: Any = clone(model)
-    if hasattr(learner, "noise") and dag.noise is not None and dag.noise_reason is not None:
-        learner.set_params(**model.decided())
+    learner.set_params(**model.decided())
     seeds = seeds_from(random_state, n)
     with ignoring(CosmodagWarning):  # the fit to the whole table has issued them already
         given = training_table(model) if X is None else given_table(model, X, interventions)

@@ -58,11 +58,11 @@ class Parameter:
     option: str | None
 
 
-def parameters_of(entry: LearnerEntry) -> list[Parameter]:
+def learner_parameters(entry: LearnerEntry) -> list[Parameter]:
     """List the parameters of a learner, in the order of its signature.
 
     >>> from cosmodag.learners.registry import LEARNERS
-    >>> [parameter.name for parameter in parameters_of(LEARNERS["EmptyGraph"])][:6]
+    >>> [parameter.name for parameter in learner_parameters(LEARNERS["EmptyGraph"])][:6]
     ['threshold', 'knowledge', 'kinds', 'missing', 'scale', 'lags']
     """
     lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
@@ -147,7 +147,7 @@ def make_learner(
     from cosmodag.io.columns.names import nearest
 
     learner = ENTRIES[method].load()
-    known = learner._get_param_names()
+    known = sorted(inspect.signature(learner).parameters)
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         option = option_of(name)
@@ -161,7 +161,7 @@ def make_learner(
                 f"--set names '{name}', which is not a parameter of {method.value}: "
                 f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
             )
-    types = {parameter.name: parameter.type for parameter in parameters_of(ENTRIES[method])}
+    types = {parameter.name: parameter.type for parameter in learner_parameters(ENTRIES[method])}
     given = {
         name: None if _means_none(value, types[name]) else value for name, value in given.items()
     }
@@ -218,7 +218,7 @@ def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[
     if asked not in ENTRIES:
         return
     name, equals, begun = incomplete.partition("=")
-    for parameter in parameters_of(ENTRIES[asked]):
+    for parameter in learner_parameters(ENTRIES[asked]):
         if equals and parameter.name == name.replace("-", "_"):
             words = re.findall(r'"([^"]+)"', parameter.type)
             for word in [*words, "true", "false"] if parameter.type == "bool" else words:

@@ -27,8 +27,8 @@ from cosmodag.data.diagnose.scale import (
     different_scales,
     out_of_range,
     outliers,
+    sizes_of,
     standardised,
-    summary_of,
 )
 from cosmodag.data.diagnose.series import changing_series
 from cosmodag.data.kinds.decision import FEW_VALUES, value_counts
@@ -112,7 +112,7 @@ def before_fit(
         return rare
     is_linear = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
     X, names = X[:, places], [names[v] for v in places]
-    deviations, spans, distances = summary_of(X)
+    deviations, spans, distances = sizes_of(X)
     is_constant = spans == 0
     varying = np.flatnonzero((spans >= SMALL) & (spans <= LARGE)).tolist()
     groups = equal_columns(X, np.flatnonzero(~is_constant).tolist())

@@ -56,7 +56,7 @@ class HiddenCauses:
     arcs_after: int  # number of arcs with hidden variables, including the arcs of these
 
 
-class _State(NamedTuple):
+class _HiddenGraph(NamedTuple):
     """A graph of observed and hidden variables, their expected moments, and its gain."""
 
     moments: Floats
@@ -65,7 +65,7 @@ class _State(NamedTuple):
     gain: float
 
 
-class _Given(NamedTuple):
+class _Scoring(NamedTuple):
     """Correlations of the observed columns, the numbers that scores need, and when to stop."""
 
     correlations: Floats
@@ -88,9 +88,9 @@ def find_hidden_causes(
     takes a few hundredths of a second; once it returns True, the best result so far is returned.
     """
     d = len(correlations)
-    given = _Given(correlations, rows, default_penalty(rows, d), should_stop)
+    given = _Scoring(correlations, rows, default_penalty(rows, d), should_stop)
     parents: Parents = [np.flatnonzero(column).tolist() for column in arcs.T]
-    best = _State(correlations, parents, order.tolist(), 0.0)
+    best = _HiddenGraph(correlations, parents, order.tolist(), 0.0)
     if not _promising_groups(_equations(given, best)):
         return None
     # The graph may have been learnt with another score, and superfluous arcs favour hidden causes:
@@ -116,18 +116,20 @@ def find_hidden_causes(
     )
 
 
-def _best_without_hidden_causes(given: _Given, order: list[int]) -> tuple[_State, float]:
+def _best_without_hidden_causes(given: _Scoring, order: list[int]) -> tuple[_HiddenGraph, float]:
     """Search for the best graph without hidden causes near an order; return it with its score."""
     correlations, rows, penalty, _ = given
     d = len(correlations)
     parents, order = _search_order(given, correlations.copy(), order, np.ones((d, d), np.bool_))
     base = float(Equations(correlations, parents, rows, penalty).scores.sum())
-    return _State(correlations, parents, order, 0.0), base
+    return _HiddenGraph(correlations, parents, order, 0.0), base
 
 
-def _with_best_hidden_cause(given: _Given, state: _State, base: float) -> _State | None:
+def _with_best_hidden_cause(
+    given: _Scoring, state: _HiddenGraph, base: float
+) -> _HiddenGraph | None:
     """Add the hidden cause of largest gain: one round for each group, more for the best ones."""
-    tried: list[tuple[_State, Iterator[_State]]] = []
+    tried: list[tuple[_HiddenGraph, Iterator[_HiddenGraph]]] = []
     equations = _equations(given, state)
     groups = extended(_promising_groups(equations), equations)
     # Different groups may have been extended to the same columns.
@@ -148,7 +150,7 @@ def _with_best_hidden_cause(given: _Given, state: _State, base: float) -> _State
     return max(grown, key=lambda one: one.gain, default=None)
 
 
-def _effects(state: _State, hidden: int, d: int) -> tuple[int, ...]:
+def _effects(state: _HiddenGraph, hidden: int, d: int) -> tuple[int, ...]:
     return tuple(child for child in range(d) if hidden in state.parents[child])
 
 
@@ -164,11 +166,13 @@ def _promising_groups(equations: Equations) -> list[Groups]:
     return [Groups(*(part[place] for part in groups)) for place in best.tolist()]
 
 
-def _equations(given: _Given, state: _State) -> Equations:
+def _equations(given: _Scoring, state: _HiddenGraph) -> Equations:
     return Equations(state.moments, state.parents, given.rows, given.penalty)
 
 
-def _structural_em(given: _Given, state: _State, seed: Groups, base: float) -> Iterator[_State]:
+def _structural_em(
+    given: _Scoring, state: _HiddenGraph, seed: Groups, base: float
+) -> Iterator[_HiddenGraph]:
     """Add a hidden cause of a group; yield the state after each round of structural EM that gains.
 
     A round searches the graph, and then alternates fits of its equations and expected moments.
@@ -188,7 +192,7 @@ def _structural_em(given: _Given, state: _State, seed: Groups, base: float) -> I
             moments = model.expected(correlations)
         arcs = sum(map(len, parents))
         gain = model.log_likelihood(correlations, rows) - penalty * arcs - base
-        reached = _State(moments, parents, order, gain)
+        reached = _HiddenGraph(moments, parents, order, gain)
         if any(len(_effects(reached, hidden, d)) < _FEWEST for hidden in range(d, size)):
             return
         if gain < best + _SETTLED:
@@ -197,7 +201,7 @@ def _structural_em(given: _Given, state: _State, seed: Groups, base: float) -> I
         yield reached
 
 
-def _start_with_cause(state: _State, seed: Groups, observed: int) -> Model:
+def _start_with_cause(state: _HiddenGraph, seed: Groups, observed: int) -> Model:
     """Replace the arcs among the members of a group by a new hidden cause.
 
     The other arcs are fitted by least squares.
@@ -217,7 +221,7 @@ def _start_with_cause(state: _State, seed: Groups, observed: int) -> Model:
 
 
 def _search_order(
-    given: _Given, moments: Floats, order: list[int], may_be: NDArray[np.bool_]
+    given: _Scoring, moments: Floats, order: list[int], may_be: NDArray[np.bool_]
 ) -> tuple[list[list[int]], list[int]]:
     """Search for the best graph near an order; return the parents of each variable and the order.
 

@@ -86,7 +86,8 @@ def few_rows(rows: int, columns: int) -> list[Finding]:
         )
     elif rows < _FEWEST:
         sentence = (
-            f"With {counted(rows, 'row')}, few arcs can be told from chance: collect more rows."
+            f"With {counted(rows, 'row')}, few arcs can be distinguished from chance: collect more "
+            "rows."
         )
     else:
         return []

@@ -45,7 +45,7 @@ _SAMPLE = 4096
 TIED = 1e-5
 
 
-def summary_of(X: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+def sizes_of(X: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
     """Compute standard deviation, range and largest robust distance of each column: (d,) each.
 
     The robust distance of a value is that from the median, in robust standard deviations.

@@ -137,11 +137,9 @@ def arrow_basis(
     nothing = np.zeros(len(tails), np.bool_)
     by_found = nothing if by_found is None else by_found
     by_time = nothing if by_time is None else by_time
-    shape = _directed(arcs, tails, heads, by_time)
     by_knowledge, by_interventions = by_knowledge | by_time, by_interventions | by_time
-    known = _directed(arcs, tails, heads, by_knowledge)
-    stated = _directed(arcs, tails, heads, by_knowledge | by_interventions)
-    found = _directed(arcs, tails, heads, by_knowledge | by_interventions | by_found)
+    fixed = [by_time, by_knowledge, by_knowledge | by_interventions]
+    shape, known, stated, found = _directed(arcs, tails, heads, [*fixed, fixed[-1] | by_found])
     bases = np.full(len(tails), otherwise, object)
     if losses is not None and curved is not None:
         bases[curved & (losses >= FIRM)] = CURVES
@@ -159,11 +157,15 @@ def arrow_basis(
 
 
 def _directed(
-    arcs: sparse.csr_array, tails: NDArray[Any], heads: NDArray[Any], fixed: Bools
-) -> Bools:
-    """(m,): whether the equivalence class, given the arcs that are fixed, directs each arc."""
-    known = mask_of(tails[fixed], heads[fixed], arcs.shape[0]) if fixed.any() else None
-    return contains_arcs(compelled(arcs, known), tails, heads)
+    arcs: sparse.csr_array, tails: NDArray[Any], heads: NDArray[Any], fixed: list[Bools]
+) -> list[Bools]:
+    """(m,) for each mask of fixed arcs: whether the class, given these, directs each arc."""
+    found: dict[bytes, Bools] = {}
+    for mask in fixed:
+        if mask.tobytes() not in found:  # often all masks are empty
+            known = mask_of(tails[mask], heads[mask], arcs.shape[0]) if mask.any() else None
+            found[mask.tobytes()] = contains_arcs(compelled(arcs, known), tails, heads)
+    return [found[mask.tobytes()] for mask in fixed]
 
 
 def contains_arcs(matrix: Any, tails: NDArray[Any], heads: NDArray[Any]) -> Bools:

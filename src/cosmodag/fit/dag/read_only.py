@@ -9,7 +9,7 @@ from scipy import sparse
 
 
 def read_only(value: Any) -> Any:
-    """Make arrays read-only: NumPy, sparse, or those in the fields of a dataclass.
+    """Make arrays read-only: NumPy, sparse, or those in a tuple, dict or dataclass.
 
     NumPy arrays are not copied, and the caller's own arrays stay writable.
 
@@ -32,6 +32,11 @@ def read_only(value: Any) -> Any:
         for name in ("data", "indices", "indptr"):
             setattr(matrix, name, read_only(getattr(matrix, name)))
         return matrix
+    if type(value) is tuple and any(isinstance(one, np.ndarray) for one in value):
+        return tuple(read_only(one) for one in value)
+    if type(value) is dict:
+        parts = {name: read_only(one) for name, one in value.items()}
+        return parts if any(parts[name] is not value[name] for name in parts) else value
     if is_dataclass(value) and not isinstance(value, type):
         held = {field.name: getattr(value, field.name) for field in fields(value)}
         frozen = {name: read_only(one) for name, one in held.items()}
@@ -42,3 +47,11 @@ def read_only(value: Any) -> Any:
             object.__setattr__(value, name, one)
         return value
     return value
+
+
+def read_only_edges(edges: sparse.coo_array) -> sparse.coo_array:
+    """Copy edges, without sorting them, and make the arrays of the copy read-only."""
+    copied = sparse.coo_array(edges, copy=True)
+    for array in (copied.data, copied.row, copied.col):
+        array.flags.writeable = False
+    return copied

@@ -2,6 +2,7 @@
 
 import json
 import os
+from inspect import signature
 from typing import Any
 
 from numpy.typing import NDArray
@@ -124,7 +125,7 @@ def _without_variant(facts: dict[str, Any]) -> dict[str, Any]:
     variant, joint = parameters.pop("variant"), parameters.pop("joint", False)
     name = facts["learner"] if variant == "original" else f"Stochastic{facts['learner']}"
     learner = learner_named("NoCurlU" if joint is True else name)
-    known = parameters if learner is None else learner._get_param_names()
+    known = parameters if learner is None else signature(learner).parameters
     kept = {key: value for key, value in parameters.items() if key in known}
     return {**facts, "learner": name if learner is None else learner.__name__, "parameters": kept}
 
@@ -133,7 +134,7 @@ def _with_trainings(facts: dict[str, Any]) -> dict[str, Any]:
     """Translate a file of the versions in which ``restarts`` counted trainings."""
     parameters = dict(facts["parameters"])
     learner = learner_named(facts["learner"])
-    known = () if learner is None else learner._get_param_names()
+    known = () if learner is None else signature(learner).parameters
     if "trainings" not in known or "trainings" in parameters or "restarts" not in parameters:
         return facts
     parameters["trainings"] = parameters.pop("restarts")

@@ -40,7 +40,7 @@ def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFra
             "cause": [names[u] for u in edges.row],
             "effect": [names[v] for v in edges.col],
             "weight": np.asarray(edges.data, np.float64),
-            "standardised": standardised(model),
+            "standardised": standardised_weights(model),
             "se": errors,
             "t": np.where(np.isfinite(t), t, np.nan),
             "basis": model.arrow_basis_,
@@ -75,7 +75,7 @@ def largest_first(standardised: Floats, weights: Floats) -> NDArray[np.intp]:
     return np.lexsort((-np.abs(weights), -sizes))
 
 
-def standardised(model: "FittedGraph") -> Floats:
+def standardised_weights(model: "FittedGraph") -> Floats:
     """Weights of the arcs of ``edges_`` for columns with a standard deviation of one.
 
     The weight times the deviation of the cause, divided by that of the effect. The strength of an

@@ -101,6 +101,10 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         """Whether the order depends on units; an order found under a noise model does not."""
         return self._order_from_units and noise is None
 
+    def decides(self, d: int) -> bool:
+        """Whether a fit to d variables makes a choice that resamples must not make again."""
+        return False
+
     def decided(self) -> dict[str, Any]:
         """Parameters that fix the choices of the fit, so that resamples do not choose again."""
         return {}

@@ -115,7 +115,7 @@ def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) 
         if not others:
             return BadColumn(name, labels[0], "number")
         wrong = next((label for label in others if _remedy(label)), others[0])
-        bad = described(name, wrong)
+        bad = bad_column(name, wrong)
         if len(others) < len(labels) or _remedy(wrong) or bad.kind == "date":
             return bad
     rows = sum(counts.values())
@@ -124,7 +124,7 @@ def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) 
     return None
 
 
-def described(name: str, example: object) -> BadColumn:
+def bad_column(name: str, example: object) -> BadColumn:
     """Make a bad column from its name and a value that is not a number."""
     example = str(example)
     return BadColumn(name, example, "date" if _DATE.fullmatch(example.strip()) else "text")

@@ -13,8 +13,8 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.refused import (
     BadColumn,
+    bad_column,
     columns_error,
-    described,
     fault_of_labels,
     is_absent,
     is_numeric,
@@ -153,7 +153,7 @@ def column_of_objects(values: NDArray[np.object_], name: str, is_declared: bool 
         return Encoded(np.array(numbers), NOT_EXAMINED)
     if is_declared or all(isinstance(value, str) for value in present):
         return encode(name, values.tolist(), is_declared=is_declared)
-    return described(name, wrong)
+    return bad_column(name, wrong)
 
 
 def column_of_series(column: Any, is_declared: bool = False) -> Column:
@@ -181,7 +181,7 @@ def column_of_series(column: Any, is_declared: bool = False) -> Column:
         values = np.empty(len(column), dtype=object)
         values[:] = column.to_list()
         return column_of_objects(values, name, is_declared)
-    return described(name, present[0])
+    return bad_column(name, present[0])
 
 
 def _declared_levels(column: Any) -> tuple[list[Any], bool]:

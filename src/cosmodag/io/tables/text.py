@@ -20,6 +20,7 @@ from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import default_names, header_names, is_number
 from cosmodag.io.columns.refused import has_decimal_commas, thousands_of
 from cosmodag.io.files.reading import UTF_8, not_utf_8, opened_bytes, opened_text, other_format
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,8 +216,7 @@ def _parse(
     # Correctly rounded floats: the option is needed before pandas 3.1, which warns about it.
     version = tuple(int(part) for part in pd.__version__.split(".")[:2])
     exact: dict[str, Any] = {} if version >= (3, 1) else {"float_precision": "round_trip"}
-    with opened_text(path, source, encoding) as handle, warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+    with opened_text(path, source, encoding) as handle, ignoring(pd.errors.DtypeWarning):
         if skip:
             next(records_of(handle))
         try:

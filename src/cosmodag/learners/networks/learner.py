@@ -65,6 +65,9 @@ class NetworkLearner(TrainedLearner):
         training data.
     inner_layers_ : array
         Weights (d, in, out) and biases (d, out) of further hidden layers, concatenated.
+    prepared_means_ : (d,) array
+        Typical values of the columns in prepared units, which :meth:`response` gives to other
+        parents.
     """
 
     hidden: tuple[int, ...] = (10,)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DivergenceError
-from cosmodag.fit.dag.preparation import deviations_of
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.learners.networks.equations import (
@@ -144,7 +143,7 @@ def _encoding_for(given: Prepared) -> Encoding:
     """Choose the encoding of a table for training by likelihood."""
     if _has_own_likelihoods(given):
         return MixedEncoding(Embedding.of(given.in_own_units, given.kinds, columns=1))
-    return NumberEncoding(_prepared_deviations(given))
+    return NumberEncoding(given.deviations)
 
 
 def encoding_of(equations: NetworkEquations, given: Prepared, in_units: bool) -> Encoding:
@@ -153,7 +152,7 @@ def encoding_of(equations: NetworkEquations, given: Prepared, in_units: bool) ->
         return MixedEncoding(equations.embedding)
     if in_units:
         return NumberEncoding(np.ones(given.data.shape[1]))
-    return NumberEncoding(_prepared_deviations(given))
+    return NumberEncoding(given.deviations)
 
 
 def _typical_values(embedding: Embedding, X: Floats) -> Floats:
@@ -164,13 +163,6 @@ def _typical_values(embedding: Embedding, X: Floats) -> Floats:
             counts = np.bincount(embedding.levels_of(X[:, v], v))
             found[v] = embedding.value_of(np.array([counts.argmax()]), v)[0]
     return found
-
-
-def _prepared_deviations(given: Prepared) -> Floats:
-    """(d,): standard deviations of the columns in prepared units; 1 for constant columns."""
-    # Computed in the table's own units, so that a factor of two in a column changes no rounding.
-    deviations = deviations_of(given.X, given.known.counted)
-    return np.where(deviations > 0, deviations, given.preparation.unit) / given.preparation.unit
 
 
 class _Choice(NamedTuple):

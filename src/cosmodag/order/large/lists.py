@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cosmodag.order.large.scan import scan
 from cosmodag.order.local import Stopped
-from cosmodag.order.problem import FIRST_ROOM, Problem
+from cosmodag.order.problem import FIRST_ROOM, OrderProblem
 
 # Columns listed at each step of a path on each side, before and after the variable.
 TOP = 16
@@ -34,7 +34,7 @@ class Lists:
 
     Parameters
     ----------
-    problem : Problem
+    problem : OrderProblem
         The problem with all columns.
     run : function
         Like ``map``.
@@ -43,7 +43,7 @@ class Lists:
     """
 
     def __init__(
-        self, problem: Problem, run: Callable[..., list[Any]], should_stop: Callable[[], bool]
+        self, problem: OrderProblem, run: Callable[..., list[Any]], should_stop: Callable[[], bool]
     ) -> None:
         self.problem = problem
         self.run = run
@@ -51,7 +51,7 @@ class Lists:
         d = problem.variables
         self.listed = sparse.csr_array((d, d), dtype=np.bool_)
 
-    def extended(self, order: NDArray[np.int64]) -> Problem:
+    def extended(self, order: NDArray[np.int64]) -> OrderProblem:
         """Add the candidates on an order; return the problem restricted to the lists."""
         d = self.problem.variables
         key = np.empty(d)

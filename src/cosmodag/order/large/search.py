@@ -13,8 +13,8 @@ from cosmodag.order.large.scan import explain_some
 from cosmodag.order.local import LocalSearch, Mapper, Stopped
 from cosmodag.order.moments import Moments
 from cosmodag.order.order_search import Found, common_precision
-from cosmodag.order.parents import check_order, choose_parents, with_required
-from cosmodag.order.problem import FIRST_ROOM, Problem, problem_of, work_space
+from cosmodag.order.parents import Choose, check_order, choose_parents, with_required
+from cosmodag.order.problem import FIRST_ROOM, OrderProblem, problem_of, work_space
 from cosmodag.order.restarts import Climb
 from cosmodag.order.scores import score_for
 from cosmodag.solve.machine.threads import available_threads, mapper
@@ -40,6 +40,7 @@ def search_large(
     should_stop: Stop | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     threads: int | None = None,
+    choose: Choose | None = None,
 ) -> Found:
     """Find the order, and the graph on it, with the best score near a start; see `search`.
 
@@ -57,8 +58,8 @@ def search_large(
         As for `search`.
     restarts : int
         Maximum number of restarts, which use the final lists.
-    threads : int, optional
-        Number of threads, which does not affect the result.
+    threads, choose
+        As for `search`.
 
     Examples
     --------
@@ -72,14 +73,15 @@ def search_large(
     criterion = score_for(moments, score)
     first = check_order(start, moments.variables, before, required)
     before = with_required(before, required)
-    choose = partial(
-        choose_parents,
-        moments,
-        penalty=penalty,
-        support=support,
-        required=required,
-        threads=threads,
-    )
+    if choose is None:
+        choose = partial(
+            choose_parents,
+            moments,
+            penalty=penalty,
+            support=support,
+            required=required,
+            threads=threads,
+        )
     start_graph = choose(first)
     count = available_threads(threads)
     with mapper(count) as run:
@@ -120,7 +122,7 @@ class _Rounds:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: OrderProblem,
         order: NDArray[np.int64],
         random: np.random.Generator,
         run: Mapper,
@@ -200,7 +202,8 @@ class _Rounds:
 
     def assume_equal_variances(self, moments: Moments) -> None:
         """Continue with a common noise variance, the median residual variance."""
-        self.lists.problem.settings[PRECISION] = common_precision(moments, self.residuals)
+        precision = common_precision(moments, self.residuals)
+        self.lists.problem = self.lists.problem.with_setting(PRECISION, precision)
 
 
 def _record_hashes(local: LocalSearch) -> list[int]:

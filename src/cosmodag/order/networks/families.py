@@ -196,7 +196,7 @@ class _ChangingFamily:
             self.family = without
 
 
-def arcs_of(families: list[Family]) -> Arcs:
+def input_arcs(families: list[Family]) -> Arcs:
     """(d, d): the arcs from the inputs of all families."""
     arcs = np.zeros((len(families), len(families)), dtype=bool)
     for v, family in enumerate(families):

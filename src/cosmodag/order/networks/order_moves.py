@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.networks.families import Families, Family, SearchEffort, arcs_of
+from cosmodag.order.networks.families import Families, Family, SearchEffort, input_arcs
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
@@ -64,7 +64,7 @@ class _Move(NamedTuple):
     gain: float
 
 
-class _State(NamedTuple):
+class _GrownOrder(NamedTuple):
     order: list[int]
     families: list[Family]
     cost: float
@@ -110,7 +110,7 @@ def search_by_evidence(
         search.climb()
         return FoundOrder(
             order=np.array(search.state.order, dtype=np.intp),
-            adjacency=arcs_of(search.state.families),
+            adjacency=input_arcs(search.state.families),
             cost=search.state.cost,
             start_costs=costs,
             moves=search.moves,
@@ -122,7 +122,7 @@ def search_by_evidence(
 class _Search:
     """State of the search: the best order so far, and estimated gains of moves from it."""
 
-    state: _State
+    state: _GrownOrder
 
     def __init__(self, problem: NetworkProblem, effort: SearchEffort, pool: Workers) -> None:
         self.problem, self.effort, self.pool = problem, effort, pool
@@ -131,7 +131,7 @@ class _Search:
         self.gains = np.zeros((problem.d, problem.d))
         self.moves = self.trials = 0
 
-    def start(self, order: NDArray[np.intp], adjacency: Arcs) -> _State:
+    def start(self, order: NDArray[np.intp], adjacency: Arcs) -> _GrownOrder:
         """Choose the inputs of all children within an order, starting from a graph."""
         places = np.argsort(order)
         families = self.families.of(adjacency)
@@ -139,7 +139,7 @@ class _Search:
             self.families.grown(v, family, self._allowed(places, v))
             for v, family in enumerate(families)
         ]
-        return _State(order.tolist(), grown, self.families.total(grown))
+        return _GrownOrder(order.tolist(), grown, self.families.total(grown))
 
     def climb(self) -> None:
         """Make moves that raise the evidence, until the most promising ones have failed."""
@@ -209,7 +209,7 @@ class _Search:
                 moves.append(_Move(promise, v, place, gain))
         return moves
 
-    def _state_after(self, move: _Move) -> _State:
+    def _state_after(self, move: _Move) -> _GrownOrder:
         """Move a variable; choose the inputs of its family and of the affected ones again.
 
         The cost is infinite if losses end the trial early.
@@ -229,4 +229,4 @@ class _Search:
             if lost > _MOST_LOST * move.gain:
                 return self.state._replace(cost=np.inf)
             families[v] = grown
-        return _State(order, families, self.families.total(families))
+        return _GrownOrder(order, families, self.families.total(families))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.networks.families import Families, Family, SearchEffort, arcs_of
+from cosmodag.order.networks.families import Families, Family, SearchEffort, input_arcs
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.workers import Workers
 
@@ -66,4 +66,4 @@ def regrow(
             families = [one or old for one, old in zip(pool.run(tasks), before, strict=True)]
         for v, family in enumerate(families):
             gains[family.inputs, v] = on_rows.losses(v, family)
-        return RegrownGraph(arcs_of(families), gains, finished=not pool.was_stopped)
+        return RegrownGraph(input_arcs(families), gains, finished=not pool.was_stopped)

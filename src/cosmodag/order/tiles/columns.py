@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.order.moments import Moments, standardised
+from cosmodag.order.moments import Moments, standardised_table
 from cosmodag.solve.machine.threads import available_threads, mapper
 
 # Columns standardised at a time: few enough for the cache, enough to outweigh the cost of a call.
@@ -47,7 +47,7 @@ class Columns(Moments):
 
         def standardise(first: int) -> None:
             part = slice(first, first + _TOGETHER)
-            columns, _, means[0, part], scales[0, part] = standardised(
+            columns, _, means[0, part], scales[0, part] = standardised_table(
                 np.ascontiguousarray(table[:, part], np.float64), None
             )
             standard[part] = columns.T

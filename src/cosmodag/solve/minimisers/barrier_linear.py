@@ -9,8 +9,7 @@ import numpy as np
 from cosmodag.compiled import compiled
 from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.model.mechanism import Linear
-from cosmodag.model.objective import Barrier
-from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
+from cosmodag.model.objective import Barrier, half_squared_error
 from cosmodag.model.structure import Free, Parameters
 from cosmodag.solve.minimisers.each_lane import (
     Arcs,
@@ -18,9 +17,9 @@ from cosmodag.solve.minimisers.each_lane import (
     EachLane,
     Float64,
     LaneResult,
-    arcs_of,
     covariances_of,
-    half_squared_error,
+    half_squared_error_of_moments,
+    lane_arcs,
 )
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import SMALL_RADIUS, Inside, Recipe
@@ -94,7 +93,7 @@ def invert_m_matrix(weights: Any, s: float, inverse: Any) -> bool:
 
 
 _RECIPES = [
-    Recipe(structure, Linear(), Barrier(half_squared_error_of_rows), guard=guard)
+    Recipe(structure, Linear(), Barrier(half_squared_error), guard=guard)
     for structure in (Free(), Free(from_zero=False))
     for guard in (None, Inside())
 ]
@@ -148,7 +147,7 @@ class LinearDescent(EachLane):
         stage = StageSettings(*(settings[name] for name in StageSettings._fields))
         covariances = covariances_of(batch, lane)
         price = stage.score_weight * settings["lambda1"]
-        arcs = arcs_of(batch, lane, 1 - np.eye(batch.variables), price)
+        arcs = lane_arcs(batch, lane, 1 - np.eye(batch.variables), price)
         weights = start["arcs"] * arcs.gain
         mean, square, move = np.zeros((3, *weights.shape))
         limit, done = int(settings["rounds"]), 0
@@ -183,7 +182,7 @@ class LinearDescent(EachLane):
 def _objective(
     covariances: Covariances, arcs: Arcs, weights: Float64, stage: StageSettings
 ) -> float:
-    score = stage.score_weight * half_squared_error(covariances, weights)[0]
+    score = stage.score_weight * half_squared_error_of_moments(covariances, weights)[0]
     barrier = log_determinant_value_and_gradient(weights, stage.radius)[0]
     return float(score + np.sum(arcs.price * np.abs(weights)) + barrier)
 

@@ -23,7 +23,7 @@ from cosmodag.solve.kernels.cpu import is_plain_network
 from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
 from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
-from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult, arcs_of
+from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult, lane_arcs
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Constant, Inside, Recipe
 from cosmodag.solve.training.adam import fresh_state
@@ -47,7 +47,7 @@ class _StageSettings(NamedTuple):
     beta2: float
 
 
-class _Given(NamedTuple):
+class _Inputs(NamedTuple):
     """Input arrays of one problem, float32."""
 
     data: Float32
@@ -108,13 +108,13 @@ class NetworkDescent(EachLane):
         return LaneResult(lane_of(state.parameters, 0), value, done, inside, not inside)
 
 
-def _given(batch: Batch, lane: int, lambda1: float) -> _Given:
+def _given(batch: Batch, lane: int, lambda1: float) -> _Inputs:
     d = batch.variables
     counted = batch.of_lane("counted", lane, np.empty((0, d)))
     counted = np.broadcast_to(counted, (len(counted), d))
-    arcs = arcs_of(batch, lane, 1 - np.eye(d), lambda1)
+    arcs = lane_arcs(batch, lane, 1 - np.eye(d), lambda1)
     arrays = (batch.of_lane("data", lane), counted, *arcs)
-    return _Given(*(np.ascontiguousarray(array, np.float32) for array in arrays))
+    return _Inputs(*(np.ascontiguousarray(array, np.float32) for array in arrays))
 
 
 @inlined

@@ -98,7 +98,7 @@ class Arcs(NamedTuple):
     price: Float64  # factor of |W| in the objective
 
 
-def arcs_of(batch: Batch, lane: int, gain: Float64, price: float) -> Arcs:
+def lane_arcs(batch: Batch, lane: int, gain: Float64, price: float) -> Arcs:
     """Restrict the gain to the support of a problem, and set the price of required arcs to zero."""
     support = np.asarray(batch.of_lane("support", lane, 1.0), np.float64)
     required = np.asarray(batch.of_lane("required", lane, 0.0), np.float64)
@@ -138,13 +138,15 @@ def covariances_of(batch: Batch, lane: int) -> Covariances:
     return Covariances(matrices, members, bounds, own)
 
 
-def half_squared_error(covariances: Covariances, weights: Float64) -> tuple[float, Float64]:
+def half_squared_error_of_moments(
+    covariances: Covariances, weights: Float64
+) -> tuple[float, Float64]:
     """ℓ(W) = ½ Σ_v (e_v − w_v)ᵀ C_v (e_v − w_v), and ∇ℓ, whose column v is −C_v (e_v − w_v).
 
     With one covariance this is ‖X − XW‖_F² / 2n = ½ tr (I − W)ᵀ C (I − W).
 
     >>> one = Covariances(np.eye(2)[None], np.arange(2), np.array([0, 2]), np.eye(2))
-    >>> half_squared_error(one, np.zeros((2, 2)))[0]
+    >>> half_squared_error_of_moments(one, np.zeros((2, 2)))[0]
     1.0
     """
     rest = np.eye(len(weights)) - weights

@@ -8,8 +8,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from cosmodag.graph.constraint import Constraint, ValueAndGradient
 from cosmodag.model.mechanism import Linear
-from cosmodag.model.objective import Penalised
-from cosmodag.model.objective import half_squared_error as half_squared_error_of_rows
+from cosmodag.model.objective import Penalised, half_squared_error
 from cosmodag.model.structure import Free, Parameters, Potential
 from cosmodag.solve.minimisers.each_lane import (
     Arcs,
@@ -17,9 +16,9 @@ from cosmodag.solve.minimisers.each_lane import (
     EachLane,
     Float64,
     LaneResult,
-    arcs_of,
     covariances_of,
-    half_squared_error,
+    half_squared_error_of_moments,
+    lane_arcs,
 )
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Constant, Recipe
@@ -50,7 +49,7 @@ class QuasiNewton(EachLane):
         return (
             recipe.structure in _STRUCTURES
             and recipe.mechanism == Linear()
-            and recipe.objective == Penalised(half_squared_error_of_rows, constraint)
+            and recipe.objective == Penalised(half_squared_error, constraint)
             and recipe.schedule == Constant()
             and recipe.guard is None
         )
@@ -66,7 +65,7 @@ class QuasiNewton(EachLane):
             lower, order = np.tril(first, -1), start["order"]
             first, gain = lower - lower.T, np.maximum(order - order[:, None], 0)
         settings = batch.settings_of(lane)
-        arcs = arcs_of(batch, lane, gain, settings["lambda1"])
+        arcs = lane_arcs(batch, lane, gain, settings["lambda1"])
         smooth = smooth_part(covariances_of(batch, lane), objective.constraint, settings)
         options: dict[str, float] = {"maxiter": int(settings["rounds"]), "maxfun": 10**9}
         if self.tolerance is not None:
@@ -85,12 +84,12 @@ def smooth_part(
 ) -> ValueAndGradient:
     """Return the objective without λ₁‖W‖₁, ℓ(W) + α h(W) + ½ρ h(W)², as value and gradient."""
     if constraint is None:
-        return lambda weights: half_squared_error(covariances, weights)
+        return lambda weights: half_squared_error_of_moments(covariances, weights)
     acyclicity = constraint.evaluator()
     multiplier, penalty = settings["multiplier"], settings["penalty"]
 
     def value_and_gradient(weights: Float64) -> tuple[float, Float64]:
-        value, gradient = half_squared_error(covariances, weights)
+        value, gradient = half_squared_error_of_moments(covariances, weights)
         h, slope = acyclicity(weights)
         value += multiplier * h + 0.5 * penalty * h * h
         return value, gradient + (multiplier + penalty * h) * slope

@@ -9,13 +9,13 @@ import json
 import math
 import re
 import reprlib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 from xml.sax.saxutils import escape
 
 from cosmodag.errors import DataError
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, networkx_of, number
+from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -145,8 +145,7 @@ def _parse_or_refuse(format: str, source: str, parse: Callable[[], Any]) -> Any:
     import networkx as nx
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about parts of a format other than nodes and arcs
+        with ignoring(Warning):  # about parts of a format other than nodes and arcs
             return parse()
     except (DataError, MemoryError):
         raise
