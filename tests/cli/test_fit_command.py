@@ -181,6 +181,7 @@ def test_bad_tables_end_with_2_and_write_nothing(tmp_path, capsys, content, word
         (["trial.csv", "--refine", "none", "--method", "empty-graph"], "--refine is not an option"),
         (["trial.csv", "--refine", "none", "--auto"], "--auto chooses refine itself"),
         (["trial.csv", "--refine", "none", "--set", "refine=none"], "refine is given twice"),
+        (["trial.csv", "--method", "cosmo", "--auto"], "--auto chooses the learner itself"),
         (["trial.csv", "--threshold", ".2", "--set", "threshold=.1"], "threshold is given twice"),
         (["trial.csv", "--seed", "1", "--set", "random_state=3"], "random_state is given twice"),
         (["trial.csv", "-o", "trial.csv"], "trial.csv"),

@@ -31,7 +31,7 @@ def fit(
     table: common.TableArgument,
     *,
     output: common.OutputOption = Path("cosmodag-out"),
-    method: common.MethodOption = _COSMO,
+    method: fitting.LearnerOption = None,
     auto: fitting.AutoOption = False,
     reading: ReadingOptions,
     missing: common.MissingOption = "error",
@@ -93,7 +93,9 @@ def fit(
         **learner.parameters(),
     }
     settings = read_settings(setting or [])
-    model = make_learner(method, {} if auto else options, {} if auto else settings)
+    if auto and method is not None:
+        raise DataError("--auto chooses the learner itself: leave --method out.")
+    model = make_learner(method or _COSMO, {} if auto else options, {} if auto else settings)
     if quiet:
         model.set_params(verbose=False)
     if auto and lags:

@@ -6,8 +6,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cosmodag.cli.options.common import Format, SeedOption
-from cosmodag.cli.options.learners import complete_setting
+from cosmodag.cli.options.learners import Method, complete_setting
 
+LearnerOption = Annotated[
+    Method | None,
+    typer.Option(
+        "--method", help="Learner; 'cosmodag methods' describes them.", show_default="cosmo"
+    ),
+]
 AutoOption = Annotated[
     bool,
     typer.Option(
