@@ -196,6 +196,15 @@ def test_a_noise_is_refused_where_equations_cannot_be_refined(example):
         learner(noise="gaussian").fit(np.eye(5))
 
 
+def test_an_arc_of_a_new_mechanism_has_as_many_parameters_as_weights(example):
+    module = example("quadratic")
+    model = module.QuadraticCosmo(epochs=20, random_state=0)
+    X = module.sample(100, np.random.default_rng(0))
+    dag = model.fit(X).fitted_
+    assert dag.edges.nnz
+    assert dag.equations.arc_parameters(dag.edges).sum() == 2 * dag.edges.nnz
+
+
 def test_names_that_examples_import_are_public():
     page = (ROOT / "docs" / "surface.md").read_text("utf-8")
     for script in EXAMPLES.glob("*.py"):

@@ -104,7 +104,7 @@ def extended_bic(
     Drton 2010); :math:`\gamma = 0` is the BIC, and larger values prefer sparser graphs. A line has
     one parameter, a curve one for each of its polynomials, and an effect on or of a category one
     for each level but the first. The number of parameters of an arc of a network is the number of
-    units in the first hidden layer.
+    units in the first hidden layer, and that of another mechanism its number of weights per arc.
 
     Parameters
     ----------
@@ -132,8 +132,7 @@ def extended_bic(
     known = _known(model, entries, len(likelihoods))
     if (weights := known.counted) is None:
         weights = np.ones((len(likelihoods), model.n_features_in_))
-    units = getattr(model, "hidden", (1,))[0]
-    parameters = units * model.fitted_.equations.arc_parameters(model.edges_)
+    parameters = model.fitted_.equations.arc_parameters(model.edges_)
     prices = np.log(weights.sum(axis=0)) + 4 * gamma * math.log(model.n_features_in_)
     varying = ~model.preparation_.constant
     return float(-2 * np.sum(likelihoods * weights[:, varying]) + prices @ parameters)

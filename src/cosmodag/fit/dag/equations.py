@@ -1,5 +1,6 @@
 """Fitted equations: predictions of variables from their parents in a graph."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -142,6 +143,11 @@ class FunctionEquations(FittedEquations):
     def predict(self, data: NDArray[Any], adjacency: Any) -> NDArray[Any]:
         """Predict every variable from its parents."""
         return np.array(self.functions.predict(data, adjacency != 0) + self.constants)
+
+    def arc_parameters(self, edges: sparse.coo_array) -> NDArray[np.int64]:
+        """(d,): number of weights of the arcs into each variable."""
+        weights: int = math.prod(self.functions.weights.shape[2:])
+        return weights * super().arc_parameters(edges)
 
     def settled(self, unexplained: NDArray[np.float64]) -> "FunctionEquations":
         """Return equations whose constants absorb the mean residuals."""

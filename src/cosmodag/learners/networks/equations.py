@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.dag.by_kind import EquationsByKind
@@ -111,6 +112,10 @@ class NetworkEquations(FittedEquations):
         functions, activation = self.functions(slice(v, v + 1)), ACTIVATIONS[self.activation][1]
         column: NDArray[Any] = forward(data[:, parents], weights, functions, activation)[:, 0]
         return column
+
+    def arc_parameters(self, edges: sparse.coo_array) -> NDArray[np.int64]:
+        """(d,): number of units in the first hidden layer, for each arc into a variable."""
+        return self.hidden[0] * super().arc_parameters(edges)
 
     def settled(self, unexplained: Floats) -> "NetworkEquations":
         """Set the output biases so that residuals have mean zero."""
