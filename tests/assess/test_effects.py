@@ -148,8 +148,9 @@ def test_what_cannot_be_answered_is_refused(model):
     for values in ([1, 1], [1], [0, np.nan]):
         with pytest.raises(DataError, match="values"):
             model.effect("rain", "price", values=values)
-    with pytest.raises(DataError, match="level"):
-        model.effect("rain", "price", level=95)
+    for level in (95, "high"):
+        with pytest.raises(DataError, match="level"):
+            model.effect("rain", "price", level=level)
     with pytest.raises(DataError, match="kind"):
         model.adjustment_set("rain", "price", "best")
     with pytest.raises(DataError, match="bootstrap"):

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from cosmodag import Knowledge, OrderSearch, VarianceSort
-from cosmodag.assess import validate_graph
+from cosmodag import BlockSearch, Knowledge, OrderSearch, VarianceSort
+from cosmodag.assess import validate_graph, validation
 from cosmodag.assess.independences import (
     holm,
     implied,
@@ -19,6 +19,7 @@ from cosmodag.assess.independences import (
     residual_products,
     run_tests,
 )
+from cosmodag.assess.inputs import fit_quietly
 from cosmodag.assess.validation import narrowed, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError
@@ -236,6 +237,21 @@ def test_knowledge_is_narrowed_to_the_columns_that_are_left():
     assert found["exogenous"] == ["a"]
     assert found["search_space"] == []
     assert narrowed(None, ["a"], ["a"]) is None
+
+
+def test_subsets_of_columns_are_fitted_with_the_decisions_of_the_fit(monkeypatch):
+    seen = []
+
+    def recorded(learner, *given):
+        seen.append((learner.noise, learner.curves))
+        return fit_quietly(learner, *given)
+
+    monkeypatch.setattr(validation, "fit_quietly", recorded)
+    X = draw(10)[1]
+    model = BlockSearch(random_state=0).fit(X)
+    model.validate(X, subsets=2, shuffles=0)
+    assert (model.noise, model.curves) == ("auto", "auto")
+    assert seen == [(model.noise_, False)] * 2
 
 
 def test_rows_in_which_a_variable_was_set_do_not_count_for_it():

@@ -1,6 +1,7 @@
 """The content of the page other than arcs: first card, effects, hidden causes, verdict, groups."""
 
 import json
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from cosmodag.errors import DataError
 from cosmodag.report import Evidence
 from cosmodag.report.answers import Answers
 from cosmodag.report.facts import groups_of, page_data
-from cosmodag.report.sentences import story_of
+from cosmodag.report.sentences import _noise_scores, story_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 
@@ -214,3 +215,12 @@ def test_pictures_are_named_after_the_data(model, table, file):
 def test_many_variables_have_no_listed_effects():
     model = model_of(random_dag(61, 80))
     assert Answers.of(model).effects is None
+
+
+def test_the_scores_of_the_noise_decision_are_reported(model):
+    model = copy(model)
+    model.noise_scores_ = {"arcs_refuted": 0.0, "arcs_bent": 0.25}
+    assert _noise_scores(model) == (
+        "Share of arcs that contradict independent noise: 0%. Share of arcs that a curve explains "
+        "far better than a line: 25%."
+    )

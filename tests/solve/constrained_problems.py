@@ -35,7 +35,7 @@ FIRST_ARC = Constraint(lambda squares: squares[0, 1], lambda: lambda w: (float(w
 
 
 def free_recipe(
-    objective: Any = None, masked: bool = True, guard: Any = None, batch_size: int | None = 64
+    objective: Any = None, masked: bool = True, guard: Any = None, batch_size: int | None = None
 ) -> Recipe:
     """Make a recipe for free linear weights that start at zero."""
     objective = objective or Penalised(mean_squared_error)

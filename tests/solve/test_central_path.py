@@ -34,7 +34,7 @@ from cosmodag.solve.recipe import Domain
 from cosmodag.solve.training.adam import adam_step, fresh_state
 from cosmodag.solve.watch import Watch
 
-DAGMA = free_recipe(Barrier(half_squared_error), batch_size=None)
+DAGMA = free_recipe(Barrier(half_squared_error))
 
 STAGES = (Stage(1.0, 1.0, 300), Stage(0.1, 0.9, 300), Stage(0.01, 0.8, 600))
 

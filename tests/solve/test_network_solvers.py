@@ -1,5 +1,7 @@
 """Sub-problems of NOTEARS and DAGMA for networks: objectives, the compiled descent, refusals."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -197,6 +199,7 @@ def test_the_full_batch_takes_any_loss_and_mechanism():
     batch = batch_of(recipe, table, {**FOR_NOTEARS, "lambda1": 0.01, "rounds": 300.0})
     assert FullBatch().implements(recipe)
     assert not FullBatch().implements(recipe_of(DAGMA, Inside()))
+    assert not FullBatch().implements(replace(recipe, batch_size=64))
     found = minimise(FullBatch(), batch, Progress(batch).parameters)
     with jax.enable_x64(True):
         lane = jax.tree.map(lambda stacked: stacked[0], found.parameters)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -182,6 +183,7 @@ class Other(Free):
         (Recipe(Priority(), Linear(), NOTEARS.objective), False),
         (Recipe(Free(), MLP(), NOTEARS.objective), False),
         (free_recipe(Barrier(half_squared_error)), False),
+        (replace(NOTEARS, batch_size=64), False),
     ],
 )
 def test_it_takes_exactly_what_it_implements_and_training_takes_the_rest(recipe, expected):

@@ -23,7 +23,7 @@ from cosmodag.assess.inputs import place_of, rows_to_test
 from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
-from cosmodag.fit.checks import check_choice, check_count, refuse_lags
+from cosmodag.fit.checks import check_choice, check_count, check_level, refuse_lags
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
@@ -182,8 +182,7 @@ def _validation(
             f"A graph of {len(names):,} variables implies too many independences to test: choose "
             f"at most {_MAX_VARIABLES:,} columns."
         )
-    if not 0 < level < 1:
-        raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
+    check_level(level)
     pairs = _pair_tests(arcs, order, names, check)
     p = pairs["p"].to_numpy()
     count = shuffles if len(p) else 0

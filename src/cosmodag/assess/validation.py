@@ -89,13 +89,12 @@ def _fitted(
     model: FittedGraph, given: Prepared, values: NDArray[np.float64], kept: NDArray[np.intp]
 ) -> FittedGraph | None:
     """Fit some of the columns as the model was fitted; None if that is not possible."""
-    dag, names = model.fitted_, given.names
+    names = given.names
     learner: Any = clone(model)
-    learner.set_params(knowledge=narrowed(dag.knowledge, names, [names[v] for v in kept]))
-    kinds = [given.kinds[v] for v in kept] if given.kinds else None
-    for name, value in (("noise", dag.noise), ("verbose", False), ("kinds", kinds)):
-        if value is not None and hasattr(learner, name):
-            learner.set_params(**{name: value})
+    known = narrowed(model.fitted_.knowledge, names, [names[v] for v in kept])
+    learner.set_params(knowledge=known, verbose=False, **model.decided())
+    if given.kinds:
+        learner.set_params(kinds=[given.kinds[v] for v in kept])
     targets = None if given.known.targets is None else given.known.targets[:, kept]
     try:
         return fit_quietly(learner, values[:, kept], [names[v] for v in kept], targets)

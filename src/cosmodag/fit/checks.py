@@ -38,6 +38,12 @@ def check_count(name: str, value: Any, *, low: int = 1, also: Collection[str | N
         raise DataError(f"{name} is {value!r}: {must}.")
 
 
+def check_level(level: Any) -> None:
+    """Refuse the level of an interval unless it is a probability between 0 and 1."""
+    if not isinstance(level, numbers.Real) or not 0 < level < 1:
+        raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
+
+
 def refuse_lags(learner: Any, what: str, instead: str) -> None:
     """Refuse a method that is not defined for time series, and name the alternative."""
     if getattr(learner, "lags", 0):

@@ -263,6 +263,10 @@ def _noise_scores(model: "StructureLearner") -> str | None:
     if "arcs_refuted" in scores:
         share = scores["arcs_refuted"]
         found.append(f"Share of arcs that contradict independent noise: {share:.0%}.")
+    if "arcs_bent" in scores:
+        found.append(
+            f"Share of arcs that a curve explains far better than a line: {scores['arcs_bent']:.0%}."
+        )
     return " ".join(found) or None
 
 

@@ -31,7 +31,7 @@ from cosmodag.assess.inputs import (
     training_table,
 )
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import refuse_lags
+from cosmodag.fit.checks import check_level, refuse_lags
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
@@ -111,8 +111,7 @@ class Effects:
         """Compute one effect; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effect`."""
         names = self.dag.names
         x, y = places_of_pair(names, cause, effect)
-        if not 0 < level < 1:
-            raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
+        check_level(level)
         refuse_categories(self.dag, x, y, values)
         start, end = compared_values(self.dag, x, values)
         found = possible_effects(self.dag, self.view, self.covariance, x, y, direct, (start, end))

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from cosmodag.data.kinds import matched
 from cosmodag.data.time.lags import as_times
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_count
+from cosmodag.fit.checks import check_count, check_level
 from cosmodag.fit.time.paths import (
     drawn_path,
     expected_rows,
@@ -170,8 +170,7 @@ class TimeSeriesView(Questions):
         import pandas as pd
 
         names, found = self.window_.names, self._responses(self._dag, horizon, cumulative)
-        if not 0 < level < 1:
-            raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
+        check_level(level)
         resampled = self._resamples(bootstrap, X, None)
         if resampled is not None:
             draws = [self._responses(one, horizon, cumulative) for one in resampled.dags]

@@ -164,10 +164,14 @@ class FullBatch(EachLane):
     working_copies: ClassVar[int] = 30
 
     def implements(self, recipe: Recipe) -> bool:
-        """Whether a recipe has free weights and a one-norm of W; mechanism and loss may be any."""
+        """Whether a recipe has free weights, a one-norm of W, and all rows in each step.
+
+        Mechanism and loss may be any.
+        """
         return (
             recipe.structure in _STRUCTURES
             and _has_one_norm(recipe.objective)
+            and recipe.batch_size is None
             and recipe.schedule == Constant()
             and recipe.guard is None
         )

@@ -44,12 +44,13 @@ class QuasiNewton(EachLane):
     leaves_python: ClassVar[bool] = True
 
     def implements(self, recipe: Recipe) -> bool:
-        """Whether a recipe is the penalised half squared error of linear relations."""
+        """Whether a recipe is the penalised half squared error of linear relations, on all rows."""
         constraint = getattr(recipe.objective, "constraint", None)
         return (
             recipe.structure in _STRUCTURES
             and recipe.mechanism == Linear()
             and recipe.objective == Penalised(half_squared_error, constraint)
+            and recipe.batch_size is None
             and recipe.schedule == Constant()
             and recipe.guard is None
         )
