@@ -282,3 +282,17 @@ def test_curves_and_categories_are_fitted_again_to_the_arcs_that_are_left():
     np.testing.assert_allclose(found.predict(table)["b"], groups, atol=1e-4)
     np.testing.assert_allclose(found.predict(table)["a"], a.mean(), atol=1e-5)
     assert model.score(table) > found.score(table)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_threshold_takes_the_interventions_of_a_time_series():
+    random = np.random.default_rng(0)
+    table = FRAME[["a", "b", "c"]].copy()
+    table["b"] += np.roll(table["a"], 1)
+    was_set = [["b"] if row % 4 == 0 else [] for row in range(len(table))]
+    table.loc[::4, "b"] = 5 * random.normal(size=len(table.loc[::4]))
+    model = OrderSearch(lags=1, random_state=0).fit(table, interventions=was_set)
+    for known in ({}, {"interventions": was_set}):
+        found = selection.at_threshold(model, table, 0.0, **known)
+        np.testing.assert_allclose(found.adjacency_, model.adjacency_, atol=1e-4)
+        np.testing.assert_allclose(found.noise_variances_, model.noise_variances_, rtol=1e-3)

@@ -18,6 +18,7 @@ from cosmodag.fit.missing import complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.settle import chosen_arcs, count_arcs
+from cosmodag.fit.time.unroll import as_windows
 from cosmodag.graph.texts import counted
 from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.regression import regress_on_predecessors
@@ -169,6 +170,8 @@ def at_threshold(
     check_number("threshold", threshold, low=0.0, low_allowed=True)
     X, entries = take_column(X, interventions)
     dag, data = model.fitted_, model.prepared(X)
+    if dag.window is not None:
+        _, entries = as_windows(dag.window, X, entries)
     known = _known(model, entries, len(data))
     adjacency = chosen_arcs(dag.weights, threshold, known.required)
     arcs = adjacency != 0 if known.required is None else (adjacency != 0) | known.required
