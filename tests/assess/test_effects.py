@@ -407,3 +407,14 @@ def test_the_panel_lists_what_is_not_zero(model):
     assert one["paths"] == [[0, 3], [0, 2, 3]]
     assert listed[2, 3]["adjustment"] == [0]
     json.dumps(effects_panel(model))
+
+
+def test_a_table_is_refused_where_effects_do_not_depend_on_it():
+    random = np.random.default_rng(0)
+    level = random.choice(["low", "middle", "high"], 200)
+    rows = pd.DataFrame({"level": level, "dose": (level == "low") + random.normal(size=200)})
+    model = BlockSearch(random_state=0, verbose=False).fit(rows)
+    asked = {"cause": "level", "effect": "dose", "values": ("low", "high")}
+    with pytest.raises(DataError, match="without a table: leave X out"):
+        model.effect(**asked, X=rows)
+    assert np.isfinite(model.effect(**asked, X=rows, bootstrap=2).low)
