@@ -454,3 +454,14 @@ def test_resamples_are_trained_with_the_loss_of_the_fit(monkeypatch):
     model.effect(0, 1, bootstrap=2)
     assert model.loss == "auto"
     assert seen == [model.loss_]
+
+
+def test_a_table_is_refused_where_effects_do_not_depend_on_it():
+    random = np.random.default_rng(0)
+    level = random.choice(["low", "middle", "high"], 200)
+    rows = pd.DataFrame({"level": level, "dose": (level == "low") + random.normal(size=200)})
+    model = BlockSearch(random_state=0, verbose=False).fit(rows)
+    asked = {"cause": "level", "effect": "dose", "values": ("low", "high")}
+    with pytest.raises(DataError, match="without a table: leave X out"):
+        model.effect(**asked, X=rows)
+    assert np.isfinite(model.effect(**asked, X=rows, bootstrap=2).low)

@@ -11,6 +11,8 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import cosmodag.cli.fit_steps as results
@@ -92,6 +94,16 @@ def test_a_signal_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch
     raises_signal(monkeypatch, jobs.Job, "finish", number)
     assert fit("--refine", refine) == CODES[number]
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
+
+
+@both_signals
+def test_a_signal_in_pag_ends_with_its_code(tmp_path, monkeypatch, capsys, number):
+    a, b, c = np.random.default_rng(0).normal(size=(3, 100))
+    pd.DataFrame({"a": a, "b": a + b, "c": c}).to_csv(tmp_path / "t.csv", index=False)
+    raises_signal(monkeypatch, jobs.Job, "finish", number)
+    assert main(["pag", str(tmp_path / "t.csv"), "-o", str(tmp_path / "out")]) == CODES[number]
+    assert "Graph Edges" in capsys.readouterr().out
+    assert (tmp_path / "out" / "pag.txt").is_file()
 
 
 @both_signals

@@ -13,6 +13,7 @@ from cosmodag.cli.options.inputs import KindOptions, ReadingOptions, read_data
 from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
+from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.graph.texts import counted
 
 _SEARCH = Method("order-search")
@@ -120,7 +121,8 @@ def pag(
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
     with output_folder(output, quiet):
-        graph = fitted(model, data, {"interventions": targets}).pag_
+        model = fitted(model, data, {"interventions": targets})
+        graph = model.pag_
         files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
         for path in files:
             write_graph(graph, path)
@@ -129,9 +131,10 @@ def pag(
         edges = [{"first": u, "edge": symbol, "second": v} for u, symbol, v in graph.edges()]
         found = [asdict(finding) for finding in findings]
         print_json({"edges": edges, "basis": graph.basis, "findings": found, "files": files})
-        return
-    if not quiet:
+    elif not quiet:
         print_result(graph.text())
         print_result(f"Basis: {graph.basis}; files in {output}/")
         for finding in findings:
             say(f"{finding.severity}: {finding.sentence}")
+    if model.stopped_ == "interrupt":
+        raise typer.Exit(end_of_interrupt().code)

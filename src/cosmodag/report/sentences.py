@@ -264,9 +264,8 @@ def _noise_scores(model: "StructureLearner") -> str | None:
         share = scores["arcs_refuted"]
         found.append(f"Share of arcs that contradict independent noise: {share:.0%}.")
     if "arcs_bent" in scores:
-        found.append(
-            f"Share of arcs that a curve explains far better than a line: {scores['arcs_bent']:.0%}."
-        )
+        bent = scores["arcs_bent"]
+        found.append(f"Share of arcs that a curve explains far better than a line: {bent:.0%}.")
     return " ".join(found) or None
 
 

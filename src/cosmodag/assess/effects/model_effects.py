@@ -82,6 +82,12 @@ class Effects:
         dag = model.fitted_
         view = ClassView.of(dag)
         if not dag.is_linear or dag.d > DENSE_LIMIT:
+            if X is not None and resampled is None:
+                raise DataError(
+                    "Effects of networks, categories and very many variables are simulated from "
+                    "the fitted equations, without a table: leave X out (--data), or ask for an "
+                    "interval (bootstrap=, --bootstrap)."
+                )
             return cls(dag, view, None, resampled)
         if X is not None and interventions is None and dag.regimes is not None:
             raise DataError(
