@@ -168,7 +168,10 @@ def test_the_column_of_interventions_is_that_of_the_fit(capsys, tmp_path):
     assert json.loads(stated)["estimate"] == pytest.approx(2, abs=0.1)
     assert found.err == "note: column 'target' names the variables that were set, as in the fit.\n"
     # A table without the column has no interventions.
-    assert json.loads(answer(capsys, *asked, tmp_path / "new.csv"))["low"] < 2
+    assert main([*map(str, asked), str(tmp_path / "new.csv")]) == 0
+    found = capsys.readouterr()
+    assert json.loads(found.out)["low"] < 2
+    assert found.err == "note: 'new.csv' has no column 'target': its rows count as observations.\n"
     test = ["validate", tmp_path / "out", tmp_path / "data.csv", "--json", "--subsets", 0]
     assert answer(capsys, *test) == answer(capsys, *test, "--interventions", "target")
     # Without the rows, it is not known how many count for an equation.

@@ -88,12 +88,17 @@ def test_missing_values_break_the_lag(table, tmp_path):
         (("--lags", 1, "--time", "date", "--series", "date"), "is named by --time and by --series"),
         (("--lags", 1, "--time", "dates", "--series", "patient"), "the nearest is 'date'"),
         (("--lags", 99, "--time", "date", "--series", "patient"), "take fewer lags"),
-        (("--lags", 1, "--time", "date", "--series", "patient", "--auto"), "leave --lags out"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_a_sentence(table, tmp_path, capsys, options, message):
     assert fit(table, "-o", tmp_path / "out", *options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_automatic_choice_takes_no_lags(table, tmp_path, capsys):
+    options = ["--lags", "1", "--time", "date", "--series", "patient", "--auto"]
+    assert main(["fit", str(table), "-o", str(tmp_path / "out"), *options]) == 2
+    assert "leave --lags out" in capsys.readouterr().err
 
 
 def test_blocks_learn_from_rows_in_time(table, tmp_path):

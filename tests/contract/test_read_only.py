@@ -107,7 +107,7 @@ def test_so_do_equations_of_blocks_and_of_mechanisms():
     assert model.fitted_.equations.coefficients
     assert_read_only(model)
     functions = {"bend": np.zeros(5)}
-    held = FunctionEquations(FittedMechanism(Linear(), np.zeros((5, 5)), functions))
+    held = FunctionEquations(FittedMechanism(Linear(), np.zeros((5, 5)), functions), np.zeros(5))
     dag = replace(model.fitted_, equations=held)
     with pytest.raises(ValueError, match=READ_ONLY):
         dag.equations.functions.functions["bend"][0] = 1

@@ -161,7 +161,7 @@ def test_choices_and_reasons_are_reported():
     told = {choice["title"]: choice["text"] for choice in data["choices"]}
     assert model.noise_reason_ in told["Noise"]
     assert model.backend_ in told["Computed by"]
-    assert "learnt" in told["Starts"]
+    assert "scale-free" in told["Starts"]
     assert data["reproduce"]["code"].endswith("Cosmo(epochs=5, random_state=0).fit(table)")
 
 

@@ -99,8 +99,8 @@ FAULTS = (
     Fault(
         "a consensus drops required arcs",
         "stability/result.py",
-        "strengths = np.where(self.required, 2.0, strengths)",
-        "strengths = np.where(self.required, 0.0, strengths)",
+        "strengths = np.where(bounds.required, np.inf, strengths)",
+        "strengths = np.where(bounds.required, 0.0, strengths)",
         (
             RESULT,
             "properties/test_refinement_scores.py"
@@ -158,8 +158,8 @@ FAULTS = (
     Fault(
         "held-out rows are fitted to",
         "selection/criteria.py",
-        "prepare(one, table.of_rows(seen), rows)",
-        "prepare(one, table, targets)",
+        "prepare(one, whole.of_rows(fold_of != fold))",
+        "prepare(one, whole)",
         (f"{SELECTION}::test_held_out_rows_are_not_seen",),
     ),
     Fault(

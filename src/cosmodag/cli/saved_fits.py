@@ -57,7 +57,7 @@ def read_for(
     """Read the columns of a model from a table, in the order of the model.
 
     Missing values are kept for the model, whose treatment of them is set to `missing` if given. By
-    default, the column of interventions is that of the fit, if the table has it.
+    default, the column of interventions is that of the fit; nothing was set in a table without it.
     """
     if missing is not None:
         model.set_params(missing=missing)
@@ -74,8 +74,11 @@ def read_for(
         may_lack=interventions is None,
         **vars(layout),
     )
-    if labels is not None and interventions is None:
+    if interventions is None and labels is not None:
         say(f"note: column {column!r} names the variables that were set, as in the fit.")
+    elif column is not None and labels is None:
+        say(f"note: {path.name!r} has no column {column!r}: its rows count as observations.")
+        labels = [""] * len(table.X)
     places = [table.names.index(name) for name in names]
     return table.of_columns(places), labels
 
