@@ -40,7 +40,7 @@ def check_count(name: str, value: Any, *, low: int = 1, also: Collection[str | N
 
 def check_level(level: Any) -> None:
     """Refuse the level of an interval unless it is a probability between 0 and 1."""
-    if not isinstance(level, numbers.Real) or not 0 < level < 1:
+    if not isinstance(level, numbers.Real) or not 0 < float(level) < 1:
         raise DataError(f"level is {level!r}: it must be a probability between 0 and 1.")
 
 
