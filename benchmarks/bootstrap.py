@@ -22,6 +22,7 @@ import numpy as np
 from answer import draw
 from cosmodag import Cosmo, OrderSearch, simulate
 from cosmodag.errors import CosmodagWarning
+from cosmodag.graph.texts import counted
 from cosmodag.stability import bootstrap
 from environment import header, in_processes, standardised, table, verdict
 from peers import in_arbitrary_units
@@ -123,10 +124,10 @@ def time_section(resamples: int) -> str:
         seconds = time.perf_counter() - begin
         aim = verdict(seconds < SECONDS) if isinstance(model, Cosmo) else ""
         lines.append([f"{type(model).__name__}()", f"{seconds:.1f}", aim])
-    cores = len(os.sched_getaffinity(0))
+    cores = counted(len(os.sched_getaffinity(0)), "core")
     columns = ["learner", "s", f"target: < {SECONDS} s"]
     return (
-        f"\n## Time\n\nn1000_d30_ER4_gauss, {resamples} resamples on {cores} cores, refinement "
+        f"\n## Time\n\nn1000_d30_ER4_gauss, {resamples} resamples on {cores}, refinement "
         f"included.\n\n{table(columns, lines)}"
     )
 
