@@ -25,6 +25,12 @@ def test_rows_that_count_twice_are_two_rows():
     assert np.corrcoef(scores_of(r, counted), doubled)[0, 1] > 0.999
 
 
+def test_residuals_that_are_equal_up_to_rounding_but_for_a_few_have_scores():
+    random = np.random.default_rng(0)
+    r = np.append(1e-20 * random.normal(size=180), np.repeat([-1.0, 1.0], 10))
+    assert np.isfinite(scores_of(r, np.ones(200))).all()
+
+
 def weak_table(seed):
     """Exponential noise, and an arc 0 → 2 whose correlation is too small to be significant."""
     X = np.random.default_rng(seed).exponential(size=(200, 3))

@@ -153,7 +153,8 @@ def scores_of(residuals: NDArray[np.float64], counted: NDArray[np.float64]) -> N
     start = centred.min() - _REACH * width
     step = (centred.max() + _REACH * width - start) / (_POINTS - 1)
     places = (centred - start) / step
-    below = places.astype(np.int64)
+    # With a width that is negligible beside the range, the largest value lies on the last point.
+    below = np.minimum(places.astype(np.int64), _POINTS - 2)
     share = places - below
     counts = np.bincount(below, counted * (1 - share), _POINTS)
     counts += np.bincount(below + 1, counted * share, _POINTS)
