@@ -60,6 +60,28 @@ def test_a_required_arc_cannot_be_turned():
     assert np.isfinite(losses[1])
 
 
+def test_orders_against_a_required_arc_are_not_tried():
+    # With 1 before 0, the required arc 0 → 1 and an arc 1 → 0 would be a cycle.
+    random = np.random.default_rng(3)
+    weights = np.triu(random.normal(size=(4, 4)), 1)
+    table = random.normal(size=(300, 4)) @ np.linalg.inv(np.eye(4) - weights)
+    moments, required = Moments.of(table), np.zeros((4, 4), bool)
+    required[0, 1] = True
+    penalty = default_penalty(300, 4)
+    best = {}
+    for order in itertools.permutations(range(4)):
+        if order.index(0) < order.index(1):
+            graph = choose_parents(moments, list(order), required=required)
+            best[order] = gaussian_total(moments, graph, penalty)
+    now = best[0, 1, 2, 3]
+    graph = choose_parents(moments, [0, 1, 2, 3], required=required)
+    tails, heads = np.nonzero(graph.adjacency().toarray())
+    losses = turning_losses(moments, np.arange(4), tails, heads, required=required)
+    for u, v, loss in zip(tails.tolist(), heads.tolist(), losses, strict=True):
+        turned = [best[order] for order in best if order.index(v) < order.index(u)]
+        assert loss >= now - max(turned, default=-np.inf) - 1e-6
+
+
 def test_a_stop_leaves_the_losses_that_are_known():
     tails, heads, asked = np.array([0, 1]), np.array([2, 2]), []
 

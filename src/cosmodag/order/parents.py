@@ -111,12 +111,18 @@ def check_order(
     checked = np.array(order, np.int64)
     if checked.shape != (d,) or not np.array_equal(np.sort(checked), np.arange(d)):
         raise DataError(f"An order lists each of 0 … {d - 1} once; this one does not.")
-    position = np.argsort(checked)
-    for before in (relation for relation in relations if relation is not None):
-        tails, heads = np.nonzero(before)
-        if np.any(position[tails] >= position[heads]):
-            raise DataError("The order contradicts a required arc or another required precedence.")
+    if not all(agrees(checked, before) for before in relations):
+        raise DataError("The order contradicts a required arc or another required precedence.")
     return checked
+
+
+def agrees(order: NDArray[np.int64], before: NDArray[np.bool_] | None) -> bool:
+    """Whether u comes before v in an order wherever a relation has [u, v]."""
+    if before is None:
+        return True
+    position = np.argsort(order)
+    tails, heads = np.nonzero(before)
+    return bool(np.all(position[tails] < position[heads]))
 
 
 def with_required(

@@ -9,7 +9,7 @@ from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.dags import respecting
 from cosmodag.order import search
 from cosmodag.order.moments import Moments
-from cosmodag.order.parents import check_order, scores_on
+from cosmodag.order.parents import agrees, check_order, scores_on
 from cosmodag.order.problem import problem_of
 from cosmodag.order.scores import default_penalty
 
@@ -74,7 +74,7 @@ def turning_losses(
     -------
     array
         The loss of each arc in ``asked``, in units of log-likelihood; non-negative, and infinite
-        for a required arc.
+        if required arcs lead from its tail to its head.
 
     Examples
     --------
@@ -105,9 +105,14 @@ def turning_losses(
             continue
         first, last = int(position[u]), int(position[v])
         now = float(scores[first : last + 1].sum())
+        # Required arcs are parents on every order: against one, the graph would have a cycle.
         best = max(
-            float(scores_on(problem, turned, first, last + 1).sum())
-            for turned in _turned_orders(order, first, last, is_ancestor)
+            (
+                float(scores_on(problem, turned, first, last + 1).sum())
+                for turned in _turned_orders(order, first, last, is_ancestor)
+                if agrees(turned, required)
+            ),
+            default=-np.inf,
         )
         losses[place] = max(now - best, 0.0)
     if required is None and d <= SEARCHED_UP_TO:
