@@ -81,3 +81,15 @@ def test_constant_and_copied_columns_do_no_harm():
     found = polish(moments, order, first, score="gaussian", penalty=4.0, required=required)
     assert found.adjacency().toarray()[2, 3]
     assert np.isfinite(found.weights).all()
+
+
+def test_a_copied_column_does_not_prevent_the_others_from_better_parents():
+    data = simulate.load("n200_d30_ER4_gauss", seed=1)
+    order, gains = np.argsort(data.X.var(axis=0)), []
+    for table, on in [(data.X, order), (np.column_stack([data.X, data.X[:, 0]]), [*order, 30])]:
+        moments = Moments.of(table)
+        first = choose_parents(moments, on, penalty=5.3)
+        found = polish(moments, np.array(on), first, score="gaussian", penalty=5.3)
+        gains.append(gaussian_total(moments, found, 5.3) - gaussian_total(moments, first, 5.3))
+    assert gains[0] > 1
+    assert gains[1] == pytest.approx(gains[0])

@@ -24,7 +24,7 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.parents import shrunk_parents
 from cosmodag.order.problem import problem_of
 from cosmodag.order.regression_graph import RegressionGraph
-from cosmodag.order.scores import SCORES, most_parents, noise_variances
+from cosmodag.order.scores import NEGLIGIBLE, SCORES, most_parents, noise_variances
 
 POLISHED_UP_TO = 200
 """Number of variables up to which polishing is cheap beside a search: O(d² k) for each variable.
@@ -102,7 +102,7 @@ def polish(
         precision = squares / max(common, 1e-300)
         # Shrinking drops a parent if the residual share would rise by less than LEAST_RISE times
         # itself. It may stop too early, since parents are also dropped below, at more cost.
-        ceiling = _CEILING * np.maximum(graph.residuals, 1e-12)
+        ceiling = _CEILING * np.maximum(graph.residuals, NEGLIGIBLE)
         price = penalty / (problem.settings[HALF_ROWS] * np.maximum(precision, 1e-300))
         problem.settings[LEAST_RISE] = price / ceiling
     shrunk = shrunk_parents(problem, order)
@@ -146,7 +146,7 @@ class _LocalScore:
     precision: float  # nan: each variable has a noise variance of its own
 
     def of(self, residual: float, parents: int) -> float:
-        share = max(residual, 1e-12)
+        share = max(residual, NEGLIGIBLE)
         fit = math.log(share) if math.isnan(self.precision) else share * self.precision
         return -self.half_rows * fit - self.penalty * parents
 
@@ -178,7 +178,7 @@ class _Regression:
 
     @property
     def residual(self) -> float:
-        return max(float(self.table[-1, -1]), 1e-12)
+        return max(float(self.table[-1, -1]), NEGLIGIBLE)
 
     @property
     def score(self) -> float:
