@@ -8,7 +8,9 @@ from order_reference import orders_with_arc_turned, parents_on
 
 from cosmodag.graph.dags import is_dag
 from cosmodag.order import Memory, choose_parents, local, search
+from cosmodag.order.kernel.state import END
 from cosmodag.order.moments import Moments
+from cosmodag.order.problem import WORKER_POOL
 from cosmodag.order.restarts import Climb
 from cosmodag.order.scores import SCORES
 from linear_tables import linear_table
@@ -255,6 +257,17 @@ def test_memory_of_other_searches_changes_nothing(batched):
         )
         np.testing.assert_array_equal(remembering.order, plain.order)
         assert remembering.score == plain.score
+
+
+def test_a_search_with_more_threads_reuses_memory(monkeypatch):
+    monkeypatch.setattr(local, "BATCHED_FROM", 0)
+    table, _ = linear_table(np.random.default_rng(1), 200, D)
+    moments, memory, start = Moments.of(table), Memory(), np.arange(D)
+    alone = search(moments, start, random=generator(), threads=1, memory=memory)
+    together = search(moments, start, random=generator(), threads=3, memory=memory)
+    np.testing.assert_array_equal(alone.order, together.order)
+    state = memory.local.state
+    assert len(state.notes) >= state.counters[END] + 3 * WORKER_POOL
 
 
 def test_trials_that_overflow_a_worker_are_given_up(monkeypatch):

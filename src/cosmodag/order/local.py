@@ -17,6 +17,7 @@ from cosmodag.order.problem import (
     new_state,
     new_worker,
     set_order,
+    with_worker_pools,
 )
 
 # Work between two calls of ``should_stop``, in units of about one multiplication.
@@ -193,6 +194,8 @@ class LocalSearch:
         """Create the workers, unless there are workers for the current pool of records."""
         if self.workers_of_pool is self.state.notes:
             return
+        # A search that reuses the records of another one may have more threads.
+        self.state = with_worker_pools(self.state, self.threads)
         self.workers_of_pool = self.state.notes
         self.workers = SimpleQueue()
         for number in range(self.threads):

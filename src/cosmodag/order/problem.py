@@ -194,6 +194,19 @@ def _with_larger_pool(state: State) -> State:
     return state._replace(notes=notes, reals=reals)
 
 
+def with_worker_pools(state: State, workers: int) -> State:
+    """Enlarge the space for the records of workers if it is too small for their number."""
+    size, used = (
+        int(state.counters[slot.END]) + workers * WORKER_POOL,
+        int(state.counters[slot.FREE]),
+    )
+    if len(state.notes) >= size:
+        return state
+    notes, reals = np.empty(size, np.int32), np.empty(size)
+    notes[:used], reals[:used] = state.notes[:used], state.reals[:used]
+    return state._replace(notes=notes, reals=reals)
+
+
 def _with_longer_paths(state: State) -> State:
     room, d = state.work.shape[0] - 4, state.work.shape[1]
     work, factor, ints = work_space(d, min(2 * room, d))
