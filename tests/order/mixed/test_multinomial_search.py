@@ -55,3 +55,14 @@ def test_tables_of_numbers_are_left_alone():
     problem = blocks.problem()
     found = choose_block_parents(problem, [0, 1, 2])
     assert turn_and_drop(blocks, problem, found) is found
+
+
+def test_a_variable_that_was_set_in_nearly_all_rows_gets_no_parents():
+    whole = table(60)
+    counted = np.ones((60, 3))
+    counted[5:, 0] = 0.0
+    blocks = BlockTable.of(whole.X, KINDS, counted=counted)
+    problem = blocks.problem()
+    found = turn_and_drop(blocks, problem, choose_block_parents(problem, [2, 1, 0]))
+    assert not found.adjacency[:, 0].any()
+    assert found.adjacency.any()

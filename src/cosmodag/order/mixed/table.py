@@ -112,11 +112,11 @@ class BlockTable:
             share = min(1.0, ROWS_OF_LEVELS / float(moments.rows.max()))
             moments = replace(moments, rows=np.maximum(moments.rows * share, 2.0))
         rows = moments.rows[moments.group[embedding.starts[:-1]]]
+        n, d = float(moments.rows.max()), len(embedding.widths)
         if (rows < _FEWEST_ROWS).any():
-            may_exist = True if support is None else support
+            may_exist = np.ones((d, d), np.bool_) if support is None else support
             must_exist = False if required is None else required
             support = (may_exist & (rows >= _FEWEST_ROWS)) | must_exist
-        n, d = float(moments.rows.max()), len(embedding.widths)
         half = 0.5 * math.log(max(n, 2.0))
         return BlockProblem(
             moments,
