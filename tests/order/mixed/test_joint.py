@@ -96,3 +96,14 @@ def test_knowledge_is_obeyed():
 def test_more_cells_than_rows_are_no_evidence():
     found = records(drawn(20))
     assert found.score(2, 0b1011) == -np.inf
+
+
+def test_required_parents_with_more_cells_than_rows_have_effects_that_add_up():
+    # Of 64 rows, 2 · 3 · 2 · 2 cells of the fourth variable leave room, but not of 20 rows.
+    X, required = drawn(20), np.zeros((4, 4), bool)
+    required[:3, 3] = True
+    found = records(X, required=required).found([0, 1, 2, 3])
+    assert np.isfinite(found.score)
+    assert found.adjacency[:3, 3].all()
+    assert not found.joint[3]
+    assert records(drawn(64), required=required).found([0, 1, 2, 3]).joint[3]

@@ -67,7 +67,8 @@ class JointRecords(ParentRecords):
 
     with counts :math:`n_{jk}` and the normaliser C(n, K) of a distribution of K values. It has no
     tuning parameter, and is the same for all graphs of an equivalence class. The ``arc_penalty`` of
-    the problem is subtracted for each arc.
+    the problem is subtracted for each arc. A variable whose required parents alone have more cells
+    than there are rows keeps only these, with effects that add up and a score of 0.
     """
 
     def __init__(self, table: BlockTable, problem: BlockProblem) -> None:
@@ -83,6 +84,9 @@ class JointRecords(ParentRecords):
         required = self.rules == REQUIRED
         self.required = [as_bits(np.flatnonzero(row).tolist()) for row in required]
         self.scored: list[dict[int, float]] = [{} for _ in range(d)]
+        self.has_room = np.array(
+            [self._fits(v, members(bits)) for v, bits in enumerate(self.required)]
+        )
 
     def choose(self, v: int, earlier: int) -> Record:
         """Grow and shrink the parents of v, whose predecessors are the bits of ``earlier``."""
@@ -94,6 +98,8 @@ class JointRecords(ParentRecords):
 
     def score(self, v: int, parents: int) -> float:
         """Score of v with the given parents (bits), relative to no parents."""
+        if not self.has_room[v]:
+            return 0.0
         known = self.scored[v]
         if parents not in known:
             own = self._likelihood(v, members(parents))
@@ -105,10 +111,10 @@ class JointRecords(ParentRecords):
 
     def _likelihood(self, v: int, parents: list[int]) -> float:
         """Log of the normalised maximum likelihood of v; −∞ for more cells than rows."""
+        if not self._fits(v, parents):
+            return -math.inf
         rows, counts = self.rows[v], self.counts[parents]
         q, r, n = math.prod(counts.tolist()), int(self.counts[v]), len(rows)
-        if parents and q * r > n:
-            return -math.inf
         states = states_of(self.levels[np.ix_(rows, parents)], counts)
         cells = np.bincount(states * r + self.levels[rows, v], minlength=q * r).reshape(q, r)
         likelihood = self.share * (_sum_n_log_n(cells) - _sum_n_log_n(cells.sum(axis=1)))
@@ -116,10 +122,16 @@ class JointRecords(ParentRecords):
         used = max(round(self.share * n), 1)
         return likelihood - of.log(used, q * r) + of.log(used, q)
 
+    def _fits(self, v: int, parents: list[int]) -> bool:
+        """Whether the table of counts of v has no more cells than rows, or v no parents."""
+        cells = math.prod(self.counts[[v, *parents]].tolist())
+        return not parents or cells <= len(self.rows[v])
+
     def found(self, order: list[int]) -> FoundBlocks:
         """Return the graph chosen on an order; one parent alone counts as additive."""
         found = super().found(order)
-        return replace(found, joint=np.count_nonzero(found.widths, axis=0) > 1)
+        is_joint = (np.count_nonzero(found.widths, axis=0) > 1) & self.has_room
+        return replace(found, joint=is_joint)
 
 
 class _JointParents:
