@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cosmodag.order.entropy.weak_parents import scores_of
+from cosmodag.order.entropy.weak_parents import _gains, scores_of
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 
 
@@ -85,3 +85,9 @@ def test_knowledge_and_interventions_hold(rule):
     kept = arcs(X, weak_parents=True, counted=counted)
     given = arcs(garbled, weak_parents=True, counted=counted)
     assert ((kept != 0) == (given != 0))[:, 2].all()
+
+
+def test_nothing_is_gained_where_parents_leave_no_residuals():
+    basis, others = np.full((4, 1), 0.5), np.array([[1.0], [2.0], [3.0], [5.0]])
+    with np.errstate(all="raise"):
+        assert _gains(basis, np.zeros(4), others).tolist() == [0.0]

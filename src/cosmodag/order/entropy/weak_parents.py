@@ -113,8 +113,9 @@ def _gains(
     scores = scores - basis @ (basis.T @ scores)
     others = others - basis @ (basis.T @ others)
     spread = np.sum(others**2, axis=0)
-    allowed = spread > _DEPENDENT * sizes
-    share = (scores @ others) ** 2 / np.where(allowed, spread * (scores @ scores), 1.0)
+    products = spread * (scores @ scores)
+    allowed = (spread > _DEPENDENT * sizes) & (products > 0)
+    share = (scores @ others) ** 2 / np.where(allowed, products, 1.0)
     share = np.where(allowed, np.minimum(share, 1.0 - 1e-12), 0.0)
     return np.asarray(-0.5 * np.log1p(-share))
 
