@@ -192,6 +192,22 @@ def test_copies_of_a_column_do_no_harm():
         assert not found(moments, found_dag(moments, [0, 1, 2, 3, 4, 5]))[:, 5].any()
 
 
+def test_an_inverse_of_rounding_errors_is_not_used():
+    columns = np.array(
+        [
+            [1, 0, 1, 0, 0, -2],
+            [3, 0, 2, 0, -1, -4],
+            [1, 0, -1, 2, -2, -1],
+            [0, 1, 0, -1, 0, 1],
+            [-1, -1, -1, 0, -2, 2],
+        ]
+    )
+    correlations = np.corrcoef(columns[[0, 1, 2, 2, 3, 4]])
+    tests = PartialCorrelations(correlations, 6, limit=3.0)
+    gain = tests.gain(0, 1, [2, 3, 4, 5])
+    assert gain == pytest.approx(float(tests.gains(0, 1, [(2, 3, 4, 5)])[0]))
+
+
 @pytest.mark.parametrize(("rest", "mark"), [(0.0, TAIL), (0.05, CIRCLE)])
 def test_a_doubtful_absence_supports_no_tail(rest, mark):
     """0 ∘→ 1 implies 1 → 2 unless 0 and 2 are adjacent; it takes clear independence to say so."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 # Maximum number of sets tested at once, which bounds the memory of their matrices.
 _AT_ONCE = 4096
 _LARGEST_SQUARE = 1 - 1e-12
+# An inverse with a diagonal entry from here consists of rounding errors.
+_SINGULAR = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +53,13 @@ class PartialCorrelations:
         columns = [u, v, *sorted(given)]
         try:
             inverse = np.linalg.inv(self.correlations[columns][:, columns])
+            shares = inverse.diagonal()  # 1 / (1 − R²) of each column given the others
+            is_singular = not (shares.min() > 0 and shares.max() < _SINGULAR)
         except np.linalg.LinAlgError:
+            is_singular = True
+        if is_singular:
             return float(self.gains(u, v, [tuple(columns[2:])])[0])
-        square = inverse[0, 1] ** 2 / (inverse[0, 0] * inverse[1, 1])
+        square = inverse[0, 1] ** 2 / (shares[0] * shares[1])
         n = max(self.rows - len(given) - 3, 1.0)
         return -0.5 * n * math.log1p(-min(max(square, 0.0), _LARGEST_SQUARE))
 
