@@ -237,3 +237,13 @@ def test_equal_variances_must_win_by_more_than_is_needed():
     short = Variances(105.0, 100.0, margin=5.0, needed=8.0)
     assert not short.are_equal
     assert "by only 5, less than the required 8" in short.explanation
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_rounding_errors_of_a_copied_column_are_no_noise(seed):
+    X = np.random.default_rng(seed).normal(size=(500, 5))
+    X[:, 1] += X[:, 0]
+    X[:, 2] += 0.5 * X[:, 1]
+    model, _ = fitted(np.column_stack([X, 3 * X[:, 0]]))
+    assert model.noise_ == "gaussian"
+    assert model.noise_scores_["non_gaussian_gain"] < model.noise_scores_["gain_by_chance"]

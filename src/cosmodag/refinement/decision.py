@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import name_list
 from cosmodag.graph.texts import counted
-from cosmodag.order.entropy.measure import NonGaussianity, non_gaussianity
+from cosmodag.order.entropy.measure import SMALLEST_DEVIATION, NonGaussianity, non_gaussianity
 from cosmodag.order.moments import Moments
 from cosmodag.refinement.arc_checks import Dependence, arc_curves, noise_dependence
 from cosmodag.refinement.jobs import Decided, Doubt
@@ -166,7 +166,14 @@ def _beyond_gaussian(
     joined = np.intersect1d(joined, given.with_equations)
     if rows is None or not len(joined):
         return found
-    verdict = non_gaussianity((given.X - given.X @ found.weights)[rows][:, joined])
+    residuals = (given.X - given.X @ found.weights)[rows][:, joined]
+    # What parents leave of a copy or a total of them is no noise.
+    least = SMALLEST_DEVIATION * given.X[rows][:, joined].std(axis=0)
+    has_noise = residuals.std(axis=0) > least
+    joined = joined[has_noise]
+    if not len(joined):
+        return found
+    verdict = non_gaussianity(residuals[:, has_noise])
     gains = {"non_gaussian_gain": verdict.gain, "gain_by_chance": verdict.threshold}
     scores = {**found.scores, **gains}
     if not verdict.is_non_gaussian:
