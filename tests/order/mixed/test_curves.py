@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cosmodag.order.mixed.curves import curve_gain, entropy_gain
+from cosmodag.order.mixed.curves import HeldOutGain, curve_gain, entropy_gain
 from cosmodag.order.mixed.table import BlockTable
 
 LINE = np.array([[0, 1], [0, 0]])
@@ -33,6 +33,11 @@ def test_the_same_equations_gain_nothing():
     random = np.random.default_rng(1)
     table = BlockTable.of(random.normal(size=(100, 2)))
     assert curve_gain(table, CURVE, CURVE, random).gain == 0
+
+
+def test_a_gain_by_rounding_errors_is_not_certain():
+    assert not HeldOutGain.of_rows(np.full(400, 6e-13)).is_certain
+    assert HeldOutGain.of_rows(np.full(400, 0.01)).is_certain
 
 
 @pytest.mark.parametrize("compare", [curve_gain, entropy_gain])

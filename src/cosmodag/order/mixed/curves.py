@@ -18,6 +18,8 @@ from cosmodag.order.mixed.table import BlockTable
 _FOLDS = 5
 # The wider equations are preferred if they gain more than this number of standard errors.
 _CERTAIN = 2.0
+# Smaller gains are rounding errors.
+_LEAST_GAIN = 1e-6
 _RIDGE = 1e-8
 # Maximum number of rows to which the equation of a category is fitted.
 _MOST_ROWS = 2000
@@ -48,7 +50,7 @@ class HeldOutGain:
     @property
     def is_certain(self) -> bool:
         """Whether the gain is significant."""
-        return self.gain > _CERTAIN * self.error and self.gain > 0
+        return self.gain > max(_CERTAIN * self.error, _LEAST_GAIN)
 
     @property
     def reason(self) -> str:
