@@ -35,6 +35,14 @@ def test_the_same_equations_gain_nothing():
     assert curve_gain(table, CURVE, CURVE, random).gain == 0
 
 
+def test_folds_in_which_nothing_varies_gain_nothing():
+    x = np.zeros(300)
+    x[:7] = np.arange(1.0, 8.0)
+    table = BlockTable.of(np.column_stack([x, x**2]))
+    found = entropy_gain(table, LINE, CURVE, np.random.default_rng(0))
+    assert np.isfinite([found.gain, found.error]).all()
+
+
 def test_a_gain_by_rounding_errors_is_not_certain():
     assert not HeldOutGain.of_rows(np.full(400, 6e-13)).is_certain
     assert HeldOutGain.of_rows(np.full(400, 0.01)).is_certain

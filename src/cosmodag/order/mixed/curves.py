@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order import FoundBlocks
-from cosmodag.order.entropy.measure import entropy
+from cosmodag.order.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy
 from cosmodag.order.mixed.joint import shares_of, states_of
 from cosmodag.order.mixed.multinomial import fit_levels, probabilities
 from cosmodag.order.mixed.table import BlockTable
@@ -125,9 +125,16 @@ def _entropy_gains(
         in_fold = folds == fold
         rows = in_fold & counted
         number = int(rows.sum())
-        gain = float(entropy(of_lines[rows]) - entropy(of_curves[rows])) if number > 1 else 0.0
+        gain = _entropy(of_lines[rows]) - _entropy(of_curves[rows]) if number > 1 else 0.0
         gains.append(gain * (number / max(int(in_fold.sum()), 1)))
     return gains
+
+
+def _entropy(residuals: Floats) -> float:
+    """Entropy of residuals of a standardised variable; of rounding errors, the smallest one."""
+    if not residuals.std() > SMALLEST_DEVIATION:
+        return math.log(SMALLEST_DEVIATION) + GAUSSIAN_ENTROPY
+    return float(entropy(residuals))
 
 
 def _differing(plain: Widths, wider: Widths) -> list[int]:
