@@ -29,9 +29,12 @@ from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
+from cosmodag.order.moments import Moments
 
 # Every pair that no arc joins is a test, and a row of a table.
 _MAX_VARIABLES = 2_000
+# With fewer rows in which a variable was not set, its equation is not tested.
+_FEWEST_ROWS = 2
 
 
 def validate(
@@ -60,10 +63,8 @@ def validate(
     if test == "auto":  # the test that assumes no more than the model
         linear = "residuals" if dag.noise == "non-gaussian" else "partial-correlation"
         test = linear if dag.is_linear else "curved"
-    if is_same and test == "partial-correlation":
-        check: Test = partial(partial_correlation, dag.moments)
-    else:
-        check = _test_named(test, values, given.known)
+    moments = dag.moments if is_same and test == "partial-correlation" else None
+    check = _test_named(test, values, given.known, moments)
     found = _validation(
         dag.arcs.toarray(),
         dag.order,
@@ -156,9 +157,36 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
         )
 
 
-def _test_named(name: str, values: NDArray[np.float64], known: Known) -> Test:
+def _test_named(
+    name: str, values: NDArray[np.float64], known: Known, moments: Moments | None = None
+) -> Test:
+    """Create a test; variables without enough rows in which they were not set are not tested.
+
+    `moments` are those of the values, if they are known.
+    """
+    counted = known.counted
+    if counted is None:
+        return _test_of_rows(name, values, known, moments)
+    is_tested = np.count_nonzero(counted, axis=0) >= _FEWEST_ROWS
+    if known.targets is not None:  # the other variables need moments of some rows
+        known = replace(known, targets=known.targets & is_tested)
+    test = _test_of_rows(name, values, known, moments)
+
+    def test_measured(
+        v: int, others: NDArray[np.intp], given: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if is_tested[v]:
+            return test(v, others, given)
+        return np.zeros(len(others)), np.full(len(others), np.nan)
+
+    return test_measured
+
+
+def _test_of_rows(
+    name: str, values: NDArray[np.float64], known: Known, moments: Moments | None
+) -> Test:
     if name == "partial-correlation":
-        return partial(partial_correlation, known.moments(values))
+        return partial(partial_correlation, moments or known.moments(values))
     counted = known.counted
     rows = None if counted is None else counted > 0
     return partial(residual_products, standardised(values), rows, name == "curved")
