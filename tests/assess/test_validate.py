@@ -308,6 +308,14 @@ def test_arcs_into_a_column_that_was_always_set_in_new_rows_are_not_tested(alway
     assert "b" not in found.needless["effect"].tolist()
 
 
+def test_new_rows_may_set_a_variable_that_must_have_a_cause(always_set):
+    known = {"required_edges": [("a", "b")]}
+    model = OrderSearch(knowledge=known, random_state=0).fit(always_set)
+    found = model.validate(always_set, interventions=[["b"]] * 300, shuffles=0, subsets=0)
+    assert found.arcs.set_index(["cause", "effect"])["p"].isna()["a", "b"]
+    assert model.knowledge == known
+
+
 def test_fits_to_part_of_a_table_know_which_columns_were_always_set(always_set, monkeypatch):
     parts = []
 

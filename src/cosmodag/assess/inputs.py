@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -201,7 +202,9 @@ def rows_to_test(
     if X is not None and split is not None:
         raise DataError("Give new rows as X, or hold out rows of the fit by split, not both.")
     if X is not None:
-        return model, _with_all_targets(given_table(model, X, interventions)), False
+        # No arc is learnt from these rows: they may have set a variable that must have a cause.
+        unbound = copy(model).set_params(knowledge=None)
+        return model, _with_all_targets(given_table(unbound, X, interventions)), False
     whole = _with_all_targets(training_table(model))
     if split is None:
         return model, whole, True
