@@ -465,3 +465,15 @@ def test_a_table_is_refused_where_effects_do_not_depend_on_it():
     with pytest.raises(DataError, match="without a table: leave X out"):
         model.effect(**asked, X=rows)
     assert np.isfinite(model.effect(**asked, X=rows, bootstrap=2).low)
+
+
+def test_an_arc_of_weight_zero_is_a_path_though_its_effect_is_zero(table):
+    """A required arc from a constant column has weight zero."""
+    known = Knowledge(required_edges=[("still", "price")])
+    model = OrderSearch(noise="gaussian", knowledge=known, random_state=0)
+    model.fit(table.assign(still=1.0))
+    for direct in (False, True):
+        found = model.effect("still", "price", direct=direct)
+        assert (found.estimate, found.is_nothing) == (0.0, False)
+        assert str(found).startswith("Raising still by 1 changes price by 0")
+    assert model.effect("still", "rain").is_nothing
