@@ -138,7 +138,8 @@ def decide_noise(
     if noise == "auto":
         columns = given.with_equations
         means = 0.0 if given.means is None else given.means[columns]
-        reason = against_equal(given.X[:, columns], means)
+        measured = None if given.counted is None else given.counted[:, columns]
+        reason = against_equal(given.X[:, columns], means, measured)
         if reason is not None:
             reason = f"{reason}, and a noise variance for each variable was assumed."
     found = search(orders, score, reason)
@@ -171,7 +172,8 @@ def _beyond_gaussian(
     scores = {**found.scores, **gains}
     if not verdict.is_non_gaussian:
         return replace(found, scores=scores)
-    coarse = joined[few_valued(given.X[:, joined])]
+    measured = None if given.counted is None else given.counted[:, joined]
+    coarse = joined[few_valued(given.X[:, joined], measured)]
     if len(coarse):
         listed = name_list([given.names[v] for v in coarse])
         finding = (
