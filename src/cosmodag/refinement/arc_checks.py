@@ -108,7 +108,8 @@ def noise_dependence(
     >>> noise_dependence(np.column_stack([x, x + 0.3 * x**2 + noise]), arc).description
     'curved relations in 1 of 1 arc'
     """
-    tests = arc_tests(X, X - X @ weights, *np.nonzero(_testable_arcs(X, weights)), counted)
+    tails, heads = np.nonzero(_testable_arcs(X, weights))
+    tests = arc_tests(X, X - X @ weights, tails, heads, counted)
     if not len(tests.tails):
         return Dependence(0, 0, 0, 0, 0, None)
     curved = np.maximum(np.abs(tests.square), np.abs(tests.cube))
