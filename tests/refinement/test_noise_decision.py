@@ -237,3 +237,14 @@ def test_equal_variances_must_win_by_more_than_is_needed():
     short = Variances(105.0, 100.0, margin=5.0, needed=8.0)
     assert not short.are_equal
     assert "by only 5, less than the required 8" in short.explanation
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_missing_values_do_not_rule_out_non_gaussian_noise():
+    x, noise = np.random.default_rng(0).laplace(size=(2, 500))
+    X = np.column_stack([x, 3 * x + 2 * noise])
+    X[::50, 1] = np.nan
+    assert OrderSearch(missing="impute", random_state=0).fit(X).noise_ == "non-gaussian"
+    X[:471, 0] = np.nan  # fewer than 30 complete rows
+    X[0, 0] = 1.0
+    assert OrderSearch(missing="impute", random_state=0).fit(X).noise_ == "gaussian"
