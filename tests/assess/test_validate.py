@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 from cosmodag import BlockSearch, Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import inputs, validate_graph, validation
@@ -214,8 +214,10 @@ def test_graphs_of_names_and_what_is_refused():
     assert by_name.p_value == pytest.approx(by_place.p_value)
     with pytest.raises(DataError, match="no variable 'z'"):
         validate_graph(nx.DiGraph([("a", "z")]), table)
-    with pytest.raises(DataError, match="shape"):
+    with pytest.raises(DataError, match="2 nodes without names"):
         validate_graph(np.zeros((2, 2)), table)
+    with pytest.raises(DataError, match="DiGraph is needed"):
+        validate_graph(graph.to_undirected(), table)
     with pytest.raises(DataError, match="cycle"):
         validate_graph(np.ones((D, D)) - np.eye(D), table)
     model = VarianceSort().fit(table)
@@ -278,6 +280,17 @@ def test_subsets_and_splits_have_the_kinds_of_the_fit(kinds):
     options = {"shuffles": 2, "subsets": 2, "max_time": 600.0}
     assert model.validate(**options).agreement.subsets == 2
     assert model.validate(split=0.3, **options).agreement.subsets == 2
+
+
+def test_labels_of_a_graph_are_matched_and_sparse_graphs_are_read():
+    arcs, X = draw(10)
+    names = list("abcdefgh")
+    table, expected = pd.DataFrame(X, columns=names), validate_graph(arcs, X, shuffles=0).p_value
+    labelled = pd.DataFrame(arcs.astype(int), index=names, columns=names)
+    shuffled = labelled.loc[names[::-1], names[::-1]]
+    numbered = nx.DiGraph(arcs.astype(int))
+    for graph, rows in ((shuffled, table), (sparse.csr_array(arcs), table), (numbered, X)):
+        assert validate_graph(graph, rows, shuffles=0).p_value == pytest.approx(expected)
 
 
 @pytest.fixture(scope="module")
