@@ -278,3 +278,11 @@ def test_scoring_a_dense_estimate_makes_no_second_matrix_of_numbers() -> None:
     tracemalloc.stop()
     assert peak < 2 * weights.nbytes  # |W|, its tiles, and Boolean arrays
     assert scores["auc"] > 0.99
+
+
+def test_all_arcs_of_a_graph_count_by_default_also_those_of_weight_zero():
+    truth = Graph.from_arcs(list("abc"), [0, 1], [1, 2], [1.0, 0.0])
+    scores = evaluate(truth, truth, sid=True)
+    assert scores["edges"] == scores["true_edges"] == 2
+    assert scores["shd"] == scores["shd_class"] == scores["sid"] == 0
+    assert evaluate(truth, truth, 0.0)["edges"] == 1

@@ -465,3 +465,33 @@ def test_a_table_is_refused_where_effects_do_not_depend_on_it():
     with pytest.raises(DataError, match="without a table: leave X out"):
         model.effect(**asked, X=rows)
     assert np.isfinite(model.effect(**asked, X=rows, bootstrap=2).low)
+
+
+def test_an_arc_of_weight_zero_is_a_path_though_its_effect_is_zero(table):
+    """A required arc from a constant column has weight zero."""
+    known = Knowledge(required_edges=[("still", "price")])
+    model = OrderSearch(noise="gaussian", knowledge=known, random_state=0)
+    model.fit(table.assign(still=1.0))
+    for direct in (False, True):
+        found = model.effect("still", "price", direct=direct)
+        assert (found.estimate, found.is_nothing) == (0.0, False)
+        assert str(found).startswith("Raising still by 1 changes price by 0")
+    assert model.effect("still", "rain").is_nothing
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_direct_effects_on_levels_and_counts_are_changes_of_their_means():
+    """Without further causes of the effect, the direct effect is the total one."""
+    random = np.random.default_rng(0)
+    dose = random.normal(size=400)
+    cured = (dose + random.logistic(size=400) > 0).astype(int)
+    events = random.poisson(np.exp(0.5 * dose))
+    site = random.choice(list("xyz"), 400)
+    frame = pd.DataFrame({"dose": dose, "site": site, "cured": cured, "events": events})
+    tiers = Knowledge(tiers=[["dose", "site"], ["cured", "events"]])
+    learner = BlockSearch(curves=False, kinds={"events": "count"}, knowledge=tiers, random_state=0)
+    model = learner.fit(frame)
+    for effect in ("cured", "events"):
+        total = model.effect("dose", effect)
+        assert 0.1 < total.estimate < 1
+        assert model.effect("dose", effect, direct=True).estimate == total.estimate

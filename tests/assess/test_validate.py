@@ -8,10 +8,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 from cosmodag import BlockSearch, Knowledge, OrderSearch, VarianceSort
-from cosmodag.assess import validate_graph, validation
+from cosmodag.assess import inputs, validate_graph, validation
 from cosmodag.assess.independences import (
     holm,
     implied,
@@ -214,8 +214,10 @@ def test_graphs_of_names_and_what_is_refused():
     assert by_name.p_value == pytest.approx(by_place.p_value)
     with pytest.raises(DataError, match="no variable 'z'"):
         validate_graph(nx.DiGraph([("a", "z")]), table)
-    with pytest.raises(DataError, match="shape"):
+    with pytest.raises(DataError, match="2 nodes without names"):
         validate_graph(np.zeros((2, 2)), table)
+    with pytest.raises(DataError, match="DiGraph is needed"):
+        validate_graph(graph.to_undirected(), table)
     with pytest.raises(DataError, match="cycle"):
         validate_graph(np.ones((D, D)) - np.eye(D), table)
     model = VarianceSort().fit(table)
@@ -278,3 +280,77 @@ def test_subsets_and_splits_have_the_kinds_of_the_fit(kinds):
     options = {"shuffles": 2, "subsets": 2, "max_time": 600.0}
     assert model.validate(**options).agreement.subsets == 2
     assert model.validate(split=0.3, **options).agreement.subsets == 2
+
+
+def test_labels_of_a_graph_are_matched_and_sparse_graphs_are_read():
+    arcs, X = draw(10)
+    names = list("abcdefgh")
+    table, expected = pd.DataFrame(X, columns=names), validate_graph(arcs, X, shuffles=0).p_value
+    labelled = pd.DataFrame(arcs.astype(int), index=names, columns=names)
+    shuffled = labelled.loc[names[::-1], names[::-1]]
+    numbered = nx.DiGraph(arcs.astype(int))
+    for graph, rows in ((shuffled, table), (sparse.csr_array(arcs), table), (numbered, X)):
+        assert validate_graph(graph, rows, shuffles=0).p_value == pytest.approx(expected)
+
+
+@pytest.fixture(scope="module")
+def always_set():
+    """Columns a → c ← b, of which b was always set, to values near those of a."""
+    random = np.random.default_rng(0)
+    a, noise = random.normal(size=(2, 300))
+    b = a + 0.5 * random.normal(size=300)
+    return pd.DataFrame({"a": a, "b": b, "c": a + b + noise, "d": random.normal(size=300)})
+
+
+@pytest.mark.parametrize("test", ["partial-correlation", "residuals", "curved"])
+def test_equations_of_columns_that_were_always_set_are_not_tested(always_set, test):
+    learner = OrderSearch(knowledge={"tiers": [["a"], ["b", "c", "d"]]}, random_state=0)
+    model = learner.fit(always_set, interventions=[["b"]] * 300)
+    assert not model.validate(test=test, shuffles=0, subsets=0).rejected
+    held = model.validate(always_set, interventions=[["b"]] * 300, test=test, shuffles=0, subsets=0)
+    assert not held.rejected
+    assert "b" not in held.independences["second"].tolist()
+
+
+def test_arcs_into_a_column_that_was_always_set_in_new_rows_are_not_tested(always_set):
+    model = OrderSearch(knowledge={"tiers": [["a"], ["b", "c", "d"]]}, random_state=0)
+    model.fit(always_set)
+    set_at_random = always_set.assign(b=np.random.default_rng(1).normal(size=300))
+    found = model.validate(set_at_random, interventions=[["b"]] * 300, shuffles=0, subsets=0)
+    assert found.arcs.set_index(["cause", "effect"])["p"].isna()["a", "b"]
+    assert "b" not in found.needless["effect"].tolist()
+
+
+def test_new_rows_may_set_a_variable_that_must_have_a_cause(always_set):
+    known = {"required_edges": [("a", "b")]}
+    model = OrderSearch(knowledge=known, random_state=0).fit(always_set)
+    found = model.validate(always_set, interventions=[["b"]] * 300, shuffles=0, subsets=0)
+    assert found.arcs.set_index(["cause", "effect"])["p"].isna()["a", "b"]
+    assert model.knowledge == known
+
+
+def test_fits_to_part_of_a_table_know_which_columns_were_always_set(always_set, monkeypatch):
+    parts = []
+
+    def fitted(*part):
+        parts.append(fit_quietly(*part))
+        return parts[-1]
+
+    monkeypatch.setattr(inputs, "fit_quietly", fitted)
+    monkeypatch.setattr(validation, "fit_quietly", fitted)
+    model = OrderSearch(random_state=0).fit(always_set, interventions=[["b"]] * 300)
+    model.validate(split=0.3, shuffles=0, subsets=4)
+    assert len(parts) == 5
+    assert not any(effect == "b" for part in parts for _, effect, _ in named_arcs(part))
+
+
+def named_arcs(model):
+    return model.arcs_[["cause", "effect", "weight"]].itertuples(index=False)
+
+
+def test_held_out_rows_may_all_have_set_a_column(always_set):
+    targets = [["b"]] * 297 + [[]] * 3
+    model = OrderSearch(random_state=0).fit(always_set, interventions=targets)
+    for seed in range(3):
+        found = model.validate(split=0.1, shuffles=0, subsets=0, random_state=seed)
+        assert not found.rejected

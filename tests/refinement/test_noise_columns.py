@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from noise_tables import table
 
-from cosmodag.refinement.variances import common_scale, few_valued
+from cosmodag.refinement.variances import against_equal, common_scale, few_valued
 
 SCALINGS = {
     "population": lambda X: X / X.std(axis=0),
@@ -67,3 +67,15 @@ def test_few_values_are_counted_by_their_shares():
 
 def test_few_rows_cannot_show_few_values():
     assert not few_valued(np.random.default_rng(0).normal(size=(15, 2))).any()
+
+
+def test_values_that_interventions_set_are_left_out():
+    X = np.random.default_rng(0).normal(size=(400, 3)) * [1, 2, 3]
+    counted = np.ones((400, 3))
+    for v in range(3):
+        X[v * 120 : (v + 1) * 120, v], counted[v * 120 : (v + 1) * 120, v] = 2.0, 0.0
+    assert few_valued(X).all()
+    assert not few_valued(X, counted).any()
+    counted[:370, 0] = 0.0
+    assert against_equal(X, 0.0) is not None
+    assert against_equal(X, 0.0, counted) is None

@@ -247,3 +247,14 @@ def test_rounding_errors_of_a_copied_column_are_no_noise(seed):
     model, _ = fitted(np.column_stack([X, 3 * X[:, 0]]))
     assert model.noise_ == "gaussian"
     assert model.noise_scores_["non_gaussian_gain"] < model.noise_scores_["gain_by_chance"]
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_missing_values_do_not_rule_out_non_gaussian_noise():
+    x, noise = np.random.default_rng(0).laplace(size=(2, 500))
+    X = np.column_stack([x, 3 * x + 2 * noise])
+    X[::50, 1] = np.nan
+    assert OrderSearch(missing="impute", random_state=0).fit(X).noise_ == "non-gaussian"
+    X[:471, 0] = np.nan  # fewer than 30 complete rows
+    X[0, 0] = 1.0
+    assert OrderSearch(missing="impute", random_state=0).fit(X).noise_ == "gaussian"

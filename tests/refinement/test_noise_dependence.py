@@ -3,7 +3,7 @@ import pytest
 from noise_tables import NOISES
 from scipy import sparse
 
-from cosmodag.refinement.arc_checks import noise_dependence
+from cosmodag.refinement.arc_checks import arc_curves, noise_dependence
 
 ARC = sparse.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
 
@@ -84,3 +84,15 @@ def test_one_refuted_arc_of_many_may_be_chance():
     assert not noise_dependence(X, sparse.csr_array(weights)).refutes
     X[:, 2:5] += 0.3 * X[:, :1] ** 2
     assert noise_dependence(X, sparse.csr_array(weights)).refutes
+
+
+def test_an_arc_of_weight_zero_is_tested_and_one_from_a_constant_is_not():
+    random = np.random.default_rng(0)
+    x, noise = random.normal(size=(2, 500))
+    X = np.column_stack([x, x**2 + 0.3 * noise, np.ones(500)])
+    X -= X.mean(axis=0)
+    arcs = sparse.csr_array(([0.0, 0.0], ([0, 2], [1, 1])), shape=(3, 3))
+    found = noise_dependence(X, arcs)
+    assert (found.arcs, found.certain, found.worst) == (1, 1, (0, 1))
+    curves = arc_curves(X, arcs, found.suspects)
+    assert (curves.arcs, curves.bent) == (1, 1)

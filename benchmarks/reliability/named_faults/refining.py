@@ -108,8 +108,8 @@ FAULTS = (
     Fault(
         "most columns must have few values to bar equal variances",
         "refinement/variances.py",
-        "if few_valued(X).mean() >= 0.5:",
-        "if few_valued(X).mean() > 1.5:",
+        "if few_valued(X, counted).mean() >= 0.5:",
+        "if few_valued(X, counted).mean() > 1.5:",
         (f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",),
     ),
     Fault(

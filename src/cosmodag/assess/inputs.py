@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -201,8 +202,10 @@ def rows_to_test(
     if X is not None and split is not None:
         raise DataError("Give new rows as X, or hold out rows of the fit by split, not both.")
     if X is not None:
-        return model, given_table(model, X, interventions), False
-    whole = training_table(model)
+        # No arc is learnt from these rows: they may have set a variable that must have a cause.
+        unbound = copy(model).set_params(knowledge=None)
+        return model, _with_all_targets(given_table(unbound, X, interventions)), False
+    whole = _with_all_targets(training_table(model))
     if split is None:
         return model, whole, True
     if not 0 < split < 1:
@@ -225,6 +228,20 @@ def rows_to_test(
     part = fit_quietly(learner, values, whole.names if whole.is_named else None, targets)
     known = whole.known.of_rows(held)
     return part, replace(whole, X=whole.X[held], data=whole.data[held], known=known), False
+
+
+def _with_all_targets(given: Prepared) -> Prepared:
+    """Mark the columns that were set in every row, or in all but one, as set.
+
+    For a fit they count as measured, since no arc leads into them (`never_free`). A test of their
+    equations needs to know that they were set.
+    """
+    if given.target_sets is None:
+        return given
+    targets = given.known.targets
+    targets = np.zeros(given.X.shape, np.bool_) if targets is None else targets
+    always = given.target_sets.any(axis=0) & ~targets.any(axis=0)
+    return replace(given, known=replace(given.known, targets=targets | always))
 
 
 def fit_quietly(

@@ -27,11 +27,17 @@ from cosmodag.fit.checks import check_choice, check_count, check_level, refuse_l
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
+from cosmodag.graph.texts import counted
+from cosmodag.io.columns.names import numbered_names
+from cosmodag.io.graphs.read import as_graph
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
+from cosmodag.order.moments import Moments
 
 # Every pair that no arc joins is a test, and a row of a table.
 _MAX_VARIABLES = 2_000
+# With fewer rows in which a variable was not set, its equation is not tested.
+_FEWEST_ROWS = 2
 
 
 def validate(
@@ -60,10 +66,8 @@ def validate(
     if test == "auto":  # the test that assumes no more than the model
         linear = "residuals" if dag.noise == "non-gaussian" else "partial-correlation"
         test = linear if dag.is_linear else "curved"
-    if is_same and test == "partial-correlation":
-        check: Test = partial(partial_correlation, dag.moments)
-    else:
-        check = _test_named(test, values, given.known)
+    moments = dag.moments if is_same and test == "partial-correlation" else None
+    check = _test_named(test, values, given.known, moments)
     found = _validation(
         dag.arcs.toarray(),
         dag.order,
@@ -97,8 +101,9 @@ def validate_graph(
 
     Parameters
     ----------
-    graph : (d, d) array, or networkx.DiGraph
-        Arcs u → v as non-zero entries [u, v], or as edges between names of columns.
+    graph : (d, d) array, data frame or sparse matrix, networkx.DiGraph, or fitted model
+        Arcs u → v as entries [u, v], or as edges between names of columns, which are numbers if the
+        table has no names. A matrix without names has the order of the columns.
     X : table
         Rows from which the graph was not learnt.
     test : {"partial-correlation", "residuals", "curved"}
@@ -127,13 +132,14 @@ def validate_graph(
     check_choice("test", test, TESTS)
     table = as_table(X)
     _check_numbers(table.names, table.kinds)
-    arcs = _arcs_of(graph, table.names)
-    values = np.asarray(table.X, np.float64)
     is_array = isinstance(X, np.ndarray | list | tuple)
+    names: list[Any] = list(range(len(table.names))) if is_array else list(table.names)
+    arcs = _arcs_of(graph, list(map(str, names)))
+    values = np.asarray(table.X, np.float64)
     return _validation(
         arcs,
         topological_order(arcs),
-        list(range(len(arcs))) if is_array else list(table.names),
+        names,
         _test_named(test, values, NOTHING),
         test=test,
         level=level,
@@ -156,11 +162,36 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
         )
 
 
-def _test_named(name: str, values: NDArray[np.float64], known: Known) -> Test:
+def _test_named(
+    name: str, values: NDArray[np.float64], known: Known, moments: Moments | None = None
+) -> Test:
+    """Create a test; variables without enough rows in which they were not set are not tested.
+
+    `moments` are those of the values, if they are known.
+    """
+    if known.counted is None:
+        return _test_of_rows(name, values, known, moments)
+    is_tested = np.count_nonzero(known.counted, axis=0) >= _FEWEST_ROWS
+    if known.targets is not None:  # the other variables need moments of some rows
+        known = replace(known, targets=known.targets & is_tested)
+    test = _test_of_rows(name, values, known, moments)
+
+    def test_measured(
+        v: int, others: NDArray[np.intp], given: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if is_tested[v]:
+            return test(v, others, given)
+        return np.zeros(len(others)), np.full(len(others), np.nan)
+
+    return test_measured
+
+
+def _test_of_rows(
+    name: str, values: NDArray[np.float64], known: Known, moments: Moments | None
+) -> Test:
     if name == "partial-correlation":
-        return partial(partial_correlation, known.moments(values))
-    counted = known.counted
-    rows = None if counted is None else counted > 0
+        return partial(partial_correlation, moments or known.moments(values))
+    rows = None if known.counted is None else known.counted > 0
     return partial(residual_products, standardised(values), rows, name == "curved")
 
 
@@ -232,17 +263,16 @@ def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> pd.Dat
     return table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
 
 
-def _arcs_of(graph: Any, names: list[str]) -> NDArray[np.bool_]:
-    """Read a graph as a matrix in the order of the columns."""
-    if hasattr(graph, "edges") and hasattr(graph, "nodes"):
-        arcs = np.zeros((len(names), len(names)), np.bool_)
-        for u, v in graph.edges:
-            arcs[place_of(names, str(u)), place_of(names, str(v))] = True
-        return arcs
-    arcs = np.asarray(np.asarray(graph) != 0)
-    if arcs.shape != (len(names), len(names)):
+def _arcs_of(graph: Any, labels: list[str]) -> NDArray[np.bool_]:
+    """Read a graph as a matrix in the order of the columns, which have these labels."""
+    found = as_graph(graph)
+    if list(found.names) != numbered_names(len(found.names)):
+        for name in found.names:
+            place_of(labels, name)  # refuses an unknown name
+        return found.aligned(labels).mask()
+    if len(found.names) != len(labels):
         raise DataError(
-            f"The graph has shape {arcs.shape}, but the table has {len(names)} columns: give one "
-            "row and one column for each."
+            f"The graph has {counted(len(found.names), 'node')} without names, but the table has "
+            f"{counted(len(labels), 'column')}: give one node for each."
         )
-    return arcs
+    return found.mask()

@@ -79,7 +79,7 @@ def evaluate(
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Keep arcs whose absolute weight is above this. Default: 0 for an estimate "
+            help="Keep arcs whose absolute weight is above this. Default: all arcs of an estimate "
             "without cycles, 0.3 for one with cycles.",
             show_default=False,
         ),
@@ -113,10 +113,11 @@ def evaluate(
     if note and not quiet:
         say(f"note: {note}")
     cut = threshold
-    if cut is None:  # weights with cycles come from an optimiser, before arcs were selected
-        cut = 0.0 if is_dag(graph.weights) else _RAW_CUT
+    # Weights with cycles come from an optimiser, before arcs were selected.
+    if cut is None and not is_dag(graph.weights):
+        cut = _RAW_CUT
     scores = score(pattern, graph, cut, sid=sid)
-    if threshold is None and cut > 0 and not quiet:
+    if threshold is None and cut is not None and not quiet:
         say(
             f"note: '{estimate}' has cycles, so arcs of weight {cut} or less were left out; "
             "--threshold sets another limit."

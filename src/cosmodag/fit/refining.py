@@ -59,7 +59,6 @@ def refine_table(
             before=known.before,
             beyond_support=_order_rules(known),
             counted=known.counted,
-            untouched=known.untouched,
             means=given.preparation.means / given.preparation.factors,
             given=known.given,
         ),

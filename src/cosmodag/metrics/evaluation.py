@@ -16,6 +16,7 @@ from cosmodag.metrics.matrices import (
     is_graph,
     labelled_matrix,
     matched_graphs,
+    stored_entries,
 )
 from cosmodag.metrics.scores import (
     Counts,
@@ -52,8 +53,8 @@ def evaluate(
         data frames or one is a graph, and by position otherwise. A model is scored by its graph;
         pass ``model.raw_weights_`` to score all weights, as the paper does.
     threshold : float, optional
-        Arcs are the entries with |W_uv| strictly above the threshold. By default 0.3 for a matrix,
-        and 0 for a graph, whose arcs have been chosen.
+        Arcs are the entries with |W_uv| strictly above the threshold. By default 0.3 for a matrix.
+        Of a graph, whose arcs have been chosen, all arcs count by default, whatever their weights.
     order : sequence of d names or numbers, optional
         The learner's causal order (``causal_order_``), causes first, for ``order_divergence``. By
         default the topological order of the thresholded estimate (ties by lowest index).
@@ -110,8 +111,9 @@ def evaluate(
     >>> scores["shd"], scores["shd_double"], scores["tpr"].__round__(3)
     (2, 3, 0.333)
     """
+    is_chosen = threshold is None and is_graph(weights)
     if threshold is None:
-        threshold = 0.0 if is_graph(weights) else 0.3
+        threshold = 0.3
     if is_graph(truth) or is_graph(weights):
         first, second, _ = matched_graphs(truth, weights)
         truth, weights = first.weights, second.weights
@@ -124,7 +126,7 @@ def evaluate(
     tails, heads = arcs_of(truth)
     if not threshold >= 0:
         raise DataError(f"threshold is {threshold}: it must be zero or more.")
-    graph = abs(weights) > threshold
+    graph = stored_entries(weights) if is_chosen else abs(weights) > threshold
     counts = arc_counts(tails, heads, graph)
     return {
         **ranking_scores(tails, heads, weights),

@@ -97,6 +97,12 @@ def arcs_of(graph: Matrix) -> tuple[Nodes, Nodes]:
     return tails.astype(np.int64), heads.astype(np.int64)
 
 
+def stored_entries(weights: sparse.csr_array) -> sparse.csr_array:
+    """Mark the stored entries of a sparse matrix, which may be zero."""
+    marked = np.ones(weights.nnz, np.bool_)
+    return sparse.csr_array((marked, weights.indices, weights.indptr), shape=weights.shape)
+
+
 def is_graph(thing: Any) -> bool:
     """Whether the argument is a graph (a model, a path, a networkx graph), not a matrix."""
     kinds = isinstance(thing, Graph | str | os.PathLike)

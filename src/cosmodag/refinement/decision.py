@@ -28,6 +28,8 @@ Bools = NDArray[np.bool_]
 
 # Maximum number of variables for the search with entropies, O(n d²) per sweep: it takes seconds.
 ENTROPY_LIMIT = 300
+# Minimum number of rows for a test of the shape of the noise, if some entries do not count.
+_FEWEST_ROWS = 30
 _INSTEAD = {"curved": " BlockSearch() (--method block-search) fits curves."}
 _CLASS_ONLY = "so that the Gaussian score was used, which determines only the equivalence class"
 
@@ -45,8 +47,8 @@ class NoiseInputs:
     required: Bools | None = None
     before: Bools | None = None
     beyond_support: Bools | None = None
-    counted: NDArray[np.float64] | None = None  # (n, d): 0 if a variable was set in a row
-    untouched: Bools | None = None  # (n,): rows without interventions
+    # (n, d): 0 if a variable was set in a row, or its value is missing and was filled in.
+    counted: NDArray[np.float64] | None = None
     means: NDArray[np.float64] | None = None  # (d,): subtracted from the columns
     given: Bools | None = None  # (d,): columns without an equation, and therefore without noise
 
@@ -54,6 +56,15 @@ class NoiseInputs:
     def with_equations(self) -> NDArray[np.intp]:
         """Columns with an equation, and therefore with noise."""
         return np.arange(self.X.shape[1]) if self.given is None else np.flatnonzero(~self.given)
+
+    @property
+    def complete(self) -> Bools | None:
+        """(n,): rows whose entries all count; None if there are fewer than 30."""
+        rows = np.ones(len(self.X), np.bool_)
+        if self.counted is None:
+            return rows
+        rows = np.all(self.counted > 0, axis=1)
+        return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
 
 
 def decide_noise(
@@ -138,7 +149,8 @@ def decide_noise(
     if noise == "auto":
         columns = given.with_equations
         means = 0.0 if given.means is None else given.means[columns]
-        reason = against_equal(given.X[:, columns], means)
+        measured = None if given.counted is None else given.counted[:, columns]
+        reason = against_equal(given.X[:, columns], means, measured)
         if reason is not None:
             reason = f"{reason}, and a noise variance for each variable was assumed."
     found = search(orders, score, reason)
@@ -158,8 +170,8 @@ def _beyond_gaussian(
     Otherwise the Gaussian result is returned. It has a doubt if the residuals are not Gaussian, but
     columns have few distinct values or a linear model with independent noise is refuted.
     """
-    # In rows in which a variable was set, its residual is not noise.
-    rows = slice(None) if given.counted is None else given.untouched
+    # In rows in which a variable was set or its value is missing, its residual is not noise.
+    rows = given.complete
     # Variables without arcs have no directions to decide, whatever their distribution.
     sizes = abs(found.weights)
     joined = np.flatnonzero((sizes.sum(axis=0) + sizes.sum(axis=1)) > 0)
@@ -178,7 +190,8 @@ def _beyond_gaussian(
     scores = {**found.scores, **gains}
     if not verdict.is_non_gaussian:
         return replace(found, scores=scores)
-    coarse = joined[few_valued(given.X[:, joined])]
+    measured = None if given.counted is None else given.counted[:, joined]
+    coarse = joined[few_valued(given.X[:, joined], measured)]
     if len(coarse):
         listed = name_list([given.names[v] for v in coarse])
         finding = (

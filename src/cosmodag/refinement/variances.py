@@ -79,15 +79,15 @@ def common_scale(X: ArrayLike) -> str | None:
     return None
 
 
-def against_equal(X: Floats, means: Floats | float) -> str | None:
+def against_equal(X: Floats, means: Floats | float, counted: Floats | None = None) -> str | None:
     """Give the reason why noise variances cannot be assumed equal; None if they can.
 
-    `X` is a table minus the `means` of its columns.
+    `X` is a table minus the `means` of its columns; `counted` is as for `few_valued`.
     """
     shared = common_scale(X + means)
     if shared is not None:
         return ON_ONE_SCALE.format(shared)
-    if few_valued(X).mean() >= 0.5:
+    if few_valued(X, counted).mean() >= 0.5:
         return "Most columns have few distinct values, which noise of equal variance cannot produce"
     return None
 
@@ -130,11 +130,12 @@ def _equal_within_error(table: Floats) -> bool:
     return float(np.sum((logs - middle) ** 2 / errors)) < float(chdtri(d - 1, _LEVEL))
 
 
-def few_valued(X: ArrayLike) -> NDArray[np.bool_]:
+def few_valued(X: ArrayLike, counted: Floats | None = None) -> NDArray[np.bool_]:
     r"""Find the columns with few distinct values: categories, counts, scores, many zeros.
 
     The effective number of values, :math:`1 / \sum p^2` over their shares p, is compared with a
-    limit of 20. Constant columns do not count, and none does in tables of fewer than 40 rows.
+    limit of 20. Constant columns do not count, nor do columns of fewer than 40 rows. Entries that
+    were set, where `counted` (n, d) is 0, are left out: many rows may have set the same value.
 
     Examples
     --------
@@ -144,12 +145,13 @@ def few_valued(X: ArrayLike) -> NDArray[np.bool_]:
     [False, True]
     """
     table = np.asarray(X)
-    n, d = table.shape
-    found = np.zeros(d, np.bool_)
-    for v in range(d):
-        sizes = np.unique(table[:, v], return_counts=True)[1]
-        found[v] = len(sizes) > 1 and n * n / np.sum(sizes.astype(np.float64) ** 2) < _FEW
-    return found if n >= 2 * _FEW else np.zeros(d, np.bool_)
+    found = np.zeros(table.shape[1], np.bool_)
+    for v in range(len(found)):
+        column = table[:, v] if counted is None else table[counted[:, v] > 0, v]
+        n, sizes = len(column), np.unique(column, return_counts=True)[1]
+        is_few = len(sizes) > 1 and n * n / np.sum(sizes.astype(np.float64) ** 2) < _FEW
+        found[v] = is_few and n >= 2 * _FEW
+    return found
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,8 @@ class Effect:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether the effect is zero in all graphs of the class."""
-        return self.identified and not any(self.possible)
+        """Whether no graph of the class has a directed path, which could have an effect."""
+        return self.identified and not any(self.possible) and not self.paths
 
     def facts(self) -> dict[str, Any]:
         """Return plain values, for files: the fields, and the answer in words."""
@@ -94,8 +94,9 @@ class Effect:
                 f"fit equally well, {_number(self.estimate)} in this one, for {self._step()}."
                 f"{self._interval()}"
             )
-        direction = "raises" if self.estimate > 0 else "lowers"
-        by = f"{direction} {self.effect} by {_number(abs(self.estimate))}"
+        size = self.estimate
+        verb = "raises" if size > 0 else "lowers" if size < 0 else "changes"
+        by = f"{verb} {self.effect} by {_number(abs(size))}"
         held = ", all its other causes held fixed" if self.direct else ""
         step = self._step()
         return f"{step[0].upper()}{step[1:]} {by}{held}.{self._interval()}"

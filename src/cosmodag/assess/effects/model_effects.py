@@ -171,7 +171,8 @@ class Effects:
         centres = np.array([slope.value for slope in found.slopes])
         errors = np.array([slope.error for slope in found.slopes])
         if np.isnan(errors).any():
-            return np.nan, np.nan, "the training data is not available, or has too few rows"
+            reason = "the training data is not available, has too few rows, or does not vary"
+            return np.nan, np.nan, reason
         width = ndtri((1 + level) / 2) * errors
         source = "standard errors, as if the graph had been known"
         return float((centres - width).min()), float((centres + width).max()), source

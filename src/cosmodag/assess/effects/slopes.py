@@ -186,14 +186,14 @@ def mean_curves(
 
 
 def direct_contrast(dag: FittedDAG, x: int, y: int, values: tuple[float, float]) -> Slope:
-    """Mean change of y if only x changes, over rows drawn from the fitted model."""
+    """Mean change of y if only x changes, over rows and noise drawn from the fitted model."""
     noise = dag.drawn_noise(DRAWS, np.random.default_rng(0))
-    rows = dag.propagated(noise)
-    predicted = []
+    rows, drawn = dag.propagated(noise), []
     for value in values:
         rows[:, x] = dag.prepared_values({x: np.array(value)})[x]
-        predicted.append(np.asarray(dag.predict_column(rows, y), np.float64))
-    change = (predicted[1] - predicted[0]) * dag.preparation.scales[y]
+        y_drawn = dag.equations.respond(rows, dag.adjacency, y, noise[:, y])
+        drawn.append(np.asarray(y_drawn, np.float64))
+    change = (drawn[1] - drawn[0]) * dag.preparation.scales[y]
     return Slope(float(change.mean()), float(change.std() / np.sqrt(len(change))))
 
 

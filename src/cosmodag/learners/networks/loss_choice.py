@@ -205,7 +205,8 @@ def _choice_before_training(learner: "CosmoMLP", given: Prepared) -> _Choice:
         )
     if learner.scale == "standardize":
         return _Choice(LIKELIHOOD, f"{ON_ONE_SCALE.format('they were standardised')}.")
-    reason = against_equal(given.X, given.preparation.means / given.preparation.factors)
+    means = given.preparation.means / given.preparation.factors
+    reason = against_equal(given.X, means, given.known.counted)
     if reason is not None:
         return _Choice(LIKELIHOOD, f"{reason}.")
     return _Choice(SQUARED_ERROR, "Training stopped before noise variances were compared.", False)
