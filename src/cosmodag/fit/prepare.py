@@ -235,7 +235,7 @@ def prepare_table(
 
     With regimes, their targets are found first, and become the interventions of the fit.
     """
-    table = with_kinds(table, _declared_kinds(learner, window))
+    table = with_kinds(table)  # kinds that were declared are decided already
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
     target_sets, of_regimes = None, None
