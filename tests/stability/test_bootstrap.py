@@ -16,7 +16,7 @@ from cosmodag.fit import pipeline
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import BootstrapResult, bootstrap, rows_of
-from cosmodag.stability.bootstrap import BootstrapInterrupt
+from cosmodag.stability.bootstrap import BootstrapInterrupt, NoResampleError
 from learner_catalogue import CATALOGUE, QUICK, chain_table, marks_of
 
 DATA = simulate.load("n300_d6_ER2_gauss", seed=1)
@@ -320,3 +320,16 @@ def test_windows_are_drawn_in_blocks():
         assert list(fit_resamples(learner, given, [7], "bootstrap", watch, take)) == [0]
     expected = given.data[rows_of("bootstrap", 128, 7, block=5), 3]
     assert np.allclose(np.sort(seen[0]), np.sort(expected), atol=1e-5)
+
+
+@pytest.mark.parametrize("model", [VarianceSort(), OrderSearch()], ids=["sort", "search"])
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
+def test_resamples_in_which_a_variable_was_always_set_are_left_out(model):
+    X, targets = pd.DataFrame(DATA.X[:60], columns=list("abcdef")), ["", "", *["b"] * 58]
+    with pytest.warns(InterruptedWarning, match="no row in which some variable was not set"):
+        result = bootstrap(model, X, n=20, interventions=targets, random_state=0, verbose=False)
+    usable = [seed for seed in result.seeds if rows_of("bootstrap", 60, seed)[0] < 2]
+    assert [result.seeds[place] for place in result.done] == usable
+    assert 0 < len(usable) < 20
+    with pytest.raises(NoResampleError):
+        bootstrap(model, X, n=1, interventions=targets, random_state=11, verbose=False)

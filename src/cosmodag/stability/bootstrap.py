@@ -251,7 +251,11 @@ def _warn_if_short(result: BootstrapResult) -> None:
     if done == asked:
         return
     is_late = result.stopped == "time"
-    cause = "max_time was reached" if is_late else "the others diverged or were lost"
+    cause = (
+        "max_time was reached"
+        if is_late
+        else "the others diverged, were lost, or had no row in which some variable was not set"
+    )
     if not done:
         raise NoResampleError(f"None of {counted(asked, 'resample')} was fitted, because {cause}.")
     warnings.warn(
