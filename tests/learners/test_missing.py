@@ -342,5 +342,5 @@ def test_a_fold_without_a_measured_value_is_refused():
     X = np.random.default_rng(0).normal(size=(40, 3))
     X[1:, 2] = np.nan
     X[1, 2] = 3.0
-    with pytest.raises(DataError, match="x2 has no measured value"):
+    with pytest.raises(DataError, match="'x2' has no measured value"):
         selection.held_out(VarianceSort(missing="impute"), X, folds=2, random_state=3)
