@@ -296,3 +296,17 @@ def test_a_threshold_takes_the_interventions_of_a_time_series():
         found = selection.at_threshold(model, table, 0.0, **known)
         np.testing.assert_allclose(found.adjacency_, model.adjacency_, atol=1e-4)
         np.testing.assert_allclose(found.noise_variances_, model.noise_variances_, rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_interventions_given_again_may_leave_no_measured_value():
+    """A variable that was set in every row with a value is a root in the fit."""
+    table, targets = FRAME[:100].copy(), ["b"] * 50 + [""] * 50
+    table.loc[50:, "b"] = np.nan
+    model = OrderSearch(missing="impute", random_state=0).fit(table, interventions=targets)
+    X, given = model.preparation_.undo(model.training_data()), {"interventions": targets}
+    assert selection.extended_bic(model, X, **given) == selection.extended_bic(model, X)
+    cut, again = (selection.at_threshold(model, X, 0.1, **told) for told in ({}, given))
+    np.testing.assert_array_equal(cut.adjacency_, again.adjacency_)
+    with pytest.raises(DataError, match="The table has 60 rows"):
+        selection.at_threshold(model, X[:60], 0.1, interventions=targets[:60])
