@@ -310,3 +310,12 @@ def test_interventions_given_again_may_leave_no_measured_value():
     np.testing.assert_array_equal(cut.adjacency_, again.adjacency_)
     with pytest.raises(DataError, match="The table has 60 rows"):
         selection.at_threshold(model, X[:60], 0.1, interventions=targets[:60])
+
+
+def test_arcs_below_a_threshold_have_no_turning_loss():
+    model = OrderSearch(noise="gaussian", random_state=0).fit(DATA.X)
+    cut = selection.at_threshold(model, DATA.X, float(np.median(np.abs(model.edges_.data))))
+    assert 0 < cut.edges_.nnz < model.edges_.nnz
+    assert np.isnan(cut.turning_losses_[cut.adjacency_ == 0]).all()
+    kept = cut.adjacency_ != 0
+    np.testing.assert_array_equal(cut.turning_losses_[kept], model.turning_losses_[kept])

@@ -186,7 +186,10 @@ def at_threshold(
         )
     else:
         equations = equations.on_arcs(dag.preparation.undo(data), arcs, known.counted)
-    dag = replace(dag, adjacency=adjacency, known=known, equations=equations)
+    losses = dag.turning_losses
+    if losses is not None:
+        losses = np.where(arcs, losses, np.nan)
+    dag = replace(dag, adjacency=adjacency, known=known, equations=equations, turning_losses=losses)
     one = copy(model)
     one.threshold = threshold
     one._show(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))
