@@ -220,6 +220,7 @@ def test_curves_are_told_from_lines():
 def test_a_path_needs_a_threshold():
     with pytest.raises(DataError, match="thresholds is empty"):
         selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, [])
+    assert len(selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, 0.3)) == 1
 
 
 def test_criteria_and_thresholds_leave_out_what_was_set():
@@ -319,3 +320,8 @@ def test_arcs_below_a_threshold_have_no_turning_loss():
     assert np.isnan(cut.turning_losses_[cut.adjacency_ == 0]).all()
     kept = cut.adjacency_ != 0
     np.testing.assert_array_equal(cut.turning_losses_[kept], model.turning_losses_[kept])
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_table_of_constant_columns_has_the_held_out_likelihood_zero():
+    assert (selection.held_out(VarianceSort(), np.ones((20, 3)), folds=2) == 0).all()

@@ -90,7 +90,7 @@ def held_out(
         counted = Known(targets=held.targets, absent=held.absent).counted
         if counted is not None:
             likelihoods = likelihoods[counted[:, ~result.dag.preparation.constant] > 0]
-        scores.append(float(np.mean(likelihoods)))
+        scores.append(float(np.mean(likelihoods)) if likelihoods.size else 0.0)
     return np.array(scores)
 
 
@@ -266,7 +266,7 @@ def threshold_path(
         places = np.linspace(0, max(0, len(sizes) - 1), min(len(sizes), _THRESHOLDS)).astype(int)
         values = np.concatenate([[0.0], sizes[places]])
     else:
-        values = np.sort(np.asarray(thresholds, np.float64))
+        values = np.sort(np.atleast_1d(np.asarray(thresholds, np.float64)))
         if not len(values):
             raise DataError("thresholds is empty: give at least one, or leave thresholds out.")
     X, entries = take_column(X, interventions)
