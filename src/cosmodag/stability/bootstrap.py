@@ -16,7 +16,7 @@ from cosmodag.errors import (
     InterruptedWarning,
     ModelWarning,
 )
-from cosmodag.fit.checks import check_choice, check_count, seeds_from
+from cosmodag.fit.checks import check_choice, check_count, check_number, seeds_from
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
@@ -131,6 +131,7 @@ def bootstrap(
     """
     check_count("n", n)
     check_choice("sample", sample, SAMPLES)
+    check_number("max_time", max_time, low=0.0, also=(None,))
     seeds = seeds_from(random_state, n)
     learner = clone(model)
     with recording() as of_table:
