@@ -72,6 +72,17 @@ def test_a_resample_is_a_fit_to_its_rows():
     np.testing.assert_allclose(result.arc_probabilities, expected)
 
 
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_resample_without_training_has_the_order_of_its_rows(monkeypatch):
+    monkeypatch.setattr("cosmodag.learners.cosmo._TOO_LARGE", 10)
+    X = np.random.default_rng(0).normal(size=(9, 12))
+    learner = Cosmo(refine="prune", noise="equal-variance")
+    result = bootstrap(learner, X, n=3, random_state=0, verbose=False)
+    found = [learner.fit(X[rows_of("bootstrap", 9, seed)]).order_ for seed in result.seeds]
+    before = np.mean([np.argsort(order)[:, None] < np.argsort(order) for order in found], axis=0)
+    np.testing.assert_array_equal(result.order_probabilities, before)
+
+
 def gaussian_chain(rows: int = 400, seed: int = 0) -> np.ndarray:
     """A Gaussian chain of four variables in different units."""
     noise = np.random.default_rng(seed).normal(size=(rows, 4))
