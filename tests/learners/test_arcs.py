@@ -120,6 +120,27 @@ def test_with_one_parent_the_standardised_weight_is_the_correlation():
     assert arc["weight"] == pytest.approx(arc["standardised"], rel=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+@pytest.mark.parametrize("lags", [0, 1])
+def test_imputed_values_make_no_standard_error_smaller(lags):
+    """Without further columns, incomplete rows say nothing about an equation."""
+    random = np.random.default_rng(1)
+    a = random.normal(size=401)
+    cause = np.roll(a, lags)
+    table = pd.DataFrame({"a": a, "b": cause + random.normal(size=401)})[1:]
+    table[random.random(table.shape) < 0.3] = np.nan
+    pairs = pd.DataFrame({"a": table["a"].shift(lags), "b": table["b"]}).dropna()
+    arc = [("a[t-1]" if lags else "a", "b")]
+    known = Knowledge(required_edges=arc, search_space=arc)
+    model = OrderSearch(**GAUSSIAN, knowledge=known, missing="impute", lags=lags).fit(table)
+    plain = OrderSearch(**GAUSSIAN, knowledge={"required_edges": [("a", "b")]}).fit(pairs)
+    error = plain.arcs_["se"].item()
+    assert model.arcs_["se"].item() == pytest.approx(error, rel=0.01)
+    if lags:
+        interval = model.response_intervals(1).loc[("a", "b", 1)]
+        assert interval["high"] - interval["low"] == pytest.approx(2 * 1.96 * error, rel=0.1)
+
+
 def test_the_index_is_the_place_among_the_edges():
     model = VarianceSort().fit(simulate.load("n300_d6_ER2_gauss", seed=1).X)
     arcs = model.arcs_.sort_index()

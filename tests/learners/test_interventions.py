@@ -149,6 +149,8 @@ def test_they_direct_what_standardised_observations_cannot(experiments):
         assert set(model.arrow_basis_) <= {"shape of the graph", "interventions"}
         assert "interventions" in model.arrow_basis_
     better = refine(VarianceSort().fit(table), table, interventions=data.interventions)
+    with pytest.raises(DataError, match="The model was fitted with interventions"):
+        refine(better, table)
     assert metrics.evaluate(data.graph, better.adjacency_, threshold=0.0)["nhd"] <= 0.02
 
 

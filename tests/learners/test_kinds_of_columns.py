@@ -195,3 +195,17 @@ def test_numbers_that_name_categories():
     assert model.score(X) > plain.score(X)
     with pytest.raises(DataError, match="has no level 9"):
         model.predict(np.array([[0.5, 9.0], [1.0, 1.0]]))
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_declared_counts_and_binary_columns_may_have_missing_values():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(120, 2))
+    table = pd.DataFrame({"x": x[:, 0], "visits": random.poisson(np.exp(1 + x[:, 0]))}, dtype=float)
+    table["smoker"] = (x[:, 1] > 0).astype(float)
+    table.iloc[::7, 1] = table.iloc[1::7, 2] = np.nan
+    declared = {"visits": "count", "smoker": "binary"}
+    model = OrderSearch(missing="impute", random_state=0).fit(table)
+    again = OrderSearch(missing="impute", kinds=declared, random_state=0).fit(table)
+    assert [kind.kind for kind in again.kinds_] == ["continuous", "count", "binary"]
+    np.testing.assert_array_equal(again.adjacency_, model.adjacency_)

@@ -4,12 +4,13 @@ import warnings
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cosmodag
-from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, simulate
+from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, selection, simulate
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.fit import pipeline, prepare
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill, moments_of_gaps
@@ -322,3 +323,24 @@ def test_resamples_have_missing_values_too():
     truth = SPARSE_DATA.graph | SPARSE_DATA.graph.T
     assert joined[truth].mean() > 0.9
     assert joined[~truth].mean() < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+@pytest.mark.parametrize("targets", [None, ["x0"] * 40 + [""] * 60])
+def test_only_a_constant_column_has_missing_values(targets):
+    X = np.column_stack([np.random.default_rng(0).normal(size=(100, 3)), np.ones(100)])
+    X[::3, 3] = np.nan
+    names = [f"x{place}" for place in range(4)]
+    table = pd.DataFrame(X, columns=names)
+    model = OrderSearch(missing="impute", random_state=0).fit(table, interventions=targets)
+    assert model.missing_report_["entries"] == 34
+    assert (model.sample(5, 0)["x3"] == 1).all()
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_fold_without_a_measured_value_is_refused():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[1:, 2] = np.nan
+    X[1, 2] = 3.0
+    with pytest.raises(DataError, match="'x2' has no measured value"):
+        selection.held_out(VarianceSort(missing="impute"), X, folds=2, random_state=3)

@@ -158,6 +158,8 @@ def test_what_a_given_order_does_not_use_is_refused():
     model = VarianceSort().fit(chain_table())
     with pytest.raises(DataError, match=r"^noise is 'non-gaussian', .* use method='order'"):
         cosmodag.refine(model, chain_table(), method="prune", noise="non-gaussian")
+    with pytest.raises(DataError, match="method is None: it must be one of 'prune', 'order'"):
+        cosmodag.refine(model, chain_table(), method=None)
 
 
 def test_regressions_stop_in_time():

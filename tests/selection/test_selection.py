@@ -220,6 +220,7 @@ def test_curves_are_told_from_lines():
 def test_a_path_needs_a_threshold():
     with pytest.raises(DataError, match="thresholds is empty"):
         selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, [])
+    assert len(selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, 0.3)) == 1
 
 
 def test_criteria_and_thresholds_leave_out_what_was_set():
@@ -296,3 +297,31 @@ def test_a_threshold_takes_the_interventions_of_a_time_series():
         found = selection.at_threshold(model, table, 0.0, **known)
         np.testing.assert_allclose(found.adjacency_, model.adjacency_, atol=1e-4)
         np.testing.assert_allclose(found.noise_variances_, model.noise_variances_, rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_interventions_given_again_may_leave_no_measured_value():
+    """A variable that was set in every row with a value is a root in the fit."""
+    table, targets = FRAME[:100].copy(), ["b"] * 50 + [""] * 50
+    table.loc[50:, "b"] = np.nan
+    model = OrderSearch(missing="impute", random_state=0).fit(table, interventions=targets)
+    X, given = model.preparation_.undo(model.training_data()), {"interventions": targets}
+    assert selection.extended_bic(model, X, **given) == selection.extended_bic(model, X)
+    cut, again = (selection.at_threshold(model, X, 0.1, **told) for told in ({}, given))
+    np.testing.assert_array_equal(cut.adjacency_, again.adjacency_)
+    with pytest.raises(DataError, match="The table has 60 rows"):
+        selection.at_threshold(model, X[:60], 0.1, interventions=targets[:60])
+
+
+def test_arcs_below_a_threshold_have_no_turning_loss():
+    model = OrderSearch(noise="gaussian", random_state=0).fit(DATA.X)
+    cut = selection.at_threshold(model, DATA.X, float(np.median(np.abs(model.edges_.data))))
+    assert 0 < cut.edges_.nnz < model.edges_.nnz
+    assert np.isnan(cut.turning_losses_[cut.adjacency_ == 0]).all()
+    kept = cut.adjacency_ != 0
+    np.testing.assert_array_equal(cut.turning_losses_[kept], model.turning_losses_[kept])
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_table_of_constant_columns_has_the_held_out_likelihood_zero():
+    assert (selection.held_out(VarianceSort(), np.ones((20, 3)), folds=2) == 0).all()

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, simulate
+from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, selection, simulate
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, InterruptedWarning
 from cosmodag.fit import pipeline
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import BootstrapResult, bootstrap, rows_of
-from cosmodag.stability.bootstrap import BootstrapInterrupt
+from cosmodag.stability.bootstrap import BootstrapInterrupt, NoResampleError
 from learner_catalogue import CATALOGUE, QUICK, chain_table, marks_of
 
 DATA = simulate.load("n300_d6_ER2_gauss", seed=1)
@@ -70,6 +70,17 @@ def test_a_resample_is_a_fit_to_its_rows():
     ]
     expected = np.mean([model.adjacency_ != 0 for model in found], axis=0)
     np.testing.assert_allclose(result.arc_probabilities, expected)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_a_resample_without_training_has_the_order_of_its_rows(monkeypatch):
+    monkeypatch.setattr("cosmodag.learners.cosmo._TOO_LARGE", 10)
+    X = np.random.default_rng(0).normal(size=(9, 12))
+    learner = Cosmo(refine="prune", noise="equal-variance")
+    result = bootstrap(learner, X, n=3, random_state=0, verbose=False)
+    found = [learner.fit(X[rows_of("bootstrap", 9, seed)]).order_ for seed in result.seeds]
+    before = np.mean([np.argsort(order)[:, None] < np.argsort(order) for order in found], axis=0)
+    np.testing.assert_array_equal(result.order_probabilities, before)
 
 
 def gaussian_chain(rows: int = 400, seed: int = 0) -> np.ndarray:
@@ -265,6 +276,10 @@ def test_bad_arguments_are_refused():
         bootstrap(Cosmo(), DATA.X, n=0)
     with pytest.raises(DataError, match="sample is 'third'"):
         bootstrap(Cosmo(), DATA.X, sample="third")
+    with pytest.raises(DataError, match="max_time is 'soon'"):
+        bootstrap(OrderSearch(), DATA.X, n=2, max_time="soon")
+    with pytest.raises(DataError, match="max_time is -1:"):
+        selection.auto(DATA.X, max_time=-1)
     with pytest.raises(DataError, match="engine"):
         bootstrap(Cosmo(), DATA.X, n=2, engine="cloud")
     with warnings.catch_warnings():
@@ -320,3 +335,16 @@ def test_windows_are_drawn_in_blocks():
         assert list(fit_resamples(learner, given, [7], "bootstrap", watch, take)) == [0]
     expected = given.data[rows_of("bootstrap", 128, 7, block=5), 3]
     assert np.allclose(np.sort(seen[0]), np.sort(expected), atol=1e-5)
+
+
+@pytest.mark.parametrize("model", [VarianceSort(), OrderSearch()], ids=["sort", "search"])
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
+def test_resamples_in_which_a_variable_was_always_set_are_left_out(model):
+    X, targets = pd.DataFrame(DATA.X[:60], columns=list("abcdef")), ["", "", *["b"] * 58]
+    with pytest.warns(InterruptedWarning, match="no row in which some variable was not set"):
+        result = bootstrap(model, X, n=20, interventions=targets, random_state=0, verbose=False)
+    usable = [seed for seed in result.seeds if rows_of("bootstrap", 60, seed)[0] < 2]
+    assert [result.seeds[place] for place in result.done] == usable
+    assert 0 < len(usable) < 20
+    with pytest.raises(NoResampleError):
+        bootstrap(model, X, n=1, interventions=targets, random_state=11, verbose=False)

@@ -242,6 +242,8 @@ def _patterns(
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Bools]]:
     """Group incomplete rows by their missing and set variables: rows, missing columns, set."""
     rows, d = np.flatnonzero(absent.any(axis=1)), absent.shape[1]
+    if not len(rows):
+        return
     was_set = np.zeros_like(absent) if targets is None else targets
     masks = np.hstack([absent[rows], was_set[rows]])
     patterns, which = np.unique(masks, axis=0, return_inverse=True)

@@ -132,6 +132,7 @@ def prepare(
     labels, window, findings = None, None, []
     if isinstance(X, Completed):
         whole = X
+        _check_measured(whole)
     else:
         values, entries, labels = take_columns(X, interventions, regimes)
         is_named = not isinstance(values, np.ndarray | list | tuple)
@@ -168,6 +169,17 @@ def prepare(
     return replace(
         prepared, is_named=whole.is_named, findings=findings, missing_report=whole.report
     )
+
+
+def _check_measured(whole: Completed) -> None:
+    """Refuse a part of a table, such as a fold, in which all values of a column are imputed."""
+    empty = [] if whole.absent is None else np.flatnonzero(whole.absent.all(axis=0)).tolist()
+    if empty:
+        raise DataError(
+            f"{name_list([whole.table.names[v] for v in empty])} "
+            f"{'has' if len(empty) == 1 else 'have'} no measured value in a part of the "
+            "rows that is fitted alone, as without one fold: leave columns with so few values out."
+        )
 
 
 def _in_time(learner: "StructureLearner", values: Any, entries: Any, in_time: InTime) -> Unrolled:
@@ -235,7 +247,7 @@ def prepare_table(
 
     With regimes, their targets are found first, and become the interventions of the fit.
     """
-    table = with_kinds(table, _declared_kinds(learner, window))
+    table = with_kinds(table)  # kinds that were declared are decided already
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
     target_sets, of_regimes = None, None

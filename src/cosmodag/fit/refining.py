@@ -195,6 +195,8 @@ def refine(
     from cosmodag.learners.order_search import OrderSearch
 
     order = model.causal_order_ if hasattr(model, "causal_order_") else list(model)
+    if hasattr(model, "fitted_"):
+        model.fitted_.ask_for_targets(interventions)
     learner = OrderSearch(
         kinds=getattr(model, "kinds", "auto"),
         missing=getattr(model, "missing", "error"),

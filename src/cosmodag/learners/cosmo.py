@@ -4,6 +4,7 @@ import os
 import re
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -243,7 +244,7 @@ class Cosmo(RefinedLearner, AnnealedLearner):
 
         return Linear()
 
-    def _without_training(self, given: Prepared) -> Learnt | None:
+    def _without_training(self, given: Prepared) -> Callable[[Prepared], Learnt] | None:
         n, d = given.data.shape
         if self.epochs != "auto" or self.refine is None or d < _TOO_LARGE or n >= d:
             return None
@@ -254,7 +255,7 @@ class Cosmo(RefinedLearner, AnnealedLearner):
             DataWarning,
             stacklevel=3,
         )
-        return self._untrained(given.data)
+        return lambda rows: self._untrained(rows.data)
 
     def _learnt(
         self, solved: "list[Solved]", problems: "list[Problem]", settings: dict[str, float]

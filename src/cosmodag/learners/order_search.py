@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
+from cosmodag.fit.checks import check_choice
 from cosmodag.learners.base import Learnt, Prepared, RefinedFit
 from cosmodag.learners.refined import SearchedLearner
 from cosmodag.solve.watch import Watch
@@ -85,6 +86,7 @@ class OrderSearch(SearchedLearner):
         interventions : optional
             As for :meth:`fit`.
         """
+        check_choice("method", method, ("prune", "order"))
         self._method, self._start = method, list(order)
         try:
             return self.fit(X, interventions=interventions)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose import warn_about
 from cosmodag.data.interventions import take_column
 from cosmodag.errors import CosmodagWarning
-from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.checks import check_number, seeds_from
 from cosmodag.fit.kinds import needs_blocks
 from cosmodag.fit.missing import Completed, complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
@@ -109,6 +109,7 @@ def auto(
     >>> sorted(choice.reasons)
     ['learner', 'noise', 'penalties', 'refinement']
     """
+    check_number("max_time", max_time, low=0.0, also=(None,))
     (seed,) = seeds_from(random_state, 1)
     common = {"knowledge": knowledge, "kinds": kinds, "random_state": seed, "verbose": verbose}
     X, entries = take_column(X, interventions)

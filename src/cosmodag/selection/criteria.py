@@ -90,7 +90,7 @@ def held_out(
         counted = Known(targets=held.targets, absent=held.absent).counted
         if counted is not None:
             likelihoods = likelihoods[counted[:, ~result.dag.preparation.constant] > 0]
-        scores.append(float(np.mean(likelihoods)))
+        scores.append(float(np.mean(likelihoods)) if likelihoods.size else 0.0)
     return np.array(scores)
 
 
@@ -186,7 +186,10 @@ def at_threshold(
         )
     else:
         equations = equations.on_arcs(dag.preparation.undo(data), arcs, known.counted)
-    dag = replace(dag, adjacency=adjacency, known=known, equations=equations)
+    losses = dag.turning_losses
+    if losses is not None:
+        losses = np.where(arcs, losses, np.nan)
+    dag = replace(dag, adjacency=adjacency, known=known, equations=equations, turning_losses=losses)
     one = copy(model)
     one.threshold = threshold
     one._show(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))
@@ -198,21 +201,21 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     known = model.fitted_.known
     if entries is not None:
         names = [str(name) for name in model.names_]
-        targets = targets_of(entries, names, rows)
-        if targets is not None:  # as in the fit, a variable that was always set counts as a root
-            with ignoring(DataWarning):
-                targets = targets & ~never_free(targets, names)
-        return replace(known, targets=targets)
-    if known.targets is None:  # not saved with the model
+        known = replace(known, targets=targets_of(entries, names, rows))
+    elif known.targets is None:  # not saved with the model
         model.fitted_.ask_for_targets(None)
     masks = [mask for mask in (known.targets, known.absent) if mask is not None]
     if any(len(mask) != rows for mask in masks):
         raise DataError(
             f"The table has {counted(rows, 'row')}, but the model was fitted on "
-            f"{counted(len(masks[0]), 'row')}, some with interventions or missing values: give the "
-            "table that it was fitted on, or interventions."
+            f"{counted(len(masks[-1]), 'row')}, some with interventions or missing values: give "
+            "the table that it was fitted on, or interventions."
         )
-    return known
+    if entries is None or known.targets is None:
+        return known
+    with ignoring(DataWarning):  # as in the fit, a variable that was always set counts as a root
+        always = never_free(known.targets, names, known.absent)
+    return replace(known, targets=known.targets & ~always)
 
 
 def threshold_path(
@@ -263,7 +266,7 @@ def threshold_path(
         places = np.linspace(0, max(0, len(sizes) - 1), min(len(sizes), _THRESHOLDS)).astype(int)
         values = np.concatenate([[0.0], sizes[places]])
     else:
-        values = np.sort(np.asarray(thresholds, np.float64))
+        values = np.sort(np.atleast_1d(np.asarray(thresholds, np.float64)))
         if not len(values):
             raise DataError("thresholds is empty: give at least one, or leave thresholds out.")
     X, entries = take_column(X, interventions)

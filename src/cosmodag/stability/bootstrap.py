@@ -16,7 +16,7 @@ from cosmodag.errors import (
     InterruptedWarning,
     ModelWarning,
 )
-from cosmodag.fit.checks import check_choice, check_count, seeds_from
+from cosmodag.fit.checks import check_choice, check_count, check_number, seeds_from
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
@@ -131,6 +131,7 @@ def bootstrap(
     """
     check_count("n", n)
     check_choice("sample", sample, SAMPLES)
+    check_number("max_time", max_time, low=0.0, also=(None,))
     seeds = seeds_from(random_state, n)
     learner = clone(model)
     with recording() as of_table:
@@ -251,7 +252,11 @@ def _warn_if_short(result: BootstrapResult) -> None:
     if done == asked:
         return
     is_late = result.stopped == "time"
-    cause = "max_time was reached" if is_late else "the others diverged or were lost"
+    cause = (
+        "max_time was reached"
+        if is_late
+        else "the others diverged, were lost, or had no row in which some variable was not set"
+    )
     if not done:
         raise NoResampleError(f"None of {counted(asked, 'resample')} was fitted, because {cause}.")
     warnings.warn(

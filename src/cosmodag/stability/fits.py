@@ -94,7 +94,8 @@ def fit_resamples(
     """Fit a learner to resamples of a table, and yield the result of each as soon as it is ready.
 
     The seed of a resample determines its rows and the random numbers of the learner. Fits that the
-    watch stopped, or that diverged, are left out. `take` is called with the index of a resample and
+    watch stopped, or that diverged, are left out, and so are resamples without any row in which
+    some variable was measured and not set. `take` is called with the index of a resample and
     its DAG, in the thread that fitted it, and its return value is yielded: few DAGs are in memory
     at once.
     """
@@ -102,13 +103,23 @@ def fit_resamples(
     block = 1 if given.window is None else block_length(n, given.window.lags)
     groups = None if given.regimes is None else given.regimes.labels
     draws = [partial(rows_of, sample, n, seed, block, groups) for seed in seeds]
+    counted = given.known.counted
+    places = [
+        place
+        for place, draw in enumerate(draws)
+        if counted is None or counted[draw()].any(axis=0).all()
+    ]
+    if not places:
+        return
     tasks = [
-        FitTask(_seeded(model, seed), replace(given, draw=draw))
-        for seed, draw in zip(seeds, draws, strict=True)
+        FitTask(_seeded(model, seeds[place]), replace(given, draw=draws[place])) for place in places
     ]
     with blas_threads(1):
         outcomes = fit_many(
-            tasks, watch, take=lambda place, result, _: take(place, result.dag), threads=cores()
+            tasks,
+            watch,
+            take=lambda place, result, _: take(places[place], result.dag),
+            threads=cores(),
         )
         yield from (outcome.taken for outcome in outcomes if outcome.taken is not None)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.view.arcs import coefficient_covariance
+from cosmodag.fit.view.arcs import coefficient_covariance, rows_of_equation
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
@@ -247,12 +247,12 @@ def _drawn_weights(
     dag: "FittedDAG", data: NDArray[Any], m: int, random: np.random.Generator
 ) -> Floats:
     """Draw m sets of weights of the arcs of a graph: (m, k + 1, d, d)."""
-    d, edges, counted = _window_of(dag).d, dag.edges, dag.known.counted
+    d, edges = _window_of(dag).d, dag.edges
     weights = np.repeat(lagged_weights(dag)[None], m, axis=0)
     for v in range(d):
         parents = edges.row[edges.col == v]
         if len(parents):
-            own = data if counted is None else data[counted[:, v] > 0]
+            own = data[rows_of_equation(dag.known, parents, v)]
             covariance, sizes = coefficient_covariance(own[:, parents], own[:, v])
             is_regular = (np.diag(covariance) > 0).all()  # neither unknown nor without noise
             root = np.linalg.cholesky(covariance) if is_regular else covariance

@@ -1,6 +1,6 @@
 """Table of the arcs of a fitted graph: standardised weights, errors and bases of directions."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from cosmodag.solve.machine.threads import blas_threads
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cosmodag.fit.dag.known import Known
     from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.stability import BootstrapResult
 
@@ -92,7 +93,8 @@ def standardised_weights(model: "FittedGraph") -> Floats:
 def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     """Compute standard errors of the weights of arcs, by least squares on the parents.
 
-    They treat the arcs as known, although the same data chose them.
+    They treat the arcs as known, although the same data chose them. Rows in which the effect was
+    set, or in which it or a parent is missing, say nothing about its equation.
 
     `prepared` is the training data, in the units of the weights. The errors are in the order of
     ``edges_``, NaN if parents are redundant or rows too few; None for equations that are not
@@ -101,8 +103,8 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     """
     if hasattr(model, "response") or not model.fitted_.is_linear:
         return None
-    edges, targets = model.edges_, model.known_.targets
-    if targets is None and hasattr(model, "target_sets_"):
+    edges = model.edges_
+    if model.known_.targets is None and hasattr(model, "target_sets_"):
         return None
     errors = np.full(edges.nnz, np.nan)
     by_head = np.argsort(edges.col, kind="stable")
@@ -110,12 +112,21 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     # Several threads would slow down thousands of small products.
     with blas_threads(1):
         for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
-            head = edges.col[arcs[0]]
-            rows = slice(None) if targets is None else ~targets[:, head]
-            used = prepared[rows]
-            covariance, sizes = coefficient_covariance(used[:, edges.row[arcs]], used[:, head])
+            parents, head = edges.row[arcs], edges.col[arcs[0]]
+            used = prepared[rows_of_equation(model.known_, parents, head)]
+            covariance, sizes = coefficient_covariance(used[:, parents], used[:, head])
             errors[arcs] = np.sqrt(np.diag(covariance)) / sizes
     return errors
+
+
+def rows_of_equation(known: "Known", parents: NDArray[Any], head: int) -> Any:
+    """Mask of the rows in which a variable was not set, and neither it nor a parent is missing."""
+    if known.targets is None and known.absent is None:
+        return slice(None)
+    left_out = [] if known.targets is None else [known.targets[:, head]]
+    if known.absent is not None:
+        left_out.append(known.absent[:, [head, *parents]].any(axis=1))
+    return ~np.logical_or.reduce(left_out)
 
 
 def coefficient_covariance(regressors: Floats, response: Floats) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -172,8 +172,11 @@ class TrainedLearner(StructureLearner):
 
         return train_many(tasks, watch)
 
-    def _without_training(self, given: Prepared) -> Learnt | None:
-        """Return a result without training if training would not improve it; None to train."""
+    def _without_training(self, given: Prepared) -> "Callable[[Prepared], Learnt] | None":
+        """Return a function that learns from rows without training; None to train.
+
+        It is returned if training would not improve the result.
+        """
         return None
 
     def _solver_of_fit(self, n: int, d: int) -> "Solver":

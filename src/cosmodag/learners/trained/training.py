@@ -90,9 +90,9 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     untrained: list[Learning] = []
     rounds = 0
     for place, (learner, given) in enumerate(tasks):
-        learnt = learner._without_training(given)
-        if learnt is not None:
-            untrained.append(Learning(place, learner, None, partial(_read_untrained, learnt)))
+        learn = learner._without_training(given)
+        if learn is not None:
+            untrained.append(Learning(place, learner, None, learn))
             continue
         n, d = given.data.shape
         solver = learner._solver_of_fit(n, d)
@@ -149,7 +149,3 @@ def _read(
     given: Prepared,
 ) -> Learnt:
     return learner._learnt(solved, problems, settings)
-
-
-def _read_untrained(learnt: Learnt, given: Prepared) -> Learnt:
-    return learnt
