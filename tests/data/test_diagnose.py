@@ -117,6 +117,12 @@ def test_shuffled_ids_are_ids_and_whole_measurements_are_not():
     assert [f.name for f in before_fit(np.column_stack([ids, ages]), NAMES[:2])] == ["running_id"]
 
 
+def test_ids_with_a_gap_after_the_first_rows_are_ids():
+    ids = np.delete(np.arange(230.0), [40, 41, 99])
+    ages = np.random.default_rng(0).normal(45, 12, len(ids))
+    assert [f.name for f in before_fit(np.column_stack([ids, ages]), NAMES[:2])] == ["running_id"]
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_collinear(X, noise):
     total = X[:, 0] - 2 * X[:, 1] + noise * np.random.default_rng(1).normal(size=200)
