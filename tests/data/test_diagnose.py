@@ -123,6 +123,15 @@ def test_ids_with_a_gap_after_the_first_rows_are_ids():
     assert [f.name for f in before_fit(np.column_stack([ids, ages]), NAMES[:2])] == ["running_id"]
 
 
+@pytest.mark.parametrize("constants", [1, 2, 3])
+def test_a_graph_with_arcs_of_constant_columns_only_has_no_sortability(constants):
+    table = np.random.default_rng(0).normal(size=(60, 3))
+    table[:, :constants] = 2.0
+    found = by_name(diagnose(table, NAMES[:3], graph=[[0, 1, 0], [0, 0, 0], [0, 0, 0]]))
+    assert "constant" in found
+    assert not {"varsortability", "r2_sortability"} & found.keys()
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_collinear(X, noise):
     total = X[:, 0] - 2 * X[:, 1] + noise * np.random.default_rng(1).normal(size=200)

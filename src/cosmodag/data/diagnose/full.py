@@ -133,8 +133,9 @@ def on_request(
             "does not depend on units, and sorting by it is a baseline to beat."
         )
         found.append(Finding("r2_order", ordered, high - low, "notice", sentence))
-    if arcs is not None and arcs.any():
-        used, among = X[:, varying], arcs[np.ix_(varying, varying)]
+    among = None if arcs is None else arcs[np.ix_(varying, varying)]
+    if among is not None and among.any():
+        used = X[:, varying]
         if has_scale:
             found.append(_sorted_by_variance(varsortability(used, among)))
         if len(X) > X.shape[1]:
