@@ -49,7 +49,7 @@ def check_kinds(given: Any) -> None:
         )
     if isinstance(given, Mapping):
         entries = [*given.values()]
-    elif given == "auto" or given is None:
+    elif given is None or isinstance(given, str):
         entries = []
     elif isinstance(given, Sequence):
         entries = [entry for entry in given if entry not in (None, "auto")]
