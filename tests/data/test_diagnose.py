@@ -6,9 +6,11 @@ import tracemalloc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from cosmodag import EmptyGraph, OrderSearch, simulate
 from cosmodag.cli import main
@@ -115,6 +117,32 @@ def test_shuffled_ids_are_ids_and_whole_measurements_are_not():
     ids = random.permutation(200).astype(float)
     ages = random.normal(45, 12, 200).round()
     assert [f.name for f in before_fit(np.column_stack([ids, ages]), NAMES[:2])] == ["running_id"]
+
+
+def test_ids_with_a_gap_after_the_first_rows_are_ids():
+    ids = np.delete(np.arange(230.0), [40, 41, 99])
+    ages = np.random.default_rng(0).normal(45, 12, len(ids))
+    assert [f.name for f in before_fit(np.column_stack([ids, ages]), NAMES[:2])] == ["running_id"]
+
+
+@pytest.mark.parametrize("constants", [1, 2, 3])
+def test_a_graph_with_arcs_of_constant_columns_only_has_no_sortability(constants):
+    table = np.random.default_rng(0).normal(size=(60, 3))
+    table[:, :constants] = 2.0
+    found = by_name(diagnose(table, NAMES[:3], graph=[[0, 1, 0], [0, 0, 0], [0, 0, 0]]))
+    assert "constant" in found
+    assert not {"varsortability", "r2_sortability"} & found.keys()
+
+
+def test_a_graph_is_matched_by_name_where_it_has_names():
+    random = np.random.default_rng(0)
+    a, b, c = random.normal(size=(3, 200))
+    table = pd.DataFrame({"a": a, "b": a + b, "c": a + 2 * b + c})
+    frame = pd.DataFrame(np.eye(3, k=1), table.columns, table.columns)
+    shuffled = frame.loc[["c", "a", "b"], ["c", "a", "b"]]
+    plain = pd.DataFrame(frame.to_numpy())
+    for graph in (frame, shuffled, plain, sparse.csr_array(frame.to_numpy())):
+        assert by_name(diagnose(table, graph=graph))["varsortability"].value == 1
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])

@@ -121,6 +121,7 @@ def test_one_entry_for_each_column():
         ({"score": "nominal"}, "entry 'nominal': it must be one of continuous"),
         ({"score": 3}, "the entry 3"),
         (7, "kinds is 7"),
+        (np.array(["count", "binary"]), "give 'auto', a mapping or a list"),
         ({"scores": "ordinal"}, "names the column 'scores'.*nearest is 'score'"),
         ({"score": "binary"}, "'score' as binary, but it has more than two"),
         ({"height": "count"}, "'height' as a count, but not all"),
@@ -130,6 +131,9 @@ def test_one_entry_for_each_column():
         ({"size": "binary"}, "'size' as binary, but it has 3 levels"),
         ({"size": ColumnKind("binary", ("a", "b", "c"))}, "'size' as binary, but with 3 levels"),
         ({"score": ColumnKind("count", ("1", "2"))}, "'score' as count, but with 2 levels"),
+        ({"score": []}, "gives 'score' no levels"),
+        ({"score": [1, 2, 3, 3.0, 4, 5]}, "gives 'score' a level twice"),
+        ({"score": ["a", "b", "c", "d", "e"]}, "'score' has the number 5, which is not a level"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(asked, message):
@@ -145,6 +149,14 @@ def test_levels_are_ordered_as_the_user_says():
     found = with_kinds(table, {"size": ["small", "medium", "large"]})
     assert found.X[:, 1].tolist() == [0, 1, 2, 0]
     assert found.kinds[1].kind == "ordinal"
+
+
+def test_numbers_written_as_text_are_labels_of_a_column_of_numbers():
+    table = Table(np.array([[1.0, 1.0], [2.0, 2.0], [2.0, 5.0]]), ["x", "size"])
+    found = with_kinds(table, {"size": ["1", "2", "5"]})
+    assert found.X[:, 1].tolist() == [0, 1, 2]
+    truths = Table(np.array([[1.0, 1.0], [2.0, 0.0]]), ["x", "is_large"])
+    assert with_kinds(truths, {"is_large": ["false", "true"]}).X[:, 1].tolist() == [1, 0]
 
 
 @given(st.data())

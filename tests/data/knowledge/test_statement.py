@@ -152,6 +152,8 @@ def test_files_say_the_same(tmp_path):
         ("known.yaml", "tiers: [", "known.yaml"),
         ("known.yaml", "- a", "must hold a mapping"),
         ("known.yaml", "sink: [a]", "'sink'"),
+        ("known.yaml", "sinks: [a]\nsinks: [b]", "key 'sinks' more than once"),
+        ("known.json", '{"sinks": ["a"], "sinks": ["b"]}', "key 'sinks' more than once"),
         ("known.toml", "tiers = [", "known.toml"),
         ("known.csv", "cause,effect\na,b\n", "kind,cause,effect"),
         ("known.csv", "kind,cause,effect\nwanted,a,b\n", "line 2"),

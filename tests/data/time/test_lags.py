@@ -37,6 +37,12 @@ def test_every_window_is_k_steps_of_one_series(lags, labels, shuffle):
         assert own[at : at + lags + 1] == row[:, 1].tolist()
 
 
+@pytest.mark.parametrize("labels", [["a", None, None], pd.Series([1.0, None, None]), ["a", "", ""]])
+def test_a_row_without_a_series_is_refused(labels):
+    with pytest.raises(DataError, match="series of row 2 is missing"):
+        lagged([[1.0], [2.0], [3.0]], 1, series=labels)
+
+
 def test_arcs_lead_into_the_present_only():
     found = lagged(np.random.default_rng(0).normal(size=(9, 2)), 2, names=["a", "b"])
     support = bounds_of(found.knowledge, list(found.names)).support

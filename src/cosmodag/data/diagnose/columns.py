@@ -291,8 +291,9 @@ def running_ids(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> li
 def _numbers_rows(values: NDArray[Any]) -> bool:
     head = values[:FEWEST_ROWS]
     steps = np.diff(head)
-    if steps[0] != 0 and np.allclose(steps, steps[0], rtol=1e-6, atol=0):
-        return bool(np.allclose(np.diff(values), steps[0], rtol=1e-6, atol=0))
+    has_steps = steps[0] != 0 and np.allclose(steps, steps[0], rtol=1e-6, atol=0)
+    if has_steps and np.allclose(np.diff(values), steps[0], rtol=1e-6, atol=0):
+        return True
     if (head != np.round(head)).any():
         return False
     span = float(values.max()) - float(values.min())

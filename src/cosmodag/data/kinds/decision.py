@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.graph.texts import counted
-from cosmodag.io.columns.names import nearest, numbered_names
+from cosmodag.io.columns.names import is_number, nearest, numbered_names
 from cosmodag.io.columns.values import encode_as
 from cosmodag.io.kinds import KINDS, NOT_EXAMINED, ColumnKind, Kind, label_of
 from cosmodag.io.tables.frames import Table
@@ -49,7 +49,7 @@ def check_kinds(given: Any) -> None:
         )
     if isinstance(given, Mapping):
         entries = [*given.values()]
-    elif given == "auto" or given is None:
+    elif given is None or isinstance(given, str):
         entries = []
     elif isinstance(given, Sequence):
         entries = [entry for entry in given if entry not in (None, "auto")]
@@ -128,8 +128,11 @@ def _as_declared(
         if given.kind in _OF_NUMBERS or (given.kind == "binary" and len(levels) > 2):
             found = counted(len(levels), "level")
             raise DataError(f"kinds declares {name!r} as {given.kind}, but with {found}.")
+        if not levels or len(set(levels)) < len(levels):
+            fault = "a level twice" if levels else "no levels"
+            raise DataError(f"kinds gives {name!r} {fault}: list each level once.")
         kind = ColumnKind(given.kind, levels, f"{counted(len(levels), 'level')} as given")
-        return renumbered(name, column, before, kind), kind
+        return _with_levels(name, column, before, kind), kind
     known: Kind = next(kind for kind in KINDS if kind == declared)
     if not before.is_levels:
         return _numbers_as_declared(name, column, known)
@@ -146,6 +149,19 @@ def _as_declared(
     if fault:
         raise DataError(f"kinds declares {name!r} as {known}, {fault}")
     return None, replace(before, kind=known, reason=f"as given, {counted(count, 'level')}")
+
+
+def _with_levels(
+    name: str, column: NDArray[Any], before: ColumnKind, kind: ColumnKind
+) -> NDArray[np.float64]:
+    """Encode a column by the declared levels; a number is a label, unless all levels are words."""
+    texts = [str(level) for level in kind.levels]
+    are_words = {"true", "false"}.issuperset(text.strip().lower() for text in texts)
+    if not (before.is_levels or are_words) and all(map(is_number, texts)):
+        return encode_as(name, column.tolist(), kind).numbers
+    numbers = renumbered(name, column, before, kind)
+    _refuse_other_numbers(name, numbers, kind)
+    return numbers
 
 
 def _numbers_as_declared(
@@ -196,16 +212,21 @@ def renumbered(
     elif all(isinstance(level, str) for level in kind.levels):
         if kind.is_number:  # predictions of linear equations lie between levels
             return np.asarray(column, np.float64)
-        present = column[~np.isnan(column)]
-        outside = (present != np.round(present)) | (present < 0) | (present >= len(kind.levels))
-        if outside.any():
-            raise DataError(
-                f"column {name!r} has the number {present[outside][0]:g}, which is not a level: "
-                f"give its labels ({name_list(kind.levels)}), or their numbers from 0 to "
-                f"{len(kind.levels) - 1}."
-            )
+        _refuse_other_numbers(name, column, kind)
         return np.asarray(column, np.float64)
     return encode_as(name, labels, kind).numbers
+
+
+def _refuse_other_numbers(name: str, column: NDArray[Any], kind: ColumnKind) -> None:
+    """Refuse a column with numbers that are not those of levels."""
+    present = column[~np.isnan(column)]
+    outside = (present != np.round(present)) | (present < 0) | (present >= len(kind.levels))
+    if outside.any():
+        raise DataError(
+            f"column {name!r} has the number {present[outside][0]:g}, which is not a level: "
+            f"give its labels ({name_list(kind.levels)}), or their numbers from 0 to "
+            f"{len(kind.levels) - 1}."
+        )
 
 
 def with_kinds(table: Table, given: Any = "auto") -> Table:

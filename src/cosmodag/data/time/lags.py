@@ -15,6 +15,7 @@ from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import numbered_names
+from cosmodag.io.columns.refused import is_absent
 
 # A step in time longer than this many times the median step is a gap; months differ by less.
 GAP = 1.5
@@ -84,7 +85,8 @@ def lagged(
     Raises
     ------
     DataError
-        If sizes do not agree, times repeat within a series, or no series is longer than k rows.
+        If sizes do not agree, the series or the time of a row is missing, times repeat within a
+        series, or no series is longer than k rows.
 
     Examples
     --------
@@ -127,6 +129,10 @@ def _sorted_series(
             )
     members: dict[Hashable, list[int]] = {}
     for row, label in enumerate(labels):
+        if is_absent(label):
+            raise DataError(
+                f"The series of row {row + 1} is missing: fill it in, or leave the row out."
+            )
         members.setdefault(label, []).append(row)
     found = []
     for label, rows in members.items():

@@ -4,6 +4,7 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +21,9 @@ _MERGE = "tag:yaml.org,2002:merge"
 def read_yaml(text: str) -> Any:
     """Read YAML; raise ValueError for any other text.
 
-    Merge keys (``<<``) are refused, and so are references that refer to themselves or expand to
-    more than a million entries: a few hundred bytes of them can take gigabytes.
+    Merge keys (``<<``) and repeated keys are refused, and so are references that refer to
+    themselves or expand to more than a million entries: a few hundred bytes of them can take
+    gigabytes.
 
     >>> read_yaml("size: [small, large]")
     {'size': ['small', 'large']}
@@ -33,7 +35,7 @@ def read_yaml(text: str) -> Any:
         root = loader.get_single_node()
         if root is None:
             return None
-        _check_size(root)
+        _check_nodes(root)
         return loader.construct_document(root)
     except yaml.YAMLError as error:
         raise ValueError(f"it is not valid YAML: {error}") from error
@@ -41,8 +43,8 @@ def read_yaml(text: str) -> Any:
         raise ValueError("a value is not of the type that its tag (!!) declares.") from error
 
 
-def _check_size(root: Any) -> None:
-    """Refuse merge keys, and references that expand to too many entries."""
+def _check_nodes(root: Any) -> None:
+    """Refuse merge keys, repeated keys, and references that expand to too many entries."""
     sizes: dict[int, float] = {}
 
     def size(node: Any) -> float:
@@ -52,6 +54,7 @@ def _check_size(root: Any) -> None:
             if node.id == "mapping":
                 if any(key.tag == _MERGE for key, _ in parts):
                     raise ValueError("it has a merge key (<<): write its entries out.")
+                _refuse_repeated([key.value for key, _ in parts if key.id == "scalar"])
                 parts = [part for pair in parts for part in pair]
             sizes[id(node)] = 1 + sum(map(size, parts))
         return sizes[id(node)]
@@ -71,10 +74,31 @@ def read_toml(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
+def read_json(text: str) -> Any:
+    """Read JSON; raise ValueError for any other text, and for repeated keys.
+
+    >>> read_json('{"size": [1, 2]}')
+    {'size': [1, 2]}
+    """
+
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        _refuse_repeated([key for key, _ in pairs])
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=mapping)
+
+
+def _refuse_repeated(keys: list[str]) -> None:
+    """Refuse repeated keys, since only the last value would count."""
+    repeated = [key for key, times in Counter(keys).items() if times > 1]
+    if repeated:
+        raise ValueError(f"it has the key {repeated[0]!r} more than once: write one entry for it.")
+
+
 DOCUMENTS: dict[str, Callable[[str], Any]] = {
     ".yaml": read_yaml,
     ".yml": read_yaml,
     ".toml": read_toml,
-    ".json": json.loads,
+    ".json": read_json,
 }
 """Functions that read a document from text, by file extension."""
