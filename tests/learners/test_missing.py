@@ -322,3 +322,18 @@ def test_resamples_have_missing_values_too():
     truth = SPARSE_DATA.graph | SPARSE_DATA.graph.T
     assert joined[truth].mean() > 0.9
     assert joined[~truth].mean() < 0.1
+
+
+def test_columns_of_few_values_keep_them():
+    random = np.random.default_rng(0)
+    table = random.normal(size=(200, 2))
+    table = np.column_stack([table, random.random(200) < 0.4, random.integers(1, 6, 200)])
+    holed = table.copy()
+    holed[random.random(table.shape) < 0.2] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        model = OrderSearch(missing="impute", random_state=0).fit(holed)
+    assert {"binary", "few_values"} <= {finding.name for finding in model.findings_}
+    drawn = model.sample(200, random_state=0)
+    assert set(np.unique(drawn[:, 2].round(6))) == {0.0, 1.0}
+    assert set(np.unique(drawn[:, 3].round(6))) == {1.0, 2.0, 3.0, 4.0, 5.0}
