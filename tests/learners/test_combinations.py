@@ -147,6 +147,14 @@ def test_a_table_of_targets_is_matched_by_name():
     assert found.tolist() == [[False, False], [True, False]]
 
 
+def test_numbers_of_targets_may_be_floats():
+    """A column of numbers with empty entries holds floats."""
+    found = targets_of(pd.Series([2, None, 10]), ["10", "2"], 3)
+    assert found.tolist() == [[False, True], [False, False], [True, False]]
+    found = targets_of(np.array([1.0, np.nan, 0.0]), ["x0", "x1"], 3)
+    assert found.tolist() == [[False, True], [False, False], [True, False]]
+
+
 # Knowledge.
 
 # Learners that are stopped early without refinement are left out, because any change of the problem

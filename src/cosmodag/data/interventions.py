@@ -174,6 +174,9 @@ def _split(entry: Any, places: dict[str, int]) -> list[Any]:
 def _place(target: Any, places: dict[str, int], row: int) -> int:
     if str(target) in places:
         return places[str(target)]
+    # Numbers become floats in a column that also has empty entries.
+    if isinstance(target, float | np.floating) and target.is_integer():
+        return _place(int(target), places, row)
     whole = isinstance(target, int | np.integer) and not isinstance(target, bool)
     if whole and 0 <= target < len(places):
         return int(target)

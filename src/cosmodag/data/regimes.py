@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cosmodag.data.interventions import row_entries
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns.refused import is_absent
+from cosmodag.io.kinds import label_of
 
 OBSERVATIONAL = "observational"
 """Label of the regime of rows with an empty label, or with this one."""
@@ -61,11 +62,15 @@ class Regimes:
 def label_texts(labels: Any, rows: int) -> list[str]:
     """Convert the labels of all rows to text; an empty one (None, NaN, ``""``) is `OBSERVATIONAL`.
 
-    >>> label_texts(["drug", None, 3], 3)
-    ['drug', 'observational', '3']
+    Whole numbers are written without a point: they are floats in a column with empty entries.
+
+    >>> label_texts(["drug", None, 3, 4.0], 4)
+    ['drug', 'observational', '3', '4']
     """
     entries = row_entries(labels, rows, "regimes")
-    return [OBSERVATIONAL if is_absent(label) else str(label).strip() for label in entries]
+    return [
+        OBSERVATIONAL if is_absent(label) else str(label_of(label)).strip() for label in entries
+    ]
 
 
 def regimes_of(
