@@ -202,15 +202,15 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
         if targets is not None:  # as in the fit, a variable that was always set counts as a root
             with ignoring(DataWarning):
                 targets = targets & ~never_free(targets, names)
-        return replace(known, targets=targets)
-    if known.targets is None:  # not saved with the model
+        known = replace(known, targets=targets)
+    elif known.targets is None:  # not saved with the model
         model.fitted_.ask_for_targets(None)
     masks = [mask for mask in (known.targets, known.absent) if mask is not None]
     if any(len(mask) != rows for mask in masks):
         raise DataError(
             f"The table has {counted(rows, 'row')}, but the model was fitted on "
-            f"{counted(len(masks[0]), 'row')}, some with interventions or missing values: give the "
-            "table that it was fitted on, or interventions."
+            f"{counted(len(masks[-1]), 'row')}, some with interventions or missing values: give "
+            f"the table that it was fitted on{'' if entries is not None else ', or interventions'}."
         )
     return known
 
