@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.model_selection import cross_val_predict
 
-from cosmodag import EmptyGraph, Knowledge, OrderSearch
+from cosmodag import EmptyGraph, Knowledge, OrderSearch, load
 from cosmodag.errors import DataError
 from learner_catalogue import chain_table
 
@@ -128,6 +128,13 @@ def test_the_summary_shows_probabilities_and_findings(model, table):
     told = " ".join(copied.summary().split())
     for finding in copied.findings_:
         assert f"{finding.severity} {finding.sentence}" in told
+
+
+def test_a_loaded_model_does_not_claim_that_nothing_was_found(table, tmp_path):
+    copied = OrderSearch(random_state=0).fit(table.assign(e=table["d"]))
+    copied.save(tmp_path / "model.safetensors", residuals=True)
+    loaded = load(tmp_path / "model.safetensors")
+    assert "findings: not kept in a saved model" in loaded.summary()
 
 
 def test_predictions_are_frames_for_frames(model, table):

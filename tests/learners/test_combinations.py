@@ -164,6 +164,14 @@ def test_repeated_names_beside_targets_are_refused():
         targets_of(table, ["a", "b", "target"], 3)
 
 
+def test_numbers_of_targets_may_be_floats():
+    """A column of numbers with empty entries holds floats."""
+    found = targets_of(pd.Series([2, None, 10]), ["10", "2"], 3)
+    assert found.tolist() == [[False, True], [False, False], [True, False]]
+    found = targets_of(np.array([1.0, np.nan, 0.0]), ["x0", "x1"], 3)
+    assert found.tolist() == [[False, True], [False, False], [True, False]]
+
+
 # Knowledge.
 
 # Learners that are stopped early without refinement are left out, because any change of the problem

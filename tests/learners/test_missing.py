@@ -344,3 +344,18 @@ def test_a_fold_without_a_measured_value_is_refused():
     X[1, 2] = 3.0
     with pytest.raises(DataError, match="'x2' has no measured value"):
         selection.held_out(VarianceSort(missing="impute"), X, folds=2, random_state=3)
+
+
+def test_columns_of_few_values_keep_them():
+    random = np.random.default_rng(0)
+    table = random.normal(size=(200, 2))
+    table = np.column_stack([table, random.random(200) < 0.4, random.integers(1, 6, 200)])
+    holed = table.copy()
+    holed[random.random(table.shape) < 0.2] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        model = OrderSearch(missing="impute", random_state=0).fit(holed)
+    assert {"binary", "few_values"} <= {finding.name for finding in model.findings_}
+    drawn = model.sample(200, random_state=0)
+    assert set(np.unique(drawn[:, 2].round(6))) == {0.0, 1.0}
+    assert set(np.unique(drawn[:, 3].round(6))) == {1.0, 2.0, 3.0, 4.0, 5.0}

@@ -8,7 +8,7 @@ import pytest
 from graphs_to_report import bootstrap_of, model_of, other_pair, random_dag, set_graph
 from scipy import stats
 
-from cosmodag import EmptyGraph, VarianceSort
+from cosmodag import EmptyGraph, OrderSearch, VarianceSort, load
 from cosmodag.errors import DataError
 from cosmodag.report import Evidence, standard_errors
 from cosmodag.report.facts import page_data
@@ -114,3 +114,12 @@ def test_the_bootstrap_of_another_model_is_refused():
     model = model_of(random_dag(4, 5))
     with pytest.raises(DataError, match="3 variables"):
         Evidence.of(model, bootstrap=SimpleNamespace(edge_probabilities=np.zeros((3, 3)), n=9))
+
+
+def test_without_the_findings_of_its_fit_a_time_series_counts_as_not_diagnosed(tmp_path):
+    walk = np.random.default_rng(0).normal(size=(80, 2)).cumsum(axis=0)
+    model = OrderSearch(lags=1, random_state=0).fit(walk)
+    model.save(tmp_path / "model.safetensors", residuals=True)
+    loaded = load(tmp_path / "model.safetensors")
+    assert Evidence.of(model).findings
+    assert Evidence.of(loaded).findings is None

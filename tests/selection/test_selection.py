@@ -242,6 +242,15 @@ def test_criteria_and_thresholds_leave_out_what_was_set():
         selection.extended_bic(model, DATA.X[:50])
 
 
+def test_interventions_of_other_rows_than_those_with_missing_values_are_refused():
+    X = simulate.load("n60_d3_ER1_gauss", seed=0).X
+    X[::7, 0] = np.nan
+    model = OrderSearch(missing="impute", random_state=0).fit(X)
+    whole = X[~np.isnan(X).any(axis=1)]
+    with pytest.raises(DataError, match=r"51 rows.*60 rows.* that it was fitted on\.$"):
+        selection.at_threshold(model, whole, 0.1, interventions=[None, 1, 2] * 17)
+
+
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_interventions_given_again_are_those_of_the_fit():
     """A variable that was always set is a root in the fit, and has the equation of a root."""

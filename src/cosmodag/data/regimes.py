@@ -62,11 +62,12 @@ class Regimes:
 def label_texts(labels: Any, rows: int) -> list[str]:
     """Convert the labels of all rows to text; an empty one (None, NaN, ``""``) is `OBSERVATIONAL`.
 
-    >>> label_texts(["drug", None, 3], 3)
-    ['drug', 'observational', '3']
+    Whole numbers are written without a point: they are floats in a column with empty entries.
+
+    >>> label_texts(["drug", None, 3, 4.0], 4)
+    ['drug', 'observational', '3', '4']
     """
     entries = row_entries(labels, rows, "regimes")
-    # A column of numbers with gaps holds 2.0 for 2.
     return [
         OBSERVATIONAL if is_absent(label) else str(label_of(label)).strip() for label in entries
     ]

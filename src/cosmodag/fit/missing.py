@@ -186,6 +186,7 @@ def _imputed(model: "StructureLearner", given: Completed) -> Completed:
         filled, rounds = _by_graphs(model, X, absent, targets, equations, draws, names)
     if any(kind.is_levels for kind in levels.kinds):
         filled, absent = levels.collapsed(filled), np.isnan(table)
+    filled = _as_observed(filled, table, levels.kinds)
     report = {**(given.report or {}), "method": "impute", "rounds": rounds}
     report["effective_rows"] = round(effective_rows(absent), 1)
     return Completed(replace(given.table, X=filled), targets, report, absent)
@@ -196,6 +197,21 @@ def _constants_filled(table: Floats) -> Floats:
     values = np.nanmin(table, axis=0)
     is_constant = np.nanmax(table, axis=0) == values
     return np.where(is_constant & np.isnan(table), values, table)
+
+
+def _as_observed(filled: Floats, table: Floats, kinds: Sequence[ColumnKind]) -> Floats:
+    """Replace the draws of binary, ordered and count columns by the nearest observed values.
+
+    Values that such a column cannot have would hide its kind from the diagnosis and from the
+    decision about the noise, and samples would contain them.
+    """
+    for v, kind in enumerate(kinds):
+        if kind.kind != "continuous" and not kind.is_levels:
+            gaps = np.isnan(table[:, v])
+            values = np.unique(table[~gaps, v])
+            middles = (values[1:] + values[:-1]) / 2
+            filled[gaps, v] = values[np.searchsorted(middles, filled[gaps, v])]
+    return filled
 
 
 def _check_ordered(levels: LevelColumns, names: list[str]) -> None:

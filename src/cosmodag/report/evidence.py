@@ -125,12 +125,18 @@ def checked_shares(shares: Any, d: int) -> NDArray[np.float64]:
     return found
 
 
-def _findings(model: "FittedGraph", table: NDArray[np.float64], names: list[str]) -> list[Finding]:
-    """Return the full diagnosis, or only the findings of the fit if there are too many columns."""
+def _findings(
+    model: "FittedGraph", table: NDArray[np.float64], names: list[str]
+) -> list[Finding] | None:
+    """Return the full diagnosis, or only the findings of the fit if there are too many columns.
+
+    A loaded model does not have the findings of its fit. Without them, rows in time have none.
+    """
     known: list[Finding] | None = getattr(model, "findings_", None)
     kinds = model.fitted_.kinds or None
     if model.fitted_.window is not None:
-        return by_severity(known or [])  # the other checks assume independent rows
+        # The other checks assume independent rows.
+        return known if known is None else by_severity(known)
     if len(names) > _FULL_DIAGNOSIS:
         return before_fit(table, names, kinds=kinds) if known is None else list(known)
     if known is None:

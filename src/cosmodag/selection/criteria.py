@@ -209,7 +209,7 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
         raise DataError(
             f"The table has {counted(rows, 'row')}, but the model was fitted on "
             f"{counted(len(masks[-1]), 'row')}, some with interventions or missing values: give "
-            "the table that it was fitted on, or interventions."
+            f"the table that it was fitted on{'' if entries is not None else ', or interventions'}."
         )
     if entries is None or known.targets is None:
         return known

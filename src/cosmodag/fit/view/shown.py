@@ -52,9 +52,10 @@ def summary_of(model: "FittedGraph", arcs: int) -> Summary:
     for label, text in _facts(model):
         lines += _labelled(label, text)
     lines += ["", *_arc_lines(table, arcs)]
-    findings = getattr(model, "findings_", [])
-    lines += ["", "findings" if findings else "findings: none"]
-    for finding in findings:
+    findings = getattr(model, "findings_", None)
+    none = "findings: not kept in a saved model" if findings is None else "findings: none"
+    lines += ["", "findings" if findings else none]
+    for finding in findings or []:
         lines += _labelled(finding.severity, finding.sentence)
     return Summary("\n".join(lines))
 
