@@ -77,3 +77,16 @@ def test_rows_in_which_a_variable_was_set_do_not_hide_its_causes():
     kinds = (ColumnKind("binary"), ColumnKind("continuous"))
     problem = BlockTable.of(np.column_stack([level, x]), kinds, counted=counted).problem()
     assert choose_block_parents(problem, [0, 1]).adjacency[0, 1]
+
+
+def test_a_stop_is_obeyed_before_every_change():
+    blocks = table()
+    problem = blocks.problem()
+    found = choose_block_parents(problem, [1, 0, 2])
+    assert not turn_and_drop(blocks, problem, found).ended_early
+    for allowed in (0, 1, 7):
+        calls = iter(range(allowed))
+        stopped = turn_and_drop(blocks, problem, found, lambda calls=calls: next(calls, 9) == 9)
+        assert stopped.ended_early
+        assert is_dag(stopped.adjacency.astype(float))
+        assert next(calls, None) is None
