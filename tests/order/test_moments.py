@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cosmodag.errors import DataError
 from cosmodag.order.large import search_large, unexplained
 from cosmodag.order.moments import UNIT, Moments
 from cosmodag.order.parents import choose_parents
@@ -102,3 +103,13 @@ def test_the_order_of_a_deep_table_is_found_in_whole_units(in_whole_units):
     )
     arcs = [result.graph.adjacency().toarray() for result in (found, expected)]
     assert np.array_equal(*arcs)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_values_without_finite_squares_are_refused_unless_their_rows_do_not_count(value):
+    table, _ = linear_table(np.random.default_rng(0), 50, 3)
+    table[4, 1] = value
+    with pytest.raises(DataError, match="missing or infinite"):
+        Moments.of(table)
+    counted = np.arange(50) != 4
+    assert np.isfinite(Moments.of(table, counted).correlations).all()

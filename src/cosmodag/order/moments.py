@@ -192,10 +192,16 @@ def standardised_table(
     if weights is not None:
         table, weights = table[weights > 0], weights[weights > 0]
     means: Any = np.average(table, axis=0, weights=weights)
-    standard = table - means
+    with np.errstate(invalid="ignore"):
+        standard = table - means
     if weights is not None:
         standard *= np.sqrt(weights)[:, None]
     scales = np.sqrt(np.einsum("ij,ij->j", standard, standard) / rows)
+    if not np.all(np.isfinite(scales)):
+        raise DataError(
+            "The table has missing or infinite values, or values whose squares are infinite: leave "
+            "their rows out, or replace them."
+        )
     magnitudes = np.maximum(np.max(table, axis=0), -np.min(table, axis=0))
     scales[scales <= ROUNDING * magnitudes] = 0.0
     constant = scales == 0

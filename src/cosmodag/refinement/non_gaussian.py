@@ -133,8 +133,8 @@ def search_non_gaussian(
     found = Decided.of(best, "non-gaussian", "Non-Gaussian noise was requested.", report)
     if not weak_parents:
         return found
-    weights = with_weak_parents(moments, best.order, best.graph, job.penalty, allowed)
-    return replace(found, weights=weights)
+    weights = with_weak_parents(moments, best.order, best.graph, job.penalty, allowed, stop)
+    return replace(found, weights=weights, ended_early=found.ended_early or stop())
 
 
 def _mask(mask: ArrayLike | None, name: str, size: int) -> NDArray[np.bool_] | None:

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from cosmodag.order.entropy.weak_parents import _gains, scores_of
+from cosmodag.order import choose_parents
+from cosmodag.order.entropy.weak_parents import _gains, scores_of, with_weak_parents
+from cosmodag.order.moments import Moments
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 
 
@@ -91,3 +93,38 @@ def test_nothing_is_gained_where_parents_leave_no_residuals():
     basis, others = np.full((4, 1), 0.5), np.array([[1.0], [2.0], [3.0], [5.0]])
     with np.errstate(all="raise"):
         assert _gains(basis, np.zeros(4), others).tolist() == [0.0]
+
+
+def test_a_stop_is_obeyed_before_every_variable():
+    moments = Moments.of(weak_table(0)).with_rows(weak_table(0))
+    order = np.arange(3)
+    graph = choose_parents(moments, order, penalty=1e6)
+    for allowed in range(3):
+        calls = iter(range(allowed))
+        stopped = with_weak_parents(
+            moments, order, graph, 1.0, should_stop=lambda calls=calls: next(calls, 9) == 9
+        )
+        assert not stopped.toarray()[:, allowed:].any()
+        assert next(calls, None) is None
+
+
+def test_a_search_that_is_stopped_at_the_last_variable_says_so():
+    def searched(allowed):
+        calls.clear()
+
+        def should_stop():
+            calls.append(1)
+            return len(calls) > allowed
+
+        return search_non_gaussian(
+            weak_table(0),
+            {},
+            random=np.random.default_rng(0),
+            weak_parents=True,
+            should_stop=should_stop,
+        )
+
+    calls: list[int] = []
+    assert not searched(np.inf).ended_early
+    # The last call finds out whether the search was stopped, the one before asks for a variable.
+    assert searched(len(calls) - 2).ended_early

@@ -66,3 +66,27 @@ def test_a_variable_that_was_set_in_nearly_all_rows_gets_no_parents():
     found = turn_and_drop(blocks, problem, choose_block_parents(problem, [2, 1, 0]))
     assert not found.adjacency[:, 0].any()
     assert found.adjacency.any()
+
+
+def test_rows_in_which_a_variable_was_set_do_not_hide_its_causes():
+    random = np.random.default_rng(0)
+    level, x = random.integers(0, 2, 20_000).astype(float), random.normal(size=20_000)
+    x[:200] += level[:200]
+    counted = np.ones((20_000, 2))
+    counted[200:, 1] = 0.0
+    kinds = (ColumnKind("binary"), ColumnKind("continuous"))
+    problem = BlockTable.of(np.column_stack([level, x]), kinds, counted=counted).problem()
+    assert choose_block_parents(problem, [0, 1]).adjacency[0, 1]
+
+
+def test_a_stop_is_obeyed_before_every_change():
+    blocks = table()
+    problem = blocks.problem()
+    found = choose_block_parents(problem, [1, 0, 2])
+    assert not turn_and_drop(blocks, problem, found).ended_early
+    for allowed in (0, 1, 7):
+        calls = iter(range(allowed))
+        stopped = turn_and_drop(blocks, problem, found, lambda calls=calls: next(calls, 9) == 9)
+        assert stopped.ended_early
+        assert is_dag(stopped.adjacency.astype(float))
+        assert next(calls, None) is None

@@ -45,6 +45,8 @@ def turn_and_drop(
     found : FoundBlocks
         Result of the search.
     should_stop : function, optional
+        Called before every change that is tried; once it returns True, the graph so far is
+        returned, with ``ended_early``.
     records : Records, optional
         Records of the search for the same problem.
 
@@ -59,13 +61,21 @@ def turn_and_drop(
     scores = _LocalScores(table, problem, records or Records(problem))
     stop = should_stop or (lambda: False)
     parents = [frozenset(np.flatnonzero(found.widths[:, v]).tolist()) for v in range(d)]
-    for _ in range(_MOST_STEPS):
-        gain, best = _LEAST_GAIN, None
+    for step in range(_MOST_STEPS):
+        gain, best, is_stopped = _LEAST_GAIN, None, False
         for change in _changes(parents, problem):
+            is_stopped = stop()
+            if is_stopped:
+                break
             more = sum(scores.of(v, new) - scores.of(v, parents[v]) for v, new in change.items())
             if more > gain and _is_allowed(parents, change, problem.precedence):
                 gain, best = more, change
-        if best is None or stop():
+        if is_stopped:
+            found = replace(found, ended_early=True)
+            if step == 0:  # the likelihoods of the present graph are not known yet
+                return found
+            break
+        if best is None:
             break
         for v, new in best.items():
             parents[v] = new

@@ -15,11 +15,11 @@ from cosmodag.order.moments import Moments
 from cosmodag.order.scores import default_penalty
 
 ROWS_OF_LEVELS = 2000
-"""Maximum effective number of rows in a search among categories. The Gaussian density of indicators
-is an approximation whose error per row does not fall with the number of rows: from 25,000 rows it
-found 53, 55 and 71 arcs where there are 36, 44 and 44 (d = 20, three tables). Correlations are
-those of all rows. Multinomial likelihoods take more time, and are computed from at most this number
-of evenly spaced rows."""
+"""Maximum effective number of rows of an equation in a search among categories. The Gaussian
+density of indicators is an approximation whose error per row does not fall with the number of rows:
+from 25,000 rows it found 53, 55 and 71 arcs where there are 36, 44 and 44 (d = 20, three tables).
+Correlations are those of all rows. Multinomial likelihoods take more time, and are computed from at
+most this number of evenly spaced rows."""
 
 # With fewer rows, chance explains any variable: `most_parents` would be zero but for its minimum of
 # one. In 2 to 8 rows of three independent columns, one of them a category, 0 to 2 arcs were found.
@@ -109,8 +109,7 @@ class BlockTable:
         if self.share < 1:
             moments = replace(moments, rows=np.maximum(moments.rows * self.share, 2.0))
         if any(embedding.is_levels(v) for v in range(len(embedding.widths))):
-            share = min(1.0, ROWS_OF_LEVELS / float(moments.rows.max()))
-            moments = replace(moments, rows=np.maximum(moments.rows * share, 2.0))
+            moments = replace(moments, rows=np.clip(moments.rows, 2.0, ROWS_OF_LEVELS))
         rows = moments.rows[moments.group[embedding.starts[:-1]]]
         n, d = float(moments.rows.max()), len(embedding.widths)
         if (rows < _FEWEST_ROWS).any():
