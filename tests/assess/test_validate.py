@@ -232,13 +232,26 @@ def test_graphs_of_names_and_what_is_refused():
 
 def test_knowledge_is_narrowed_to_the_columns_that_are_left():
     known = Knowledge(
-        forbidden_edges=[(0, 2)], exogenous=["a"], search_space=[("a", "b"), ("b", "c")]
+        forbidden_edges=[(2, 0)], exogenous=["a"], search_space=[("a", "b"), ("a", "c")]
     )
     found = narrowed(known, ["a", "b", "c"], ["a", "c"])
-    assert found["forbidden_edges"] == [("a", "c")]
+    assert found["forbidden_edges"] == [("c", "a")]
     assert found["exogenous"] == ["a"]
-    assert found["search_space"] == []
+    assert found["search_space"] == [("a", "c")]
     assert narrowed(None, ["a"], ["a"]) is None
+    # A number that is the name of a column stands for that column, as in a fit.
+    known = Knowledge(required_edges=[(2, 0)], sinks=[10])
+    found = narrowed(known, ["0", "2", "10"], ["0", "2", "10"])
+    assert (found["required_edges"], found["sinks"]) == ([("2", "0")], ["10"])
+
+
+def test_a_cause_may_act_through_columns_that_are_left_out():
+    names, kept = list("abcd"), ["a", "d"]
+    chain = [("a", "b"), ("b", "c"), ("c", "d")]
+    assert narrowed(Knowledge(search_space=chain), names, kept)["search_space"] == [("a", "d")]
+    forbidden = [("a", "d"), ("d", "a"), ("d", "b"), ("d", "c")]
+    found = narrowed(Knowledge(forbidden_edges=forbidden), names, kept)
+    assert found["forbidden_edges"] == [("d", "a")]
 
 
 def test_subsets_of_columns_are_fitted_with_the_decisions_of_the_fit(monkeypatch):
