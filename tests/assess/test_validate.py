@@ -221,7 +221,14 @@ def test_graphs_of_names_and_what_is_refused():
     with pytest.raises(DataError, match="cycle"):
         validate_graph(np.ones((D, D)) - np.eye(D), table)
     model = VarianceSort().fit(table)
-    for settings in ({"split": 2}, {"level": 0}, {"test": "magic"}, {"shuffles": -1}):
+    for settings in (
+        {"split": 2},
+        {"level": 0},
+        {"test": "magic"},
+        {"shuffles": -1},
+        {"split": "a"},
+        {"subsets": 1.5},
+    ):
         with pytest.raises(DataError, match=next(iter(settings))):
             model.validate(**settings)
     with pytest.raises(DataError, match="not both"):

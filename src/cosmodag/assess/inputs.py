@@ -1,6 +1,7 @@
 """Checks of what a user passes: names of variables, values for them, and tables."""
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -208,7 +209,7 @@ def rows_to_test(
     whole = _with_all_targets(training_table(model))
     if split is None:
         return model, whole, True
-    if not 0 < split < 1:
+    if not isinstance(split, numbers.Real) or not 0 < float(split) < 1:
         raise DataError(f"split is {split!r}: it must be a fraction between 0 and 1.")
     rows = random.permutation(len(whole.X))
     count = math.ceil(split * len(rows))
