@@ -1,7 +1,6 @@
 """Checks of what a user passes: names of variables, values for them, and tables."""
 
 import math
-import numbers
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -16,6 +15,7 @@ from cosmodag.data.interventions import take_column
 from cosmodag.data.kinds import matched
 from cosmodag.data.kinds.decision import renumbered
 from cosmodag.errors import CosmodagWarning, DataError, name_list
+from cosmodag.fit.checks import check_number
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
@@ -209,7 +209,8 @@ def rows_to_test(
     whole = _with_all_targets(training_table(model))
     if split is None:
         return model, whole, True
-    if not isinstance(split, numbers.Real) or not 0 < float(split) < 1:
+    check_number("split", split)
+    if not 0 < split < 1:
         raise DataError(f"split is {split!r}: it must be a fraction between 0 and 1.")
     rows = random.permutation(len(whole.X))
     count = math.ceil(split * len(rows))

@@ -99,10 +99,10 @@ class Prepared:
         These are the past of a time series, and columns that interventions set in every row.
         """
         past, sets = self.known.given, self.target_sets
-        always = None if sets is None or not sets.all(axis=0).any() else sets.all(axis=0)
-        if past is None or always is None:
-            return always if past is None else past
-        return past | always
+        if sets is None or not sets.all(axis=0).any():
+            return past
+        always: Bools = np.asarray(sets.all(axis=0))
+        return always if past is None else past | always
 
     @property
     def row_counts(self) -> NDArray[np.float32] | None:
