@@ -374,3 +374,13 @@ def test_held_out_rows_may_all_have_set_a_column(always_set):
     for seed in range(3):
         found = model.validate(split=0.1, shuffles=0, subsets=0, random_state=seed)
         assert not found.rejected
+
+
+def test_proportional_parents_in_many_rows_are_no_error():
+    random = np.random.default_rng(0)
+    a, noise, free = random.normal(size=(3, 200_000))
+    X = standardised(np.column_stack([*(a * size for size in (1.1, 2.1, 3.1)), a + noise, free]))
+    z, p = residual_products(X, None, False, 3, np.array([4]), np.arange(3))
+    alone = residual_products(X, None, False, 3, np.array([4]), np.arange(1))
+    assert z == pytest.approx(alone[0], rel=1e-6)
+    assert p == pytest.approx(alone[1], rel=1e-6)
