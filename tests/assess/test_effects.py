@@ -7,6 +7,7 @@ from itertools import starmap
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import cosmodag
 from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, VarianceSort, selection
@@ -16,6 +17,7 @@ from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.errors import DataError
 from cosmodag.fit.dag.equations import FittedEquations
+from cosmodag.fit.dag.known import Known
 
 NAMES = ["rain", "sun", "growth", "price"]
 # rain → growth ← sun, rain → price, growth → price: the graph is alone in its class.
@@ -495,3 +497,15 @@ def test_direct_effects_on_levels_and_counts_are_changes_of_their_means():
         total = model.effect("dose", effect)
         assert 0.1 < total.estimate < 1
         assert model.effect("dose", effect, direct=True).estimate == total.estimate
+
+
+def test_an_equation_without_rows_takes_no_interval_from_other_effects():
+    random = np.random.default_rng(0)
+    X = np.cumsum(random.normal(size=(100, 3)), axis=1)
+    targets, absent = np.zeros((2, 100, 3), bool)
+    targets[:40, 0] = True
+    absent[::2, 1], absent[1::2, 2] = True, True  # no row has both ends of 1 → 2
+    arcs = sparse.csr_array(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool))
+    covariance = Covariance.of_data(X, Known(targets=targets, absent=absent), arcs)
+    assert 0 < covariance.slope(0, 1, []).error < 1
+    assert np.isnan(covariance.slope(1, 2, []).error)

@@ -221,7 +221,14 @@ def test_graphs_of_names_and_what_is_refused():
     with pytest.raises(DataError, match="cycle"):
         validate_graph(np.ones((D, D)) - np.eye(D), table)
     model = VarianceSort().fit(table)
-    for settings in ({"split": 2}, {"level": 0}, {"test": "magic"}, {"shuffles": -1}):
+    for settings in (
+        {"split": 2},
+        {"level": 0},
+        {"test": "magic"},
+        {"shuffles": -1},
+        {"split": "a"},
+        {"subsets": 1.5},
+    ):
         with pytest.raises(DataError, match=next(iter(settings))):
             model.validate(**settings)
     with pytest.raises(DataError, match="not both"):
@@ -232,13 +239,26 @@ def test_graphs_of_names_and_what_is_refused():
 
 def test_knowledge_is_narrowed_to_the_columns_that_are_left():
     known = Knowledge(
-        forbidden_edges=[(0, 2)], exogenous=["a"], search_space=[("a", "b"), ("b", "c")]
+        forbidden_edges=[(2, 0)], exogenous=["a"], search_space=[("a", "b"), ("a", "c")]
     )
     found = narrowed(known, ["a", "b", "c"], ["a", "c"])
-    assert found["forbidden_edges"] == [("a", "c")]
+    assert found["forbidden_edges"] == [("c", "a")]
     assert found["exogenous"] == ["a"]
-    assert found["search_space"] == []
+    assert found["search_space"] == [("a", "c")]
     assert narrowed(None, ["a"], ["a"]) is None
+    # A number that is the name of a column stands for that column, as in a fit.
+    known = Knowledge(required_edges=[(2, 0)], sinks=[10])
+    found = narrowed(known, ["0", "2", "10"], ["0", "2", "10"])
+    assert (found["required_edges"], found["sinks"]) == ([("2", "0")], ["10"])
+
+
+def test_a_cause_may_act_through_columns_that_are_left_out():
+    names, kept = list("abcd"), ["a", "d"]
+    chain = [("a", "b"), ("b", "c"), ("c", "d")]
+    assert narrowed(Knowledge(search_space=chain), names, kept)["search_space"] == [("a", "d")]
+    forbidden = [("a", "d"), ("d", "a"), ("d", "b"), ("d", "c")]
+    found = narrowed(Knowledge(forbidden_edges=forbidden), names, kept)
+    assert found["forbidden_edges"] == [("d", "a")]
 
 
 def test_subsets_of_columns_are_fitted_with_the_decisions_of_the_fit(monkeypatch):
@@ -354,3 +374,13 @@ def test_held_out_rows_may_all_have_set_a_column(always_set):
     for seed in range(3):
         found = model.validate(split=0.1, shuffles=0, subsets=0, random_state=seed)
         assert not found.rejected
+
+
+def test_proportional_parents_in_many_rows_are_no_error():
+    random = np.random.default_rng(0)
+    a, noise, free = random.normal(size=(3, 200_000))
+    X = standardised(np.column_stack([*(a * size for size in (1.1, 2.1, 3.1)), a + noise, free]))
+    z, p = residual_products(X, None, False, 3, np.array([4]), np.arange(3))
+    alone = residual_products(X, None, False, 3, np.array([4]), np.arange(1))
+    assert z == pytest.approx(alone[0], rel=1e-6)
+    assert p == pytest.approx(alone[1], rel=1e-6)

@@ -258,3 +258,16 @@ def test_missing_values_do_not_rule_out_non_gaussian_noise():
     X[:471, 0] = np.nan  # fewer than 30 complete rows
     X[0, 0] = 1.0
     assert OrderSearch(missing="impute", random_state=0).fit(X).noise_ == "gaussian"
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_columns_that_were_always_set_have_no_noise_to_compare():
+    random = np.random.default_rng(1)
+    weights = np.triu(random.random((6, 6)) < 0.5, 1) * random.uniform(0.5, 1.0, (6, 6))
+    weights[:, 2] = 0.0
+    noise = random.normal(size=(300, 6)) * [1, 1, 20, 1, 1, 1]
+    X = noise @ np.linalg.inv(np.eye(6) - weights)
+    for assumed in ("auto", "equal-variance"):
+        model = OrderSearch(noise=assumed, random_state=0).fit(X, interventions=[[2]] * 300)
+        assert model.noise_ == "equal-variance"
+        assert np.array_equal(model.adjacency_ != 0, weights != 0)

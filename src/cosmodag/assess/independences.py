@@ -21,6 +21,8 @@ _MIN_UNEXPLAINED = 1e-8
 # Random cosines of a curved regression, and its ridge penalty.
 _FEATURES = 60
 _RIDGE = 1e-2
+# Ridge penalty per row of a regression on lines, above the rounding errors of products of columns.
+_LINE_RIDGE = 1e-12
 
 
 class Tested(NamedTuple):
@@ -152,7 +154,7 @@ def _features(given: Floats, curved: bool) -> Floats:
 
 
 def _residuals(features: Floats, targets: Floats) -> Floats:
-    ridge = _RIDGE if features.shape[1] > _FEATURES else 1e-10
+    ridge = _RIDGE if features.shape[1] > _FEATURES else _LINE_RIDGE * len(features)
     gram = features.T @ features + ridge * np.eye(features.shape[1])
     return np.asarray(targets - features @ linalg.solve(gram, features.T @ targets, assume_a="pos"))
 

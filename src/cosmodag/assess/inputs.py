@@ -15,6 +15,7 @@ from cosmodag.data.interventions import take_column
 from cosmodag.data.kinds import matched
 from cosmodag.data.kinds.decision import renumbered
 from cosmodag.errors import CosmodagWarning, DataError, name_list
+from cosmodag.fit.checks import check_number
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
@@ -208,6 +209,7 @@ def rows_to_test(
     whole = _with_all_targets(training_table(model))
     if split is None:
         return model, whole, True
+    check_number("split", split)
     if not 0 < split < 1:
         raise DataError(f"split is {split!r}: it must be a fraction between 0 and 1.")
     rows = random.permutation(len(whole.X))

@@ -57,6 +57,7 @@ def validate(
     refuse_lags(model, "validate", "fit to early rows, and score later ones")
     if test != "auto":
         check_choice("test", test, TESTS)
+    check_count("subsets", subsets, low=0)
     random = np.random.default_rng(random_state)
     begin = time.monotonic()
     _check_numbers(model.fitted_.texts, model.fitted_.kinds)

@@ -13,6 +13,7 @@ from cosmodag.assess.effects.mixed_graph import ClassView
 from cosmodag.assess.independences import Test, failing_share, run_tests
 from cosmodag.assess.inputs import fit_quietly
 from cosmodag.data.knowledge import Knowledge
+from cosmodag.data.knowledge.bounds import closure
 from cosmodag.errors import CosmodagError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.view.fitted import FittedGraph
@@ -107,6 +108,9 @@ def narrowed(
 ) -> dict[str, Any] | None:
     """Keep the statements about kept variables only; column numbers become names.
 
+    An arc may exist among kept variables if allowed arcs lead from its cause to its effect through
+    variables that are left out, even if the arc itself is excluded.
+
     >>> known = Knowledge(required_edges=[("a", "b"), ("b", "c")], tiers=[["a"], ["b", "c"]])
     >>> found = narrowed(known, ["a", "b", "c"], ["a", "b"])
     >>> found["required_edges"], found["tiers"]
@@ -114,9 +118,10 @@ def narrowed(
     """
     if knowledge is None:
         return None
+    place = {name: number for number, name in enumerate(names)}
 
     def name(one: Any) -> str:
-        return one if isinstance(one, str) else names[one]
+        return str(one) if str(one) in place else names[one]
 
     def entries(values: Any) -> list[Any]:
         found = [tuple(map(name, v)) if isinstance(v, tuple) else name(v) for v in values]
@@ -127,9 +132,26 @@ def narrowed(
         for part in ("forbidden_edges", "required_edges", "exogenous", "sinks")
     }
     facts["tiers"] = [entries(tier) for tier in knowledge.tiers]
+    indirect = _leading_through_others(knowledge, names, kept)
+    facts["forbidden_edges"] = [
+        (u, v) for u, v in facts["forbidden_edges"] if not indirect[place[u], place[v]]
+    ]
     if knowledge.search_space is not None:
-        facts["search_space"] = entries(knowledge.search_space)
+        further = [(names[u], names[v]) for u, v in np.argwhere(indirect).tolist()]
+        facts["search_space"] = list(dict.fromkeys(entries(knowledge.search_space) + further))
     return facts
+
+
+def _leading_through_others(
+    knowledge: Knowledge, names: list[str], kept: list[str]
+) -> NDArray[np.bool_]:
+    """Mark the pairs of kept variables (d, d) that allowed arcs join through variables left out."""
+    support = knowledge.bounds(names).support
+    is_kept = np.isin(names, kept)
+    to_others = closure(np.where(is_kept, False, support))
+    indirect = to_others.astype(np.float32) @ support.astype(np.float32) > 0
+    indirect &= is_kept[:, None] & is_kept & ~np.eye(len(names), dtype=bool)
+    return indirect
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,6 +93,18 @@ class Prepared:
         return np.where(deviations > 0, deviations, unit) / unit
 
     @property
+    def without_equation(self) -> Bools | None:
+        """(d,): columns whose noise is not estimated; None if there are none.
+
+        These are the past of a time series, and columns that interventions set in every row.
+        """
+        past, sets = self.known.given, self.target_sets
+        if sets is None or not sets.all(axis=0).any():
+            return past
+        always: Bools = np.asarray(sets.all(axis=0))
+        return always if past is None else past | always
+
+    @property
     def row_counts(self) -> NDArray[np.float32] | None:
         """(n, 1): number of times each row is in the resample; None for once each."""
         if self.draw is None:

@@ -1,6 +1,7 @@
 """Refinement of a learnt order: a graph chosen by evidence."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cosmodag.fit.dag.known import Known
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.learners.refined import SearchedLearner
+    from cosmodag.order.moments import Moments
     from cosmodag.refinement.jobs import Doubt
     from cosmodag.solve.watch import Watch
 
@@ -53,14 +55,14 @@ def refine_table(
         NoiseInputs(
             given.X,
             names,
-            moments=None if known.is_nothing else known.moments(given.X),
+            moments=None if known.is_nothing else _moments(given),
             support=known.support,
             required=known.required,
             before=known.before,
             beyond_support=_order_rules(known),
             counted=known.counted,
             means=given.preparation.means / given.preparation.factors,
-            given=known.given,
+            given=given.without_equation,
         ),
         orders,
         noise=model.noise,
@@ -130,6 +132,10 @@ def graph_over_regimes(
         weights[parents, v] = slopes(given.X[~given.targets[labels, v]], parents, int(v))
     kept = sparse.csr_array((weights[tails, heads], (tails, heads)), shape=arcs.shape)
     return topological_order(found.arcs | before), kept
+
+
+def _moments(given: "Prepared") -> "Moments":
+    return replace(given.known.moments(given.X), given=given.without_equation)
 
 
 def _order_rules(known: "Known") -> NDArray[np.bool_] | None:

@@ -74,8 +74,11 @@ class EquationErrors:
         """
         from_weights, from_residual = self.totals @ weights, self.totals @ residual
         of_weights, of_residual = matrix @ weights, matrix @ residual
-        # A variance has the relative error √(2 / rows).
-        total = float(np.sum(2 / self.rows * (self.noise * from_weights * from_residual) ** 2))
+        # A variance has the relative error √(2 / rows), which is not known without rows.
+        parts = (self.noise * from_weights * from_residual) ** 2
+        used = parts != 0
+        rows = np.where(self.rows > 0, self.rows, np.nan)
+        total = float(np.sum(2 / rows[used] * parts[used]))
         for v, (parents, covariance) in self.coefficients.items():
             slope = of_residual[parents] * from_weights[v] + of_weights[parents] * from_residual[v]
             if slope.any():
