@@ -336,3 +336,14 @@ def test_no_fit_of_a_comparison_shows_progress_unless_asked_for(monkeypatch, ver
     )
     selection.compare([OrderSearch()], DATA.X[:60], folds=2, resamples=2, verbose=verbose)
     assert shown == [verbose] * 3  # folds, the choice of the noise, the whole table
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_imputed_values_do_not_count_in_a_path():
+    table = FRAME[:100].mask(np.random.default_rng(0).random((100, 6)) < 0.2)
+    model = VarianceSort(missing="impute").fit(table)
+    X = model.preparation_.undo(model.training_data())
+    path = selection.threshold_path(model, X, [0.3])
+    likelihoods = selection.at_threshold(model, X, 0.3).log_likelihoods(X)
+    expected = likelihoods[~np.isnan(table.to_numpy())].mean()
+    assert path["log_likelihood"].item() == pytest.approx(expected)
