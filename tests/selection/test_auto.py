@@ -83,6 +83,17 @@ def test_categories_are_fitted_by_blocks():
     assert "categories" in choice.reasons["learner"]
 
 
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_numbers_may_be_declared_as_ordered_levels():
+    dose = np.random.default_rng(0).integers(1, 5, 100) * 10
+    table = pd.DataFrame({"dose": dose, "effect": dose + DATA.X[:100, 0], "other": DATA.X[:100, 1]})
+    kinds = {"dose": [10, 20, 30, 40]}
+    choice = selection.auto(table, kinds=kinds, random_state=0, verbose=False)
+    bic = choice.table.loc["OrderSearch", "extended_bic"]
+    plain = OrderSearch(kinds=kinds, random_state=0).fit(table)
+    assert bic == pytest.approx(selection.extended_bic(plain, table))
+
+
 def test_networks_trained_by_likelihood_are_the_same_in_all_units():
     X = simulate.load("n200_d5_ER2_mlp", seed=3).X
     learner = CosmoMLP(loss="likelihood", scale="standardize", epochs=10, random_state=0)

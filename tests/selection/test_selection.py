@@ -334,3 +334,25 @@ def test_arcs_below_a_threshold_have_no_turning_loss():
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_a_table_of_constant_columns_has_the_held_out_likelihood_zero():
     assert (selection.held_out(VarianceSort(), np.ones((20, 3)), folds=2) == 0).all()
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+@pytest.mark.parametrize("verbose", [True, False])
+def test_no_fit_of_a_comparison_shows_progress_unless_asked_for(monkeypatch, verbose):
+    shown, watch = [], OrderSearch.watch
+    monkeypatch.setattr(
+        OrderSearch, "watch", lambda self, fits=1: shown.append(self.verbose) or watch(self, fits)
+    )
+    selection.compare([OrderSearch()], DATA.X[:60], folds=2, resamples=2, verbose=verbose)
+    assert shown == [verbose] * 3  # folds, the choice of the noise, the whole table
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_imputed_values_do_not_count_in_a_path():
+    table = FRAME[:100].mask(np.random.default_rng(0).random((100, 6)) < 0.2)
+    model = VarianceSort(missing="impute").fit(table)
+    X = model.preparation_.undo(model.training_data())
+    path = selection.threshold_path(model, X, [0.3])
+    likelihoods = selection.at_threshold(model, X, 0.3).log_likelihoods(X)
+    expected = likelihoods[~np.isnan(table.to_numpy())].mean()
+    assert path["log_likelihood"].item() == pytest.approx(expected)

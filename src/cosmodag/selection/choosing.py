@@ -246,7 +246,7 @@ def _ranked(
         rows[name] = {
             "noise": model.noise_,
             "score": max(after, default=float("nan")),
-            "extended_bic": extended_bic(model, table.X),
+            "extended_bic": extended_bic(model, table),
             "arcs": int(model.edges_.nnz),
         }
     found = pd.DataFrame.from_dict(rows, orient="index")

@@ -15,6 +15,7 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.learners.base import StructureLearner
 from cosmodag.selection.criteria import held_out
 from cosmodag.stability import BootstrapResult, bootstrap
+from cosmodag.stability.fits import quiet_clone
 from cosmodag.stability.result import most_frequent
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def compare(
     named = _named(learners)
     scores, rows = {}, {}
     for name, learner in named.items():
-        model = clone(learner)
+        model = quiet_clone(learner, verbose)
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=seed)
         scores[name] = held_out(

@@ -273,11 +273,14 @@ def threshold_path(
     rows = []
     for threshold in values.tolist():
         one = at_threshold(model, X, threshold, interventions=entries)
+        measured = one.known_.counted
         rows.append(
             {
                 "threshold": threshold,
                 "arcs": count_arcs(one.adjacency_),
-                "log_likelihood": one.score(X, interventions=one.known_.targets),
+                "log_likelihood": one.score(
+                    X, interventions=None if measured is None else measured == 0
+                ),
                 "extended_bic": extended_bic(one, X, gamma, interventions=entries),
             }
         )

@@ -24,7 +24,7 @@ from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.graph.texts import counted
 from cosmodag.learners.base import StructureLearner
 from cosmodag.solve.watch import Watch
-from cosmodag.stability.fits import SAMPLES, Fit, fit_resamples
+from cosmodag.stability.fits import SAMPLES, Fit, fit_resamples, quiet_clone
 from cosmodag.stability.result import BootstrapResult
 from cosmodag.warning_filters import ignoring, recording
 
@@ -133,7 +133,7 @@ def bootstrap(
     check_choice("sample", sample, SAMPLES)
     check_number("max_time", max_time, low=0.0, also=(None,))
     seeds = seeds_from(random_state, n)
-    learner = clone(model)
+    learner = quiet_clone(model, verbose)
     with recording() as of_table:
         given = prepare(learner, X, interventions, regimes, find_targets, InTime(series, time))
     for one in of_table:

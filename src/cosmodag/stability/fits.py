@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from cosmodag.fit.dag.basis import FREE, SCALE
 from cosmodag.fit.fitted_dag import FittedDAG
@@ -122,6 +123,14 @@ def fit_resamples(
             threads=cores(),
         )
         yield from (outcome.taken for outcome in outcomes if outcome.taken is not None)
+
+
+def quiet_clone(model: StructureLearner, verbose: bool) -> StructureLearner:
+    """Copy a learner without its fit; unless `verbose`, its own fits show no progress either."""
+    one: StructureLearner = clone(model)
+    if not verbose and hasattr(one, "verbose"):  # the constructor of a user's class may lack it
+        one.verbose = False
+    return one
 
 
 def _seeded(model: StructureLearner, seed: int) -> StructureLearner:

@@ -123,7 +123,7 @@ def rows_of_equation(known: "Known", parents: NDArray[Any], head: int) -> Any:
     """Mask of the rows in which a variable was not set, and neither it nor a parent is missing."""
     if known.targets is None and known.absent is None:
         return slice(None)
-    left_out = [] if known.targets is None else [known.targets[:, head]]
+    left_out: list[Any] = [] if known.targets is None else [known.targets[:, head]]
     if known.absent is not None:
         left_out.append(known.absent[:, [head, *parents]].any(axis=1))
     return ~np.logical_or.reduce(left_out)
