@@ -219,8 +219,8 @@ FAULTS = (
     Fault(
         "standard errors count rows that were set",
         "fit/view/arcs.py",
-        "rows = slice(None) if targets is None else ~targets[:, head]",
-        "rows = slice(None)",
+        "[] if known.targets is None else [known.targets[:, head]]",
+        "[] if known.targets is None else [np.zeros_like(known.targets[:, head])]",
         ("report/test_report_evidence.py::test_rows_in_which_a_variable_was_set_do_not_count",),
     ),
     Fault(
