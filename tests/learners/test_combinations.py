@@ -147,6 +147,14 @@ def test_a_table_of_targets_is_matched_by_name():
     assert found.tolist() == [[False, False], [True, False]]
 
 
+def test_targets_are_found_in_numbers_with_gaps_and_in_arrays():
+    expected = [[False, False], [False, True]]
+    for entries in (pd.Series([None, 7157]), [None, np.array(["7157"])], [np.array([]), (1,)]):
+        found = targets_of(entries, ["a", "7157"], 2)
+        assert found is not None
+        assert found.tolist() == expected
+
+
 # Knowledge.
 
 # Learners that are stopped early without refinement are left out, because any change of the problem

@@ -207,9 +207,9 @@ def test_the_largest_regime_is_the_reference_without_observations():
 
 
 def test_labels_are_texts_and_empty_ones_observations():
-    labels = [None, float("nan"), "", " a ", 2, np.nan, pd.NA]
+    labels = [None, float("nan"), "", " a ", 2, np.nan, pd.NA, 3.0]
     plain = "observational"
-    assert label_texts(labels, 7) == [plain, plain, plain, "a", "2", plain, plain]
+    assert label_texts(labels, 8) == [plain, plain, plain, "a", "2", plain, plain, "3"]
 
 
 @pytest.mark.parametrize(

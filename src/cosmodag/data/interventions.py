@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError, DataWarning, name_list
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.refused import is_absent
+from cosmodag.io.kinds import label_of
 
 ASSUMPTION = (
     "Interventions are assumed to be perfect: they set the named variables and affect nothing "
@@ -151,7 +152,8 @@ def _from_entries(given: Any, names: Sequence[str], rows: int) -> NDArray[np.boo
     known: dict[Any, list[int]] = {}
     mask = np.zeros((rows, len(names)), bool)
     for row, entry in enumerate(entries):
-        key = tuple(entry) if isinstance(entry, list | tuple | set | frozenset) else entry
+        several = isinstance(entry, list | tuple | set | frozenset | np.ndarray)
+        key = tuple(entry) if several else entry
         if key not in known:
             known[key] = [_place(target, places, row) for target in _split(key, places)]
         mask[row, known[key]] = True
@@ -172,11 +174,12 @@ def _split(entry: Any, places: dict[str, int]) -> list[Any]:
 
 
 def _place(target: Any, places: dict[str, int], row: int) -> int:
-    if str(target) in places:
-        return places[str(target)]
-    whole = isinstance(target, int | np.integer) and not isinstance(target, bool)
-    if whole and 0 <= target < len(places):
-        return int(target)
+    label = label_of(target)  # a column of numbers with gaps holds 2.0 for 2
+    for text in (str(target), str(label)):
+        if text in places:
+            return places[text]
+    if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < len(places):
+        return label
     raise DataError(
         f"interventions names {target!r} in row {row + 1}, but the table has no such column: its "
         f"columns are {name_list(list(places), most=10)}."

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cosmodag.data.interventions import row_entries
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns.refused import is_absent
+from cosmodag.io.kinds import label_of
 
 OBSERVATIONAL = "observational"
 """Label of the regime of rows with an empty label, or with this one."""
@@ -65,7 +66,10 @@ def label_texts(labels: Any, rows: int) -> list[str]:
     ['drug', 'observational', '3']
     """
     entries = row_entries(labels, rows, "regimes")
-    return [OBSERVATIONAL if is_absent(label) else str(label).strip() for label in entries]
+    # A column of numbers with gaps holds 2.0 for 2.
+    return [
+        OBSERVATIONAL if is_absent(label) else str(label_of(label)).strip() for label in entries
+    ]
 
 
 def regimes_of(
