@@ -8,7 +8,8 @@ import cosmodag
 from cosmodag import Cosmo, EmptyGraph, Knowledge, Notears, OrderSearch, VarianceSort, simulate
 from cosmodag.data.diagnose import after_fit
 from cosmodag.data.diagnose.findings import Finding
-from cosmodag.data.interventions import targets_of
+from cosmodag.data.interventions import take_column, targets_of
+from cosmodag.errors import DataError
 from cosmodag.fit.dag.known import Known
 from cosmodag.stability import bootstrap
 from learner_catalogue import CATALOGUE, chain_table
@@ -153,6 +154,14 @@ def test_targets_are_found_in_numbers_with_gaps_and_in_arrays():
         found = targets_of(entries, ["a", "7157"], 2)
         assert found is not None
         assert found.tolist() == expected
+
+
+def test_repeated_names_beside_targets_are_refused():
+    table = pd.DataFrame(np.eye(3), columns=["a", "a", "target"])
+    with pytest.raises(DataError, match="the table has more than one column named 'a'"):
+        take_column(table, "target")
+    with pytest.raises(DataError, match="interventions has more than one column named 'a'"):
+        targets_of(table, ["a", "b", "target"], 3)
 
 
 # Knowledge.

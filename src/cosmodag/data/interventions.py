@@ -12,6 +12,7 @@ from cosmodag.errors import DataError, DataWarning, name_list
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.refused import is_absent
 from cosmodag.io.kinds import label_of
+from cosmodag.io.tables.foreign import narwhals_frame
 
 ASSUMPTION = (
     "Interventions are assumed to be perfect: they set the named variables and affect nothing "
@@ -34,7 +35,7 @@ def take_column(X: Any, given: Any, what: str = "interventions") -> tuple[Any, A
         return X, given
     import narwhals as nw
 
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = narwhals_frame(X, "the table")
     if not isinstance(frame, nw.DataFrame):
         raise DataError(
             f"{what} is the column name {given!r}, but the table has no column names: "
@@ -99,7 +100,7 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
     """Convert a Boolean array or frame to a mask; return None for any other input."""
     import narwhals as nw
 
-    frame = nw.from_native(given, eager_only=True, pass_through=True)
+    frame = narwhals_frame(given, "interventions")
     if isinstance(frame, nw.DataFrame):
         found = [str(name) for name in frame.columns]
         if sorted(found) != sorted(names):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
-from cosmodag.io.columns.names import numbered_names
+from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.kinds import ColumnKind
 
 if TYPE_CHECKING:
@@ -27,6 +27,18 @@ def native_frame(data: Any, source: str) -> Any:
     if hasattr(type(data), "to_dataset") and hasattr(type(data), "coords"):
         return _frame_of_array(data, source)
     return data
+
+
+def narwhals_frame(data: Any, source: str) -> Any:
+    """Wrap a data frame by narwhals, or refuse its names; return other objects unchanged."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(data, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        native = data.column_names if hasattr(data, "column_names") else data.columns
+        check_names([str(name) for name in native], source)
+        raise
 
 
 def _frame_of_dataset(data: Any, source: str) -> Any:

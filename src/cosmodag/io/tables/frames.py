@@ -21,7 +21,7 @@ from cosmodag.io.columns.values import (
     without_empty_levels,
 )
 from cosmodag.io.kinds import ColumnKind
-from cosmodag.io.tables.foreign import native_frame
+from cosmodag.io.tables.foreign import narwhals_frame, native_frame
 
 Missing = Literal["error", "drop", "keep"]
 
@@ -274,17 +274,12 @@ def _from_frame(data: Any, source: str, declared: Collection[str]) -> _Content:
     """Convert a pandas, polars or Arrow table to a matrix of floats, with names and kinds."""
     import narwhals as nw
 
-    try:
-        frame = nw.from_native(data, eager_only=True)
-    except nw.exceptions.DuplicateError:
-        native = data.column_names if hasattr(data, "column_names") else data.columns
-        check_names([str(name) for name in native], source)
-        raise
-    except TypeError as error:
+    frame = narwhals_frame(data, source)
+    if not isinstance(frame, nw.DataFrame):
         raise DataError(
             f"{source} is a {type(data).__name__}, which is not a table in memory: pass a data "
             "frame (a lazy one after collect(), a single column as a frame)."
-        ) from error
+        )
     names = [str(name) for name in frame.columns]
     if all(dtype in (nw.Float64, nw.Float32) for dtype in frame.schema.dtypes()):
         matrix = np.asarray(frame.to_numpy())
