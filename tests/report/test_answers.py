@@ -10,6 +10,7 @@ import pytest
 from graphs_to_report import bootstrap_of, model_of, random_dag
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from cosmodag import BlockSearch, OrderSearch, VarianceSort
 from cosmodag.errors import DataError
@@ -199,6 +200,8 @@ def test_groups_are_given_or_follow_from_the_tiers():
     X = np.random.default_rng(0).normal(size=(50, 3))
     model = VarianceSort(knowledge={"tiers": [[1], [0, 2]]}).fit(X)
     assert groups_of(model) == (["tier 1", "tier 2"], [1, 0, 1])
+    named = clone(model).fit(pd.DataFrame(X, columns=["a", "b", "c"]))
+    assert groups_of(named) == groups_of(model)
     assert groups_of(model, {0: "a", 2: "b"}) == (["a", "b"], [0, None, 1])
     with pytest.raises(DataError, match="'other', which is not a variable of the model"):
         groups_of(model, {"other": "a"})

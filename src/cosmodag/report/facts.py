@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosmodag.data.knowledge.statement import places_of
 from cosmodag.errors import DataError
 from cosmodag.fit.dag.basis import BASES, contains_arcs
 from cosmodag.fit.dag.by_kind import EquationsByKind
@@ -199,12 +201,18 @@ def groups_of(
     >>> groups_of(model)
     (['tier 1', 'tier 2'], [0, None, 1])
     """
+    names = [str(name) for name in model.names_]
     if groups is None:
         known = getattr(model, "knowledge_", None)
         tiers = () if known is None else known.tiers
-        groups = {name: f"tier {number}" for number, tier in enumerate(tiers, 1) for name in tier}
+        # A tier may state the number of a column instead of its name.
+        places = places_of([*chain(*tiers)], names)
+        groups = {
+            names[places[name]]: f"tier {number}"
+            for number, tier in enumerate(tiers, 1)
+            for name in tier
+        }
     given = {str(name): str(group) for name, group in groups.items()}
-    names = [str(name) for name in model.names_]
     unknown = sorted(given.keys() - set(names))
     if unknown:
         raise DataError(

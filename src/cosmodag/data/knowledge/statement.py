@@ -127,7 +127,7 @@ class Knowledge:
 
     def _by_place(self, names: Sequence[Any]) -> Any:
         """Return the same knowledge with column numbers for names, free of contradictions."""
-        places = _places(self.names, names)
+        places = places_of(self.names, names)
 
         def placed(part: Any) -> Any:
             if isinstance(part, tuple):
@@ -240,7 +240,7 @@ def _mask(edges: Iterable[Any], d: int) -> NDArray[np.bool_]:
     return mask
 
 
-def _places(mentioned: Sequence[Name], names: Sequence[Any]) -> dict[Name, int]:
+def places_of(mentioned: Sequence[Name], names: Sequence[Any]) -> dict[Name, int]:
     """Map the names in statements to column numbers."""
     known = {str(name): place for place, name in enumerate(names)}
     places: dict[Name, int] = {}
