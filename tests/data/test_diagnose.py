@@ -6,9 +6,11 @@ import tracemalloc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from cosmodag import EmptyGraph, OrderSearch, simulate
 from cosmodag.cli import main
@@ -130,6 +132,17 @@ def test_a_graph_with_arcs_of_constant_columns_only_has_no_sortability(constants
     found = by_name(diagnose(table, NAMES[:3], graph=[[0, 1, 0], [0, 0, 0], [0, 0, 0]]))
     assert "constant" in found
     assert not {"varsortability", "r2_sortability"} & found.keys()
+
+
+def test_a_graph_is_matched_by_name_where_it_has_names():
+    random = np.random.default_rng(0)
+    a, b, c = random.normal(size=(3, 200))
+    table = pd.DataFrame({"a": a, "b": a + b, "c": a + 2 * b + c})
+    frame = pd.DataFrame(np.eye(3, k=1), table.columns, table.columns)
+    shuffled = frame.loc[["c", "a", "b"], ["c", "a", "b"]]
+    plain = pd.DataFrame(frame.to_numpy())
+    for graph in (frame, shuffled, plain, sparse.csr_array(frame.to_numpy())):
+        assert by_name(diagnose(table, graph=graph))["varsortability"].value == 1
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])

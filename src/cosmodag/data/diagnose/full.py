@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from cosmodag.data.diagnose.checks import after_fit, before_fit
 from cosmodag.data.diagnose.columns import inferred_kinds
@@ -22,7 +23,9 @@ from cosmodag.data.kinds import with_kinds
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
 from cosmodag.graph.texts import counted
+from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.graphs.digraph import Graph
+from cosmodag.io.graphs.read import as_graph
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 
@@ -48,7 +51,7 @@ def diagnose(
         table may have gaps (NaN): they are counted, and the other checks use the complete rows.
     names : sequence of str, optional
         Column names, as for `cosmodag.io.as_table`.
-    graph : Graph or array of shape (d, d), optional
+    graph : Graph, or array, sparse matrix or data frame of shape (d, d), optional
         A true or a learnt DAG, non-zero at [u, v] for the arc u → v. ``varsortability`` and
         ``r2_sortability`` need it, because sortability is a property of a table *and* a graph.
         Without it, the checks of a learnt graph use the result of an order search, for up to 100
@@ -199,6 +202,12 @@ def _collinear(explained: NDArray[np.float64], names: list[str]) -> list[Finding
 
 def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
     """Convert a graph to a dense mask in the order of the columns."""
+    if issparse(graph):
+        graph = Graph(columns, graph)
+    elif hasattr(graph, "columns"):  # a data frame names the ends of its arcs
+        graph = as_graph(graph)
+        if list(graph.names) == numbered_names(len(columns)):  # it has no names of its own
+            graph = Graph(columns, graph.weights)
     if isinstance(graph, Graph):
         return graph.aligned(columns).mask()
     mask: NDArray[np.bool_] = np.asarray(graph) != 0
