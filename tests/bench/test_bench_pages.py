@@ -144,3 +144,19 @@ def test_the_report_is_complete(store: Store, tmp_path: Path) -> None:
 def test_a_store_without_experiments_has_no_report(tmp_path: Path) -> None:
     with Store(tmp_path / "empty.sqlite") as empty, pytest.raises(StoreError, match="run one"):
         write_report(empty, tmp_path)
+
+
+def test_a_parameter_may_be_a_number_in_one_group_and_a_word_in_another(tmp_path: Path) -> None:
+    group = '[[group]]\ndata = ["n{rows}_d5_ER1_gauss"]\nfixed = ["empty-graph"]\n'
+    group += "[group.parameters.empty-graph]\nthreshold = {threshold}\n"
+    text = 'name = "mixed"\n' + group.format(rows=50, threshold=0.5)
+    text += group.format(rows=60, threshold='"auto"')
+    with Store(tmp_path / "results.sqlite") as store:
+        store.remember("mixed", text)
+        for _, batches in CellPlan(read_experiment(text), "cpu").stages({}):
+            for cell in (cell for batch in batches for cell in batch):
+                result = {"status": "done", **FIGURES}
+                store.add([Row(cell.key, batch_key((cell,)), cell.description, result)])
+        page = write_report(store, tmp_path / "report")
+    rows = pd.read_parquet(page.parent / "rows.parquet")
+    assert set(rows["parameters.threshold"]) == {"0.5", "auto"}

@@ -35,7 +35,7 @@ def write_report(store: Store, folder: str | os.PathLike[str]) -> Path:
         _check_rows(rows)
         lines = [{"key": r.key, "batch": r.batch, **r.description, **r.result} for r in rows]
         flat = pd.json_normalize(lines)
-        rows_file = flat.to_parquet(index=False)
+        rows_file = flat.apply(_of_one_type).to_parquet(index=False)
         entries = entries_of(experiments, rows)
         tables, figures = all_tables(entries, flat), _figures(entries, pass_times(flat))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -69,6 +69,12 @@ def _check_rows(rows: Iterable[Row]) -> None:
         for name, value in {**texts, "status": None, **row.result}.items():
             if not isinstance(value, str if name in _TEXTS else int | float):
                 raise TypeError(name)
+
+
+def _of_one_type(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Write a parameter that is a number in some rows and a word in others as text."""
+    found = {float if type(value) is int else type(value) for value in column.dropna()}
+    return column if len(found) < 2 else column.map(str, na_action="ignore")
 
 
 def _figures(entries: Sequence[Entry], times: pd.DataFrame) -> dict[str, tuple[str, bytes]]:
