@@ -196,6 +196,7 @@ BAD = {
     "bidirected": ("dag { a <-> b }", "g.dagitty", "'<->'"),
     "open DOT": ("digraph { a -> b", "g.dot", "at its end"),
     "DOT subgraph": ("digraph { subgraph x { a -> b } }", "g.dot", "line 1"),
+    "DOT subgraph of nodes": ("digraph { a -> subgraph { b c } }", "g.dot", "from 'subgraph'"),
     "DOT HTML": ("digraph { a [label=<b>] }", "g.dot", "line 1"),
     "after DOT": ("digraph { a } b", "g.dot", "'b'"),
     "not DOT": ("hello", "g.dot", "does not start"),

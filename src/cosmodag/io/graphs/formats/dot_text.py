@@ -191,16 +191,21 @@ class _Reader:
     def _ends(self) -> list[str]:
         """Read one node, or several in braces."""
         if not self._skip("{"):
-            names = [self._identifier()]
+            names = [self._node()]
         else:
             names = []
             while not self._skip("}"):
                 if not self._skip(",", ";"):
-                    names.append(self._identifier())
+                    names.append(self._node())
             if not names:
                 raise self._unexpected()
         self.nodes.update(dict.fromkeys(names))
         return names
+
+    def _node(self) -> str:
+        if self.now.kind == "word" and self.now.value.lower() == "subgraph":
+            raise self._unexpected()
+        return self._identifier()
 
     def _identifier(self) -> str:
         if self.now.kind not in ("word", "quoted"):
