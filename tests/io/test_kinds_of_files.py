@@ -199,3 +199,12 @@ def test_objects_of_xarray():
         as_table(xarray.DataArray(np.zeros((2, 2, 2))))
     with pytest.raises(DataError, match="Dataset of 2 dimensions"):
         as_table(xarray.Dataset({"a": (("r", "c"), np.zeros((2, 2)))}))
+
+
+def test_names_of_transposed_rows_are_words_and_never_missing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("gene,s1,s2\nNA,1,2\ntp53,3,4\n")
+    assert read_table(path, transpose=True).names == ["NA", "tp53"]
+    path.write_text("gene,s1,s2\ntp53,1,2\n,3,4\n")
+    with pytest.raises(DataError, match=r"column 2 of .* has no name"):
+        read_table(path, transpose=True)

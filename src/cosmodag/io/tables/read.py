@@ -132,7 +132,7 @@ def read_with_columns(
             return _checked(frame, source, missing, declared), {}
         words = frame.attrs.pop(WORDS, {})
         if transpose:
-            frame, words = _transposed(frame), {}
+            frame, words = _transposed(frame, words), {}
         names = [str(name) for name in frame.columns]
         if may_lack:
             apart = [column for column in apart if column in names]
@@ -204,12 +204,18 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
     return readers[end](path, source)
 
 
-def _transposed(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Transpose; a first column of text, or else an index of text, gives the column names."""
+def _transposed(frame: "pd.DataFrame", words: "dict[int, pd.Series]") -> "pd.DataFrame":
+    """Transpose; a first column of text, or else an index of text, gives the column names.
+
+    Words such as NA in the first column are names, although they were read as missing values.
+    """
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
-        return frame.iloc[:, 1:].T.set_axis([str(name) for name in frame.iloc[:, 0]], axis=1)
+        first = frame.iloc[:, 0].astype(object)
+        first = first.fillna(words[0]) if 0 in words else first
+        names = ["" if is_absent(name) else str(name) for name in first]
+        return frame.iloc[:, 1:].T.set_axis(names, axis=1)
     if pd.api.types.is_numeric_dtype(frame.index.dtype):
         return frame.T.set_axis(numbered_names(len(frame)), axis=1)
     return frame.T.set_axis([str(name) for name in frame.index], axis=1)
