@@ -155,10 +155,14 @@ def _with_levels(
     name: str, column: NDArray[Any], before: ColumnKind, kind: ColumnKind
 ) -> NDArray[np.float64]:
     """Encode a column by the declared levels; a number is a label, unless all levels are words."""
-    texts = [str(level) for level in kind.levels]
-    are_words = {"true", "false"}.issuperset(text.strip().lower() for text in texts)
-    if not (before.is_levels or are_words) and all(map(is_number, texts)):
-        return encode_as(name, column.tolist(), kind).numbers
+    texts = [str(level).strip() for level in kind.levels]
+    if not before.is_levels and all(map(is_number, texts)):
+        truths = {"true": 1, "false": 0}
+        numbers_of_levels = tuple(
+            truths[text.lower()] if text.lower() in truths else label_of(float(text))
+            for text in texts
+        )
+        return encode_as(name, column.tolist(), replace(kind, levels=numbers_of_levels)).numbers
     numbers = renumbered(name, column, before, kind)
     _refuse_other_numbers(name, numbers, kind)
     return numbers
