@@ -145,6 +145,15 @@ def test_tables_are_read_as_fit_reads_them(folder, capsys, tmp_path, command):
     assert dropped != imputed
 
 
+@pytest.mark.parametrize("command", ["effect", "validate"])
+def test_a_variable_of_the_fit_names_no_interventions(folder, capsys, command):
+    table = folder / "new.csv"
+    asked = ["--of", "rain", "--on", "growth", "--data", table] if command == "effect" else [table]
+    arguments = [command, folder / "out", *asked, "--interventions", "sun"]
+    assert main([*map(str, arguments)]) == 2
+    assert "--interventions names 'sun', which is a variable of the fit" in capsys.readouterr().err
+
+
 def test_reading_options_need_a_table(folder, capsys):
     asked = ["effect", str(folder / "out"), "--of", "rain", "--on", "growth"]
     for option in (["--missing", "drop"], ["--no-header"], ["--interventions", "sun"]):

@@ -64,6 +64,11 @@ def read_for(
     names = model.fitted_.texts
     kinds = zip(names, model.fitted_.kinds, strict=False)
     declared = [name for name, kind in kinds if kind.is_levels]
+    if interventions in names:
+        raise DataError(
+            f"--interventions names {interventions!r}, which is a variable of the fit: name the "
+            "column of targets."
+        )
     column = interventions or _column_of_interventions(folder)
     table, labels = read_data(
         path,
