@@ -208,3 +208,9 @@ def test_names_of_transposed_rows_are_words_and_never_missing(tmp_path):
     path.write_text("gene,s1,s2\ntp53,1,2\n,3,4\n")
     with pytest.raises(DataError, match=r"column 2 of .* has no name"):
         read_table(path, transpose=True)
+
+
+def test_a_name_that_ends_in_a_quotation_mark_can_be_selected(tmp_path):
+    FRAME.set_axis(['pipe 2"', "flow"], axis=1).to_csv(tmp_path / "t.csv", index=False)
+    table = read_table(tmp_path / "t.csv", columns=['pipe 2"', "flow"])
+    assert table.names == ['pipe 2"', "flow"]

@@ -24,6 +24,8 @@ def choose_columns(
     [3]
     >>> choose_columns(["id", "dose_a", "dose_b", "level, mg"], columns=["level, mg", "id"])
     [0, 3]
+    >>> choose_columns(['pipe 2"', "flow"], columns=['pipe 2"'])
+    [0]
     """
     kept = set(range(len(names)))
     if columns:
@@ -51,6 +53,9 @@ def _positions(names: Sequence[str], asked: Sequence[str], source: str) -> set[i
 def _single_names(names: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
     """Split lists at their commas, except commas within a column name."""
     for entry in asked:
+        if entry in names:
+            yield entry
+            continue
         parts = entry.split(",")
         while parts:
             joined = [
