@@ -155,6 +155,9 @@ def test_numbers_written_as_text_are_labels_of_a_column_of_numbers():
     table = Table(np.array([[1.0, 1.0], [2.0, 2.0], [2.0, 5.0]]), ["x", "size"])
     found = with_kinds(table, {"size": ["1", "2", "5"]})
     assert found.X[:, 1].tolist() == [0, 1, 2]
+    assert found.kinds[1].levels == (1, 2, 5)
+    assert with_kinds(found, {"size": ["1", "2", "5"]}).kinds == found.kinds
+    assert matched(table, found.kinds)[:, 1].tolist() == [0, 1, 2]
     truths = Table(np.array([[1.0, 1.0], [2.0, 0.0]]), ["x", "is_large"])
     assert with_kinds(truths, {"is_large": ["false", "true"]}).X[:, 1].tolist() == [1, 0]
     assert with_kinds(truths, {"is_large": ["True", "False"]}).X[:, 1].tolist() == [0, 1]

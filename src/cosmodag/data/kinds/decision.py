@@ -132,7 +132,7 @@ def _as_declared(
             fault = "a level twice" if levels else "no levels"
             raise DataError(f"kinds gives {name!r} {fault}: list each level once.")
         kind = ColumnKind(given.kind, levels, f"{counted(len(levels), 'level')} as given")
-        return _with_levels(name, column, before, kind), kind
+        return _with_levels(name, column, before, kind)
     known: Kind = next(kind for kind in KINDS if kind == declared)
     if not before.is_levels:
         return _numbers_as_declared(name, column, known)
@@ -153,19 +153,22 @@ def _as_declared(
 
 def _with_levels(
     name: str, column: NDArray[Any], before: ColumnKind, kind: ColumnKind
-) -> NDArray[np.float64]:
-    """Encode a column by the declared levels; a number is a label, unless all levels are words."""
+) -> tuple[NDArray[np.float64], ColumnKind]:
+    """Encode a column by the declared levels; return it with its kind.
+
+    In a column of numbers, levels that are numbers written as text are numbers. If all levels are
+    words, the column holds level numbers.
+    """
     texts = [str(level).strip() for level in kind.levels]
-    if not before.is_levels and all(map(is_number, texts)):
-        truths = {"true": 1, "false": 0}
-        numbers_of_levels = tuple(
-            truths[text.lower()] if text.lower() in truths else label_of(float(text))
-            for text in texts
-        )
-        return encode_as(name, column.tolist(), replace(kind, levels=numbers_of_levels)).numbers
+    are_numbers = not any(isinstance(level, str) for level in before.levels)
+    if are_numbers and all(map(is_number, texts)):
+        truths = {"true": True, "false": False}
+        levels = (truths.get(text.lower(), text) for text in texts)
+        plain = (level if isinstance(level, bool) else label_of(float(level)) for level in levels)
+        kind = replace(kind, levels=tuple(plain))
     numbers = renumbered(name, column, before, kind)
     _refuse_other_numbers(name, numbers, kind)
-    return numbers
+    return numbers, kind
 
 
 def _numbers_as_declared(
