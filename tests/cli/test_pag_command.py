@@ -45,6 +45,15 @@ def test_the_basis_of_a_graph_with_categories_is_a_sentence(table, tmp_path, cap
     )
 
 
+def test_quiet_prints_no_warnings(table, tmp_path, capsys):
+    pd.read_csv(table).assign(e=1.0).to_csv(tmp_path / "t.csv", index=False)
+    arguments = ["pag", str(tmp_path / "t.csv"), "-o", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    assert "warning: A column with a single value" in capsys.readouterr().err
+    assert main([*arguments, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
 def test_json_and_knowledge(table, tmp_path, capsys):
     known = tmp_path / "known.yaml"
     known.write_text("required_edges:\n- [a, b]\n", encoding="utf-8")

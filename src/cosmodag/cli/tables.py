@@ -12,7 +12,7 @@ from cosmodag.cli.options import common
 from cosmodag.cli.options.inputs import KindOptions, ReadingOptions, read_data
 from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
-from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
+from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result, print_table, say
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.graph.texts import counted
 
@@ -104,13 +104,14 @@ def pag(
     from cosmodag.data.knowledge import as_knowledge
     from cosmodag.io.graphs import write_graph
 
-    data, targets = read_data(
-        table,
-        interventions,
-        missing="keep" if missing == "impute" else missing,
-        declared=kinds.declared,
-        **vars(reading),
-    )
+    with noted_warnings([], quiet):
+        data, targets = read_data(
+            table,
+            interventions,
+            missing="keep" if missing == "impute" else missing,
+            declared=kinds.declared,
+            **vars(reading),
+        )
     options = {
         "knowledge": as_knowledge(knowledge),
         "kinds": kinds.among(data.names),
@@ -120,7 +121,7 @@ def pag(
     model = make_learner(method, options, {})
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
-    with output_folder(output, quiet):
+    with output_folder(output, quiet), noted_warnings([], quiet):
         model = fitted(model, data, {"interventions": targets})
         graph = model.pag_
         files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
