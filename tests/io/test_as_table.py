@@ -216,3 +216,9 @@ def test_a_table_that_may_be_unusable_is_checked_again():
         assert as_table(gaps, missing="drop").is_complete
     with pytest.raises(DataError, match="infinite"):
         as_table(Table(np.full((3, 2), np.inf), ["a", "b"]))
+
+
+def test_sparse_columns_of_pandas_are_numbers():
+    frame = pd.DataFrame({"a": [0.0, 0.0, 1.5], "b": [True, False, False], "c": [1, 0, 0]})
+    sparse = frame.astype({"a": "Sparse[float]", "b": "Sparse[bool]", "c": "Sparse[int]"})
+    np.testing.assert_array_equal(as_table(sparse).X, frame.astype(float))

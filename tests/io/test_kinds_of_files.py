@@ -214,3 +214,10 @@ def test_a_name_that_ends_in_a_quotation_mark_can_be_selected(tmp_path):
     FRAME.set_axis(['pipe 2"', "flow"], axis=1).to_csv(tmp_path / "t.csv", index=False)
     table = read_table(tmp_path / "t.csv", columns=['pipe 2"', "flow"])
     assert table.names == ['pipe 2"', "flow"]
+
+
+def test_numbers_in_the_column_of_names_of_a_transposed_table_are_reported(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("gene,s1,s2\n7157,1,2\n672,3,4\n")
+    with pytest.warns(DataWarning, match=r"first column of .* holds numbers, so it was read as a"):
+        assert read_table(path, transpose=True).names == ["x0", "x1"]

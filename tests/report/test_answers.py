@@ -17,6 +17,7 @@ from cosmodag.errors import DataError
 from cosmodag.report import Evidence
 from cosmodag.report.answers import Answers
 from cosmodag.report.facts import groups_of, page_data
+from cosmodag.report.origin import code_for
 from cosmodag.report.sentences import _noise_scores, story_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
@@ -194,6 +195,13 @@ def test_columns_at_earlier_times_are_no_further_variables():
     X = np.random.default_rng(0).normal(size=(100, 3))
     model = OrderSearch(lags=2, random_state=0, verbose=False).fit(X)
     assert "among 3 variables" in story_of(model, Evidence.of(model), 98, 0)["found"]
+
+
+def test_the_code_of_a_time_series_names_its_columns():
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    table = table.assign(day=range(60), patient=["u", "v"] * 30)
+    model = OrderSearch(lags=1).fit(table, series="patient", time="day")
+    assert code_for(model).endswith("(lags=1).fit(table, series='patient', time='day')")
 
 
 def test_groups_are_given_or_follow_from_the_tiers():

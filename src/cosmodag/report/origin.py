@@ -60,6 +60,10 @@ def code_for(model: "StructureLearner") -> str:
     }
     given = ", ".join(f"{key}={value!r}" for key, value in changed.items())
     arguments = {"regimes_": "regimes=…", "target_sets_": "interventions=…"}
-    used = next((text for name, text in arguments.items() if hasattr(model, name)), None)
-    fit = "fit(table)" if used is None else f"fit(table, {used})"
-    return f"from cosmodag import {name}\n\nmodel = {name}({given}).{fit}"
+    used = [text for name, text in arguments.items() if hasattr(model, name)][:1]
+    window = getattr(model, "window_", None)
+    columns = {} if window is None else {"series": window.series, "time": window.time}
+    used += [f"{what}={column!r}" for what, column in columns.items() if column is not None]
+    return (
+        f"from cosmodag import {name}\n\nmodel = {name}({given}).fit({', '.join(['table', *used])})"
+    )

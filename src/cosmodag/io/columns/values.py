@@ -181,6 +181,9 @@ def column_of_series(column: Any, is_declared: bool = False) -> Column:
         values = np.empty(len(column), dtype=object)
         values[:] = column.to_list()
         return column_of_objects(values, name, is_declared)
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind in "fiub":  # sparse columns of pandas
+        return Encoded(values.astype(np.float64), NOT_EXAMINED)
     return bad_column(name, present[0])
 
 

@@ -126,12 +126,22 @@ def read_with_columns(
     >>> table.names, apart
     (['dose', 'response'], {'target': ['dose', None]})
     """
+    import pandas as pd
+
     with given_file(path) as (file, source):
         frame = _read_frame(file, source, header, decimal)
         if isinstance(frame, np.ndarray):  # not a table: `as_table` refuses it with the reason
             return _checked(frame, source, missing, declared), {}
+        is_text = WORDS in frame.attrs
         words = frame.attrs.pop(WORDS, {})
         if transpose:
+            if is_text and header and pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
+                warnings.warn(
+                    f"the first column of {source} holds numbers, so it was read as a sample, and "
+                    "the variables were numbered: if it names them, write names such as 'g7157'.",
+                    DataWarning,
+                    stacklevel=3,
+                )
             frame, words = _transposed(frame, words), {}
         names = [str(name) for name in frame.columns]
         if may_lack:
