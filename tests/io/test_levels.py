@@ -6,10 +6,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from cosmodag import OrderSearch
 from cosmodag.errors import DataError
 from cosmodag.io import as_table, read_table
 from cosmodag.io.kinds import ColumnKind
-from cosmodag.io.tables.foreign import like_table
+from cosmodag.io.tables.foreign import like_table, with_number_labels
 
 SIZES = ["small", "large", "medium", "small", "large", "small"]
 
@@ -145,3 +146,27 @@ def test_results_show_labels_of_whole_numbers_only(make):
     shown = like_table(np.array([[0.0, 0.4], [1.0, 1.0]]), given, ["a", "b"], kinds)
     assert list(shown["a"]) == ["no", "yes"]
     assert list(shown["b"]) == [0.4, 1.0]
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+@pytest.mark.parametrize("lags", [0, 1])
+def test_numbers_as_labels_come_back_from_arrays(lags):
+    random = np.random.default_rng(0)
+    group = random.choice([1.0, 2.0, 5.0], 200)
+    X = np.column_stack([group, group + random.normal(size=200)])
+    kinds = ["categorical", "continuous"]
+    model = OrderSearch(kinds=kinds, lags=lags, random_state=0).fit(X)
+    drawn = model.sample(100, random_state=0)
+    assert set(drawn[:, 0]) == {1, 2, 5}
+    assert np.isfinite(model.score(drawn))
+    predicted = model.predict(X)[lags:, 0]
+    assert set(predicted) <= {1, 2, 5}
+    assert set(model.sample(9, random_state=0, do={"x0" if lags else 0: 5})[:, 0]) == {5}
+
+
+def test_one_label_and_missing_numbers():
+    values = np.array([[0.0, np.nan], [np.nan, 1.0]])
+    kinds = [ColumnKind("categorical", (7,)), ColumnKind("categorical", (4, 9))]
+    shown = with_number_labels(values, kinds)
+    np.testing.assert_array_equal(shown, [[7, np.nan], [np.nan, 9]])
+    assert values[0, 0] == 0

@@ -21,6 +21,7 @@ from cosmodag.fit.time.paths import (
 from cosmodag.fit.time.unroll import InTime, checked_variables, unroll
 from cosmodag.fit.view.questions import Questions
 from cosmodag.graph.texts import counted
+from cosmodag.io.tables.foreign import with_number_labels
 from cosmodag.io.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -242,14 +243,15 @@ class TimeSeriesView(Questions):
         held = {v: values[rows] for v, values in _held(self._dag, do, found.n).items()}
         predicted = np.full((found.n, window.d), np.nan)
         predicted[rows] = expected_rows(self._dag, past[usable], held)
-        return predicted
+        return with_number_labels(predicted, self._dag.kinds[: window.d])
 
     def _sample_path(
         self, n: int, random_state: int | None, do: "Mapping[Any, Any] | None"
     ) -> Floats:
         """Draw n successive rows."""
         random = np.random.default_rng(random_state)
-        return drawn_path(self._dag, n, random, _held(self._dag, do, n))
+        path = drawn_path(self._dag, n, random, _held(self._dag, do, n))
+        return with_number_labels(path, self._dag.kinds[: path.shape[1]])
 
 
 def _held(dag: "FittedDAG", do: "Mapping[Any, Any] | None", n: int) -> dict[int, NDArray[Any]]:

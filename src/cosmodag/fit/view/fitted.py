@@ -15,7 +15,7 @@ from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
-from cosmodag.io.tables.foreign import labelled, like_table
+from cosmodag.io.tables.foreign import labelled, like_table, with_number_labels
 
 if TYPE_CHECKING:
     import os
@@ -167,8 +167,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        (n, d) array, or data frame if X is one (with `lags`, always an array); levels are numbers
-        in an array, labels in a frame
+        (n, d) array, or data frame if X is one (with `lags`, always an array); levels whose labels
+        are text are numbers in an array, and labels in a frame
         """
         dag = self._dag
         if dag.window is not None:
@@ -217,8 +217,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        (n, d) array, or pandas data frame if the training data had names; levels are numbers in an
-        array, labels in a frame. With `lags`, always an array.
+        (n, d) array, or pandas data frame if the training data had names; levels whose labels are
+        text are numbers in an array, and labels in a frame. With `lags`, always an array.
         """
         dag = self._dag
         check_count("n", n, low=0)
@@ -231,7 +231,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
             drawn = dag.sample(n, random_state, values_set(dag.names, do, n, dag.kinds))
         if dag.columns is None:
-            return drawn
+            return with_number_labels(drawn, dag.kinds)
         import pandas as pd
 
         return labelled(pd.DataFrame(drawn, columns=dag.names), dag.kinds)

@@ -71,7 +71,8 @@ def like_table(
     """Return numbers computed from a table as a data frame of its type, or as an array.
 
     If `table` is a pandas frame (whose index is kept), a polars frame or an Arrow table, so is the
-    result; its columns of levels (`kinds`) then have labels if all their numbers are levels.
+    result; its columns of levels (`kinds`) then have labels if all their numbers are levels. In an
+    array, only labels that are numbers are written, see `with_number_labels`.
 
     >>> import pandas as pd
     >>> like_table(np.ones((1, 2)), pd.DataFrame({"a": [5], "b": [6]}, index=["u"]), ["a", "b"])
@@ -84,7 +85,7 @@ def like_table(
 
     frame = nw.from_native(table, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        return values
+        return with_number_labels(values, kinds)
     if frame.implementation.is_pandas():
         import pandas as pd
 
@@ -112,6 +113,33 @@ def labelled(frame: "pd.DataFrame", kinds: Sequence[ColumnKind]) -> "pd.DataFram
             ordered = kind.kind == "ordinal"
             frame.isetitem(v, pd.Categorical.from_codes(codes, pd.Index(kind.levels), ordered))
     return frame
+
+
+def with_number_labels(
+    values: NDArray[np.float64], kinds: Sequence[ColumnKind]
+) -> NDArray[np.float64]:
+    """Replace level numbers by labels in the columns whose labels are numbers.
+
+    A number between two levels becomes one between their labels.
+
+    >>> kind = ColumnKind("categorical", levels=(1, 2, 5))
+    >>> with_number_labels(np.array([[0.0], [2.0], [1.5]]), [kind]).tolist()
+    [[1.0], [5.0], [3.5]]
+    """
+    shown = values
+    for v, kind in enumerate(kinds):
+        if not kind.is_levels or any(isinstance(label, str) for label in kind.levels):
+            continue
+        shown = values.copy() if shown is values else shown
+        labels, codes = np.array(kind.levels, np.float64), values[:, v]
+        if len(labels) == 1:
+            shown[~np.isnan(codes), v] = labels[0]
+            continue
+        nearest = np.rint(codes)
+        codes = np.where(abs(codes - nearest) < _ROUNDING, nearest, codes)
+        below = np.clip(np.floor(np.nan_to_num(codes)), 0, len(labels) - 2).astype(np.intp)
+        shown[:, v] = labels[below] + (codes - below) * np.diff(labels)[below]
+    return shown
 
 
 def _as_levels(column: NDArray[Any], kind: ColumnKind) -> NDArray[np.intp] | None:
