@@ -509,3 +509,21 @@ def test_an_equation_without_rows_takes_no_interval_from_other_effects():
     covariance = Covariance.of_data(X, Known(targets=targets, absent=absent), arcs)
     assert 0 < covariance.slope(0, 1, []).error < 1
     assert np.isnan(covariance.slope(1, 2, []).error)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_resamples_may_lack_the_rows_in_which_a_variable_was_not_set(table):
+    few, targets = table[:200], [["sun"]] * 198 + [[]] * 2
+    model = OrderSearch(noise="gaussian", random_state=0).fit(few, interventions=targets)
+    found = model.effect("sun", "growth", bootstrap=6)
+    assert found.low < found.estimate < found.high
+    assert model.bootstrap(few, 6, interventions=targets).edge_probabilities.max() == 1
+
+
+def test_columns_named_by_numbers_are_found_by_them(table):
+    numbered = table.set_axis([30, 20, 10, 0], axis=1)
+    model = OrderSearch(noise="gaussian", random_state=0).fit(numbered)
+    assert model.effect(30, np.int64(10)) == model.effect("30", "10")
+    assert model.sample(3, 0, do={0: 5.0})["0"].eq(5.0).all()
+    with pytest.raises(DataError, match="no variable 1:"):
+        model.effect(1, 10)

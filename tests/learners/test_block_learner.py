@@ -269,3 +269,16 @@ def test_a_few_rows_with_a_category_show_nothing(learner):
         assert learner(random_state=0, kinds=kinds).fit(table).edges_.nnz == 0
         known = {"required_edges": [["x", "group"]]}
         assert learner(random_state=0, kinds=kinds, knowledge=known).fit(table).edges_.nnz == 1
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_required_arcs_of_constant_columns_have_weight_zero():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"a": random.normal(size=100), "still": np.ones(100)})
+    table["site"] = random.choice(list("xyz"), 100)
+    for arc in (("still", "a"), ("a", "still")):
+        model = BlockSearch(knowledge={"required_edges": [arc]}, curves=False, random_state=0)
+        model.fit(table)
+        assert arc in model.graph_.edges
+        assert np.abs(model.adjacency_).max() < 10
+        assert model.graph_.edges[arc]["weight"] == 0

@@ -224,3 +224,10 @@ def test_refining_a_model_keeps_its_kinds_and_its_treatment_of_missing_values():
     again = refine(model, table, random_state=0)
     assert [kind.kind for kind in again.kinds_] == ["continuous"] * 3
     assert again.missing_report_ == model.missing_report_
+
+
+def test_an_order_of_columns_named_by_numbers_is_read_by_name():
+    noise = np.random.default_rng(0).normal(size=(200, 3))
+    table = pd.DataFrame(np.cumsum(noise, axis=1), columns=[2, 0, 1])
+    for order in ([2, 0, 1], ["2", "0", "1"]):
+        assert refine(order, table, method="prune").causal_order_ == ["2", "0", "1"]

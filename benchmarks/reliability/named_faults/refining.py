@@ -146,8 +146,8 @@ FAULTS = (
     Fault(
         "residuals of rows under intervention decide on the noise",
         "refinement/decision.py",
-        "rows = slice(None) if given.counted is None else given.untouched",
-        "rows = slice(None)",
+        "rows = given.complete",
+        "rows = np.ones(len(given.X), np.bool_)",
         (
             f"{DECISION}::test_interventions_and_knowledge_go_through_the_same_decision",
             f"{DECISION}::test_values_that_were_set_do_not_decide_what_the_noise_is",

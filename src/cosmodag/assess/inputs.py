@@ -43,6 +43,8 @@ def place_of(names: Sequence[Any], name: Any) -> int:
     if name in names and not isinstance(name, bool):
         return names.index(name)
     texts = [str(one) for one in names]
+    if isinstance(name, int | np.integer) and not isinstance(name, bool) and str(name) in texts:
+        return texts.index(str(name))  # names of columns that are numbers are kept as text
     raise DataError(f"The graph has no variable {name!r}: {nearest(str(name), texts)}.")
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.block_equations import BlockEquations
+from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records
@@ -89,6 +90,7 @@ class _TableSearches:
         equations = BlockEquations.of(table, found, self.given.preparation)
         sizes = equations.sizes(table) / self.given.preparation.factors
         sizes *= self.given.preparation.factors[:, None]
+        sizes = isolated(sizes, self.given.preparation.constant)
         before = [{**entry, "chosen": False} for one in others for entry in one.report]
         return RefinedFit(
             found.order,

@@ -117,7 +117,7 @@ class Prepared:
         if self.draw is None:
             return self
         rows = self.draw()
-        known = self.known.of_rows(rows)
+        known = self.known.of_resample(rows, self.names)
         regimes = None if self.regimes is None else self.regimes.of_rows(rows)
         X, data = self.X[rows], self.data[rows]
         return replace(self, X=X, data=data, known=known, regimes=regimes, draw=None)

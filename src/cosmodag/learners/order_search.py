@@ -110,14 +110,14 @@ class OrderSearch(SearchedLearner):
 def _places(order: list[Any], given: Prepared) -> NDArray[np.intp]:
     """Column numbers of an order of names or numbers, which must have each column once."""
     d = len(given.names)
-    known: dict[Any, int] = {}
-    if given.is_named:
-        known = {name: place for place, name in enumerate(given.names)}
-    known |= {place: place for place in range(d) if place not in known}
-    for name in order:
-        if name not in known:
-            raise DataError(f"order has {name!r}, which is not a column of the table.")
-    places = np.array([known[name] for name in order], np.intp)
+    # Names of columns that are numbers are kept as text.
+    named = {str(name): place for place, name in enumerate(given.names)} if given.is_named else {}
+    numbered = {place: place for place in range(d)}
+    found = [named.get(str(name), numbered.get(name)) for name in order]
+    if None in found:
+        wrong = order[found.index(None)]
+        raise DataError(f"order has {wrong!r}, which is not a column of the table.")
+    places = np.array(found, np.intp)
     if len(np.unique(places)) != d or len(places) != d:
         raise DataError(
             f"order has {len(places)} entries, but must name each of the {d} columns once."

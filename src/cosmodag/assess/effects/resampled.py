@@ -79,7 +79,7 @@ class ResampledFits:
         """Covariance of each resample, for linear equations."""
         drawn = [rows_of(_SAMPLE, len(self.X), seed) for seed in self.seeds]
         return [
-            Covariance.of_data(self.X[rows], self.known.of_rows(rows), dag.arcs)
+            Covariance.of_data(self.X[rows], self.known.of_resample(rows, dag.texts), dag.arcs)
             for rows, dag in zip(drawn, self.dags, strict=True)
         ]
 

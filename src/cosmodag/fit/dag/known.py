@@ -1,5 +1,6 @@
 """What is known of a table: bounds on its graph, interventions, missing values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,22 @@ class Known:
         targets = None if self.targets is None else self.targets[rows]
         absent = None if self.absent is None else self.absent[rows]
         return replace(self, targets=targets, absent=absent)
+
+    def of_resample(self, rows: NDArray[np.intp], names: Sequence[Any]) -> "Known":
+        """Select rows; a variable that was set in all of them, or all but one, has no causes.
+
+        As for a whole table in which a variable was always set (`never_free`), its values then
+        count as measured.
+        """
+        known = self.of_rows(rows)
+        if known.targets is None or known.counted is None:
+            return known
+        scarce = known.targets.any(axis=0) & (np.count_nonzero(known.counted, axis=0) < 2)
+        if not scarce.any():
+            return known
+        bounds = known.bounds or Bounds.none(len(scarce))
+        without = bounds.without_causes(scarce, names)
+        return replace(known, bounds=without, targets=known.targets & ~scarce)
 
     def moments(self, X: NDArray[Any]) -> "Moments":
         """Compute second moments of a complete table, for each variable over its counted rows.
