@@ -9,6 +9,7 @@ from cosmodag import Cosmo, EmptyGraph, Knowledge, Notears, OrderSearch, Varianc
 from cosmodag.data.diagnose import after_fit
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.interventions import targets_of
+from cosmodag.errors import DataError
 from cosmodag.fit.dag.known import Known
 from cosmodag.stability import bootstrap
 from learner_catalogue import CATALOGUE, chain_table
@@ -153,6 +154,17 @@ def test_numbers_of_targets_may_be_floats():
     assert found.tolist() == [[False, True], [False, False], [True, False]]
     found = targets_of(np.array([1.0, np.nan, 0.0]), ["x0", "x1"], 3)
     assert found.tolist() == [[False, True], [False, False], [True, False]]
+
+
+def test_targets_may_be_arrays_as_columns_of_lists_in_parquet_are():
+    found = targets_of([np.array(["b", "a"]), np.array([]), np.array([1])], ["a", "b"], 3)
+    assert found.tolist() == [[True, True], [False, False], [False, True]]
+
+
+def test_a_table_of_targets_with_missing_entries_is_refused():
+    mask = pd.DataFrame({"a": [True, pd.NA], "b": [False, False]}, dtype="boolean")
+    with pytest.raises(DataError, match="other than true and false"):
+        targets_of(mask, ["a", "b"], 2)
 
 
 # Knowledge.

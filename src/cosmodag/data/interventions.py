@@ -114,7 +114,8 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
             f"interventions has shape {given.shape}, but the table has {counted(rows, 'row')} and "
             f"{counted(len(names), 'column')}."
         )
-    if not np.isin(given, (0, 1)).all():
+    has_gaps = given.dtype == object and any(map(is_absent, given.ravel().tolist()))
+    if has_gaps or not np.isin(given, (0, 1)).all():
         raise DataError(
             "interventions has values other than true and false: give true where a variable was "
             "set, and false elsewhere."
@@ -151,7 +152,8 @@ def _from_entries(given: Any, names: Sequence[str], rows: int) -> NDArray[np.boo
     known: dict[Any, list[int]] = {}
     mask = np.zeros((rows, len(names)), bool)
     for row, entry in enumerate(entries):
-        key = tuple(entry) if isinstance(entry, list | tuple | set | frozenset) else entry
+        several = isinstance(entry, list | tuple | set | frozenset | np.ndarray)
+        key = tuple(entry) if several else entry
         if key not in known:
             known[key] = [_place(target, places, row) for target in _split(key, places)]
         mask[row, known[key]] = True
