@@ -172,6 +172,17 @@ def test_numbers_of_targets_may_be_floats():
     assert found.tolist() == [[False, True], [False, False], [True, False]]
 
 
+def test_targets_may_be_arrays_as_columns_of_lists_in_parquet_are():
+    found = targets_of([np.array(["b", "a"]), np.array([]), np.array([1])], ["a", "b"], 3)
+    assert found.tolist() == [[True, True], [False, False], [False, True]]
+
+
+def test_a_table_of_targets_with_missing_entries_is_refused():
+    mask = pd.DataFrame({"a": [True, pd.NA], "b": [False, False]}, dtype="boolean")
+    with pytest.raises(DataError, match="other than true and false"):
+        targets_of(mask, ["a", "b"], 2)
+
+
 # Knowledge.
 
 # Learners that are stopped early without refinement are left out, because any change of the problem

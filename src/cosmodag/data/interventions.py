@@ -116,7 +116,8 @@ def _mask(given: Any, names: Sequence[str], rows: int) -> NDArray[np.bool_] | No
             f"interventions has shape {given.shape}, but the table has {counted(rows, 'row')} and "
             f"{counted(len(names), 'column')}."
         )
-    if not np.isin(given, (0, 1)).all():
+    has_gaps = given.dtype == object and any(map(is_absent, given.ravel().tolist()))
+    if has_gaps or not np.isin(given, (0, 1)).all():
         raise DataError(
             "interventions has values other than true and false: give true where a variable was "
             "set, and false elsewhere."
