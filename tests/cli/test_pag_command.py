@@ -45,6 +45,22 @@ def test_the_basis_of_a_graph_with_categories_is_a_sentence(table, tmp_path, cap
     )
 
 
+def test_the_graph_of_a_saved_fit_is_converted(table, tmp_path, capsys):
+    fit = tmp_path / "fit"
+    assert main(["pag", str(table), "-o", str(tmp_path), "--seed", "0", "--quiet"]) == 0
+    assert main(["fit", str(table), "-o", str(fit), "--seed", "0", "--quiet"]) == 0
+    assert main(["convert", str(fit), str(tmp_path / "again.pag.txt"), "--quiet"]) == 0
+    again = (tmp_path / "again.pag.txt").read_text(encoding="utf-8")
+    assert again == (tmp_path / "pag.txt").read_text(encoding="utf-8")
+    assert "b <-> c" in again
+    capsys.readouterr()
+    assert main(["convert", str(fit), "-", "--to", "pag"]) == 0
+    assert capsys.readouterr().out == again
+    alone = (fit / "model.safetensors").rename(tmp_path / "model.safetensors")
+    assert main(["convert", str(alone), "-", "--to", "pag"]) == 2
+    assert "run 'cosmodag fit --format pag'" in capsys.readouterr().err
+
+
 def test_quiet_prints_no_warnings(table, tmp_path, capsys):
     pd.read_csv(table).assign(e=1.0).to_csv(tmp_path / "t.csv", index=False)
     arguments = ["pag", str(tmp_path / "t.csv"), "-o", str(tmp_path / "out")]

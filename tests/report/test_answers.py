@@ -54,6 +54,14 @@ def test_marks_are_those_of_the_partial_ancestral_graph(model):
     np.testing.assert_array_equal(found, marks)
 
 
+def test_the_graph_of_an_interrupted_fit_is_not_tested(model):
+    stopped = copy(model)
+    stopped.stopped_ = "interrupt"
+    answers = Answers.of(stopped)
+    assert answers.verdict is None
+    assert answers.effects == Answers.of(model).effects
+
+
 def test_the_verdict_is_that_of_the_tests(model):
     verdict = Answers.of(model).verdict
     found = model.validate(shuffles=0, subsets=0)

@@ -69,6 +69,9 @@ def test_non_linear_mechanisms_keep_their_functions():
         ({"targets": "x1"}, "'all'"),
         ({"kind": "soft"}, "'soft'"),
         ({"rows": -1}, "rows"),
+        ({"rows": 2.5}, "rows is 2.5"),
+        ({"targets": True}, "targets is True"),
+        ({"shift": np.nan}, "finite"),
     ],
 )
 def test_wrong_options_are_refused(options, words):

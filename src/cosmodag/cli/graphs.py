@@ -1,7 +1,7 @@
 """Commands on graphs in files: ``convert`` and ``evaluate``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -48,17 +48,23 @@ def convert(
     """
     from cosmodag.cli.saved_fits import is_fit
     from cosmodag.io import as_graph, dump_graph, read_graph, write_graph
+    from cosmodag.io.graphs.formats import format_of_path
     from cosmodag.learners import load
+    from cosmodag.learners.base import StructureLearner
+    from cosmodag.report.saved import saved_pag
 
+    format = _name(to_format)
+    if format is None and str(target) == "-":
+        raise DataError("standard output has no file extension: give its format by --to.")
     # The model of a fit also has the equivalence class and the bases of directions.
     found = load(source) if is_fit(source) else read_graph(source, format=_name(from_format))
-    format = _name(to_format)
+    written: Any = found
+    if isinstance(found, StructureLearner) and format_of_path(target, format) == "pag":
+        written = saved_pag(source, found)
     if str(target) == "-":
-        if format is None:
-            raise DataError("standard output has no file extension: give its format by --to.")
-        print_result(dump_graph(found, format).removesuffix("\n"))
+        print_result(dump_graph(written, cast("GraphFormat", format)).removesuffix("\n"))
         return
-    write_graph(found, target, format)
+    write_graph(written, target, format)
     if not quiet:
         graph = as_graph(found)
         say(

@@ -75,12 +75,13 @@ def refine_table(
     )
     order, weights = found.order, found.weights
     if given.regimes is not None and method == "order" and found.noise == "gaussian":
-        arcs = weights.toarray() != 0
-        order, weights = graph_over_regimes(given, arcs, seed, lambda: watch.stop is not None)
+        order, weights = graph_over_regimes(
+            given, found.adjacency(), seed, lambda: watch.stop is not None
+        )
     elif known.bounds is not None:
         # The search did not enforce order constraints that the support implies for all arcs: the
         # order is corrected here, and no arc changes.
-        order = respecting(order, known.bounds.before | (weights.toarray() != 0))
+        order = respecting(order, known.bounds.before | found.adjacency())
     return RefinedFit(
         order,
         weights,

@@ -1,7 +1,7 @@
 """Answers in the report other than the arcs: effects, hidden causes, the verdict of tests."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from cosmodag.errors import CosmodagError
 
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
+    from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 ANSWERS = "answers.json"
 """File of a saved fit that contains the answers."""
@@ -42,18 +43,34 @@ class Answers:
 
     @classmethod
     def of(cls, model: "FittedGraph") -> "Answers":
-        """Compute the answers that take little time for the model's number of variables."""
+        """Compute the answers that take little time for the model's number of variables.
+
+        The graph of an interrupted fit is not tested: someone waits for the program to end.
+        """
         has_data, d = hasattr(model, "residuals_"), model.n_features_in_
+        is_interrupted = getattr(model, "stopped_", None) == "interrupt"
+        may_test = has_data and d <= _MOST_FOR_TESTS and not is_interrupted
         return cls(
             effects=_or_none(_effects, model),
             pag=_or_none(_pag, model) if has_data and d <= _MOST_FOR_PAG else None,
-            verdict=_or_none(_verdict, model) if has_data and d <= _MOST_FOR_TESTS else None,
+            verdict=_or_none(_verdict, model) if may_test else None,
             effect_curves=_or_none(_effect_curves, model),
         )
 
     def facts(self) -> dict[str, Any]:
         """Return the content of ``answers.json``."""
         return asdict(self)
+
+    def pag_among(self, names: Sequence[str]) -> "PartialAncestralGraph | None":
+        """Return the partial ancestral graph of variables with these names."""
+        from cosmodag.graph.mixed.pag import PartialAncestralGraph
+
+        if self.pag is None:
+            return None
+        marks = np.zeros((len(names), len(names)), np.int8)
+        for u, v, at_u, at_v in self.pag["edges"]:
+            marks[v, u], marks[u, v] = at_u, at_v
+        return PartialAncestralGraph(tuple(names), marks, self.pag["basis"])
 
     @classmethod
     def read(cls, facts: Any, variables: int) -> "Answers":

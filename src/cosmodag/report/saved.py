@@ -23,6 +23,7 @@ from cosmodag.report.page import write_report
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cosmodag.graph.mixed.pag import PartialAncestralGraph
     from cosmodag.learners.base import StructureLearner
 
 RUN, EDGES = "run.json", "edges.csv"
@@ -135,6 +136,20 @@ def saved_answers(folder: Path, model: "StructureLearner") -> Answers:
     """Read the answers of a saved fit; for a model saved alone, compute those that need no data."""
     home, _ = _folder_and_model(folder)
     return Answers.of(model) if home is None else _answers(home / ANSWERS, model)
+
+
+def saved_pag(folder: Path, model: "StructureLearner") -> "PartialAncestralGraph":
+    """Read the partial ancestral graph of a saved fit, whose model may not have its rows."""
+    if model.fitted_.residuals is not None:
+        return model.pag_
+    names = [str(name) for name in model.names_]
+    found = saved_answers(folder, model).pag_among(names)
+    if found is None:
+        raise DataError(
+            f"'{folder}' has no partial ancestral graph, because it was fitted on too many columns "
+            "or is a model alone: run 'cosmodag fit --format pag', or 'cosmodag pag data.csv'."
+        )
+    return found
 
 
 def _answers(path: Path, model: "StructureLearner") -> Answers:

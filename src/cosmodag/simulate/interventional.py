@@ -91,8 +91,10 @@ def interventional(
         )
     if kind not in ("perfect", "imperfect"):
         raise DataError(f"kind is {kind!r}: it must be 'perfect' or 'imperfect'.")
-    if rows < 0:
-        raise DataError(f"rows is {rows}: it must be zero or more.")
+    if not isinstance(rows, int | np.integer) or rows < 0:
+        raise DataError(f"rows is {rows!r}: it must be a whole number, zero or more.")
+    if not np.isfinite([strength, shift]).all():
+        raise DataError(f"strength and shift must be finite, but are {strength} and {shift}.")
     data = load(name, seed=seed)
     if kind == "imperfect" and data.weights is None:
         raise DataError("Imperfect interventions need a linear mechanism: use kind='perfect'.")
@@ -123,7 +125,7 @@ def _target_sets(
 ) -> list[tuple[int, ...]]:
     """Variables, as numbers, of each experiment."""
     d = len(names)
-    if isinstance(targets, str):
+    if isinstance(targets, str | bool | float):
         if targets != "all":
             raise DataError(
                 f"targets is {targets!r}: give 'all', a number, or a list of variables."

@@ -223,6 +223,8 @@ def _choice_after_training(learning: Learning, task: FitTask) -> _Choice:
     weights = np.ones_like(residuals) if given.known.counted is None else given.known.counted
     rows = weights.sum(axis=0)
     is_used = (rows > 0) & ~given.preparation.constant
+    if given.without_equation is not None:
+        is_used &= ~given.without_equation
     totals = np.sum(weights * residuals**2, axis=0)
     spread = spread_of(totals[is_used] / rows[is_used], float(rows.mean()))
     measured = (
