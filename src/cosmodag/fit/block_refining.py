@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.block_equations import BlockEquations
 from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import RefinedFit
+from cosmodag.graph.dags import respecting
 from cosmodag.order import BlockProblem, FoundBlocks
 from cosmodag.order.blocks import ParentRecords, Records
-from cosmodag.order.mixed.curves import HeldOutGain, curve_gain, entropy_gain, joint_gain
+from cosmodag.order.mixed.curves import HeldOutGain, curve_gain, joint_gain, shape_gain
 from cosmodag.order.mixed.joint import JointRecords
 from cosmodag.order.mixed.multinomial_search import turn_and_drop
+from cosmodag.order.mixed.noise_shapes import NoiseShapes, turn_by_shapes
 from cosmodag.order.mixed.search import best_blocks, turned_losses
 from cosmodag.order.mixed.table import BlockTable
 
@@ -56,6 +59,11 @@ class _TableSearches:
             given.in_own_units, given.kinds, curves=curves, counted=known.counted, share=share
         )
 
+    @cached_property
+    def curved(self) -> BlockTable:
+        """The table with columns for curves."""
+        return self.table(curves=True)
+
     def best(
         self, table: BlockTable, orders: Mapping[str, NDArray[Any]], *, jointly: bool = False
     ) -> _Candidate:
@@ -81,8 +89,26 @@ class _TableSearches:
             records=None if is_plain else records,
         )
         if self.method == "order" and not jointly:
-            found = turn_and_drop(table, problem, found, should_stop, added)
+            found = self._improved(table, problem, found, added)
+            if "lines" in orders:
+                # With noise of other shapes than the search assumes, curves may be found on wrong
+                # orders, and turning one arc after another does not lead to the right one.
+                on_lines = added.found(respecting(orders["lines"], problem.precedence).tolist())
+                on_lines = self._improved(table, problem, on_lines, added)
+                if shape_gain(table, found.widths, on_lines.widths, self.random).is_certain:
+                    found = on_lines
         return _Candidate(table, problem, records, found, report)
+
+    def _improved(
+        self, table: BlockTable, problem: BlockProblem, found: FoundBlocks, records: Records
+    ) -> FoundBlocks:
+        """Turn and drop arcs by the likelihoods of categories and the shapes of the noise."""
+
+        def should_stop() -> bool:
+            return self.watch.stop is not None
+
+        found = turn_and_drop(table, problem, found, should_stop, records)
+        return turn_by_shapes(NoiseShapes(self.curved, problem, records), found, should_stop)
 
     def fit(self, chosen: _Candidate, reason: str, *others: _Candidate) -> RefinedFit:
         """Fit the equations of the chosen graph; the starts of the others are reported too."""
@@ -134,7 +160,7 @@ def refine_blocks(
         return _with_reason(search.fit(added, _with_noise(reason)), reason)
     lines = search.best(search.table(curves=False), orders)
     bent = search.best(table, {**orders, "lines": lines.found.order})
-    gain = curve_gain(table, lines.found.widths, bent.found.widths, search.random)
+    gain = _gain_of_curves(table, lines.found.widths, bent.found.widths, search.random)
     chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
     fitted = search.fit(replace(chosen, table=table), _with_noise(gain.reason), other)
     return _with_reason(fitted, gain.reason, gain)
@@ -162,13 +188,25 @@ def with_curves(
     straight = (lines.weights.toarray() != 0).astype(np.int64)
     if given.known.required is not None:
         straight |= given.known.required
-    compare = entropy_gain if lines.noise == "non-gaussian" else curve_gain
+    compare = shape_gain if lines.noise == "non-gaussian" else _gain_of_curves
     gain = compare(table, straight, bent.found.widths, search.random)
     if not gain.is_certain:
         return _with_reason(lines, gain.reason, gain)
     fitted = search.fit(bent, _with_noise(gain.reason))
     before = [{**entry, "chosen": False} for entry in lines.report]
     return _with_reason(replace(fitted, report=[*before, *fitted.report]), gain.reason, gain)
+
+
+def _gain_of_curves(
+    table: BlockTable,
+    lines: NDArray[np.int64],
+    curves: NDArray[np.int64],
+    random: np.random.Generator,
+) -> HeldOutGain:
+    """Compare lines with curves: both kinds of densities must prefer curves."""
+    gain = curve_gain(table, lines, curves, random)
+    by_shape = shape_gain(table, lines, curves, random) if gain.is_certain else gain
+    return gain if by_shape.is_certain else by_shape
 
 
 def _with_noise(reason: str) -> str:

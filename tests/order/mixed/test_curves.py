@@ -3,7 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cosmodag.order.mixed.curves import HeldOutGain, curve_gain, entropy_gain
+from cosmodag.order.mixed.curves import (
+    HeldOutGain,
+    curve_gain,
+    held_out_densities,
+    random_folds,
+    shape_gain,
+)
 from cosmodag.order.mixed.table import BlockTable
 
 LINE = np.array([[0, 1], [0, 0]])
@@ -39,8 +45,25 @@ def test_folds_in_which_nothing_varies_gain_nothing():
     x = np.zeros(300)
     x[:7] = np.arange(1.0, 8.0)
     table = BlockTable.of(np.column_stack([x, x**2]))
-    found = entropy_gain(table, LINE, CURVE, np.random.default_rng(0))
+    found = shape_gain(table, LINE, CURVE, np.random.default_rng(0))
     assert np.isfinite([found.gain, found.error]).all()
+
+
+def test_reversed_arcs_of_skewed_noise_have_no_curves_by_shape():
+    random = np.random.default_rng(0)
+    cause = random.exponential(size=1000)
+    effect = cause + 0.7 * random.normal(size=1000)
+    table = BlockTable.of(np.column_stack([effect, cause]))  # the arc of both graphs is reversed
+    true = LINE.T
+    assert curve_gain(table, true, CURVE, np.random.default_rng(1)).is_certain
+    assert shape_gain(table, true, CURVE, np.random.default_rng(1)).gain < 0
+
+
+def test_the_density_of_rounding_errors_is_finite():
+    x = np.random.default_rng(0).normal(size=200)
+    table = BlockTable.of(np.column_stack([x, 3 * x]))
+    found = held_out_densities(table, 1, LINE[:, 1], random_folds(200, np.random.default_rng(0)))
+    np.testing.assert_allclose(found, np.log(1e6))
 
 
 def test_a_gain_by_rounding_errors_is_not_certain():
@@ -48,7 +71,7 @@ def test_a_gain_by_rounding_errors_is_not_certain():
     assert HeldOutGain.of_rows(np.full(400, 0.01)).is_certain
 
 
-@pytest.mark.parametrize("compare", [curve_gain, entropy_gain])
+@pytest.mark.parametrize("compare", [curve_gain, shape_gain])
 def test_values_that_were_set_are_no_evidence(compare):
     random = np.random.default_rng(0)
     x = random.normal(size=400)
@@ -68,7 +91,7 @@ def test_folds_without_counted_rows_have_no_gain():
     counted = np.ones((100, 2))
     counted[3:, 1] = 0
     table = BlockTable.of(random.normal(size=(100, 2)), counted=counted)
-    assert np.isfinite(entropy_gain(table, LINE, CURVE, random).gain)
+    assert np.isfinite(shape_gain(table, LINE, CURVE, random).gain)
 
 
 def test_rows_that_were_set_do_not_count():

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order import FoundBlocks
-from cosmodag.order.entropy.measure import GAUSSIAN_ENTROPY, SMALLEST_DEVIATION, entropy
+from cosmodag.order.entropy.measure import SMALLEST_DEVIATION
+from cosmodag.order.entropy.spacings import log_densities
 from cosmodag.order.mixed.joint import shares_of, states_of
 from cosmodag.order.mixed.multinomial import fit_levels, probabilities
 from cosmodag.order.mixed.table import BlockTable
@@ -21,6 +22,8 @@ _CERTAIN = 2.0
 # Smaller gains are rounding errors.
 _LEAST_GAIN = 1e-6
 _RIDGE = 1e-8
+# Columns of fewer distinct values have no density.
+_FEWEST_VALUES = 40
 # Maximum number of rows to which the equation of a category is fitted.
 _MOST_ROWS = 2000
 
@@ -73,10 +76,31 @@ def curve_gain(
     have at [u, v] the number of columns of u in the equation of v; the table must have the columns
     for curves.
     """
+    return _gain(_held_out, table, lines, curves, random)
+
+
+def shape_gain(
+    table: BlockTable, lines: Widths, curves: Widths, random: np.random.Generator
+) -> HeldOutGain:
+    """Compare two graphs as `curve_gain` does, by densities of residuals that may have any shape.
+
+    If noise is skewed, the mean of a cause given its effect is a curve. A Gaussian likelihood would
+    then prefer reversed arcs with curves to the true arcs with lines.
+    """
+    return _gain(_held_out_by_shape, table, lines, curves, random)
+
+
+def _gain(
+    held_out: Callable[[BlockTable, int, Widths, Folds], Floats],
+    table: BlockTable,
+    lines: Widths,
+    curves: Widths,
+    random: np.random.Generator,
+) -> HeldOutGain:
     n = len(table.X)
-    folds, gains = random.permutation(n) % _FOLDS, np.zeros(n)
+    folds, gains = random_folds(n, random), np.zeros(n)
     for v in _differing(lines, curves):
-        gains += _held_out(table, v, curves[:, v], folds) - _held_out(table, v, lines[:, v], folds)
+        gains += held_out(table, v, curves[:, v], folds) - held_out(table, v, lines[:, v], folds)
     return HeldOutGain.of_rows(gains)
 
 
@@ -86,7 +110,7 @@ def joint_gain(
     """Compare graphs of categories with additive and with joint effects, as `curve_gain` does."""
     n, is_joint = len(table.X), joint.joint
     assert is_joint is not None
-    folds, gains = random.permutation(n) % _FOLDS, np.zeros(n)
+    folds, gains = random_folds(n, random), np.zeros(n)
     changed = np.any(added.widths != joint.widths, axis=0) | is_joint
     for v in np.flatnonzero(changed).tolist():
         held_out = _held_out_jointly if is_joint[v] else _held_out
@@ -95,46 +119,9 @@ def joint_gain(
     return HeldOutGain.of_rows(gains, "joint effects of levels", "effects that add up")
 
 
-def entropy_gain(
-    table: BlockTable, lines: Widths, curves: Widths, random: np.random.Generator
-) -> HeldOutGain:
-    """Compare two graphs of numbers as `curve_gain` does, by the entropies of their residuals.
-
-    If noise is skewed, the mean of a cause given its effect is a curve. A Gaussian likelihood would
-    then prefer reversed arcs with curves to the true arcs with lines. Entropies account for the
-    shape of the noise, which avoids this. The standard error is that of the mean over folds.
-    """
-    folds = random.permutation(len(table.X)) % _FOLDS
-    variables = _differing(lines, curves)
-    if not variables:
-        return HeldOutGain(0.0, 0.0)
-    by_variable = [_entropy_gains(table, v, lines[:, v], curves[:, v], folds) for v in variables]
-    gains = [float(np.sum(fold)) for fold in zip(*by_variable, strict=True)]
-    return HeldOutGain(float(np.mean(gains)), float(np.std(gains, ddof=1) / math.sqrt(_FOLDS)))
-
-
-def _entropy_gains(
-    table: BlockTable, v: int, lines: Widths, curves: Widths, folds: Folds
-) -> list[float]:
-    """Fall of the entropy of held-out residuals of one variable, per row of each fold."""
-    of_lines, of_curves = (_residuals(table, v, widths, folds) for widths in (lines, curves))
-    counted = np.zeros(len(folds), bool)
-    counted[table.rows_of(v)] = True
-    gains = []
-    for fold in range(_FOLDS):
-        in_fold = folds == fold
-        rows = in_fold & counted
-        number = int(rows.sum())
-        gain = _entropy(of_lines[rows]) - _entropy(of_curves[rows]) if number > 1 else 0.0
-        gains.append(gain * (number / max(int(in_fold.sum()), 1)))
-    return gains
-
-
-def _entropy(residuals: Floats) -> float:
-    """Entropy of residuals of a standardised variable; of rounding errors, the smallest one."""
-    if not residuals.std() > SMALLEST_DEVIATION:
-        return math.log(SMALLEST_DEVIATION) + GAUSSIAN_ENTROPY
-    return float(entropy(residuals))
+def random_folds(rows: int, random: np.random.Generator) -> Folds:
+    """Divide rows at random into five parts of nearly equal size."""
+    return np.asarray(random.permutation(rows) % _FOLDS)
 
 
 def _differing(plain: Widths, wider: Widths) -> list[int]:
@@ -163,6 +150,32 @@ def _held_out(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats
     likelihood = _category_likelihood if table.embedding.is_levels(v) else _number_likelihood
     values_of = partial(likelihood, table, v, table.design(widths))
     return _cross_validated(folds, table.rows_of(v), values_of)
+
+
+def _held_out_by_shape(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
+    held_out = held_out_densities if has_density(table, v) else _held_out
+    return held_out(table, v, widths, folds)
+
+
+def has_density(table: BlockTable, v: int) -> bool:
+    """Whether a variable is a number with enough distinct values for an estimate of its density."""
+    rows = table.X[table.rows_of(v), v]
+    return table.embedding.is_number(v) and len(np.unique(rows)) >= _FEWEST_VALUES
+
+
+def held_out_densities(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
+    """Log-density of the held-out residual of one number in each row, by spacings.
+
+    Rounding errors have the density of the smallest deviation.
+    """
+    rows = table.rows_of(v)
+    residuals = _residuals(table, v, widths, folds)[rows]
+    values = np.zeros(len(folds))
+    if len(residuals) and residuals.std() > SMALLEST_DEVIATION:
+        values[rows] = log_densities(residuals)
+    else:
+        values[rows] = -math.log(SMALLEST_DEVIATION)
+    return values
 
 
 def _held_out_jointly(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
