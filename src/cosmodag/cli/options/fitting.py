@@ -1,12 +1,17 @@
 """Options of ``cosmodag fit`` that no other command has."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from enum import StrEnum
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from cosmodag.cli.options.common import Format, SeedOption
+from cosmodag.cli.options.common import SeedOption
 from cosmodag.cli.options.learners import Method, complete_setting
+from cosmodag.graph.texts import GraphFormat
+
+# An enumeration, because Typer does not accept a list of literals.
+_Format = StrEnum("_Format", [(name.upper(), name) for name in get_args(GraphFormat)])  # type: ignore[misc]
 
 LearnerOption = Annotated[
     Method | None,
@@ -20,46 +25,52 @@ AutoOption = Annotated[
         "--auto", help="Choose learner, noise, penalties and refinement, and print the reasons."
     ),
 ]
-RegimesOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column with the regime of each row, such as a treatment or a batch (empty: plain "
-        "observations). The variables that change in a regime are found and printed.",
-    ),
-]
-FindTargetsOption = Annotated[
-    bool,
-    typer.Option(
-        "--find-targets/--stated-targets",
-        help="With --regimes: whether variables that --interventions does not name may change.",
-    ),
-]
-LagsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        metavar="K",
-        help="The rows are in time: also learn which variables act on a row from up to K rows "
-        "before. Default: 0, independent rows.",
-    ),
-]
-TimeOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="With --lags: column of numbers or dates that sorts the rows; no lag crosses a gap. "
-        "It is not a variable of the graph.",
-    ),
-]
-SeriesOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="With --lags: column that names the series of each row, such as a patient; no lag "
-        "crosses from one series into another. It is not a variable of the graph.",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """Options for rows in regimes and rows in time."""
+
+    regimes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with the regime of each row, such as a treatment or a batch (empty: plain "
+            "observations). The variables that change in a regime are found and printed.",
+        ),
+    ] = None
+    find_targets: Annotated[
+        bool,
+        typer.Option(
+            "--find-targets/--stated-targets",
+            help="With --regimes: whether variables that --interventions does not name may change.",
+        ),
+    ] = True
+    lags: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="K",
+            help="The rows are in time: also learn which variables act on a row from up to K rows "
+            "before. Default: 0, independent rows.",
+        ),
+    ] = None
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --lags: column of numbers or dates that sorts the rows; no lag crosses a "
+            "gap. It is not a variable of the graph.",
+        ),
+    ] = None
+    series: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --lags: column that names the series of each row, such as a patient; no lag "
+            "crosses from one series into another. It is not a variable of the graph.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +150,7 @@ BootstrapOption = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    list[Format] | None,
+    list[_Format] | None,
     typer.Option(help="Also write the graph in this format. May be repeated."),
 ]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the expected cost and stop.")]
