@@ -38,7 +38,7 @@ FAULTS = (
     ),
     Fault(
         "decimal commas make columns",
-        "io/tables/text.py",
+        "io/tables/records.py",
         '_SEPARATORS = (";", "\\t", ",", "|")',
         '_SEPARATORS = (",", "\\t", ";", "|")',
         (f"{TABLES}::test_commas_between_semicolons_are_decimal_marks_or_parts_of_names",),
