@@ -10,7 +10,7 @@ import typer
 
 from cosmodag.cli import fit_folder, fit_steps
 from cosmodag.cli.options import common, fitting
-from cosmodag.cli.options.inputs import TableOptions, input_facts
+from cosmodag.cli.options.inputs import TableOptions
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result, print_table
@@ -102,7 +102,7 @@ def fit(
         "table": str(table),
         "choice": choice and choice.reasons,
         "parameters": {**model.get_params(deep=False), "knowledge": knowledge},
-        **input_facts(model, given.interventions),
+        **fit_folder.input_facts(model, given.interventions),
         "bootstrap": resampled and resampled.facts(),
         "warnings": noted,
         "seconds": round(seconds, 3),

@@ -202,3 +202,23 @@ def facts_of(model: "StructureLearner") -> dict[str, Any]:
         },
         "lags": 0 if window is None else window.lags,
     }
+
+
+def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
+    """Describe knowledge, interventions or regimes, and what is assumed, for ``run.json``."""
+    from cosmodag.data.interventions import ASSUMPTION
+
+    known = model.knowledge_
+    facts: dict[str, Any] = {"knowledge": None if known is None else known.facts()}
+    sets = getattr(model, "target_sets_", None)
+    if hasattr(model, "regimes_"):
+        facts["regimes"] = model.regimes_.facts([str(name) for name in model.names_])
+    elif sets is not None:
+        names = model.names_
+        targets = [[str(names[v]) for v in range(len(names)) if row[v]] for row in sets]
+        facts["interventions"] = {
+            "column": interventions,
+            "targets": [one for one in targets if one],
+            "assumption": ASSUMPTION,
+        }
+    return facts

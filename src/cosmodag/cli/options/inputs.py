@@ -12,7 +12,6 @@ from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
-    from cosmodag.learners import StructureLearner
 
 
 @dataclass(frozen=True)
@@ -215,23 +214,3 @@ def read_rows(
             )
     table, entries = read_with_columns(path, apart, **reading)
     return table, {what: entries[column] for what, column in named.items() if column in entries}
-
-
-def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
-    """Describe knowledge, interventions or regimes, and what is assumed, for ``run.json``."""
-    from cosmodag.data.interventions import ASSUMPTION
-
-    known = model.knowledge_
-    facts: dict[str, Any] = {"knowledge": None if known is None else known.facts()}
-    sets = getattr(model, "target_sets_", None)
-    if hasattr(model, "regimes_"):
-        facts["regimes"] = model.regimes_.facts([str(name) for name in model.names_])
-    elif sets is not None:
-        names = model.names_
-        targets = [[str(names[v]) for v in range(len(names)) if row[v]] for row in sets]
-        facts["interventions"] = {
-            "column": interventions,
-            "targets": [one for one in targets if one],
-            "assumption": ASSUMPTION,
-        }
-    return facts

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import is_dataclass
-from typing import Any, TextIO, cast
+from typing import Any, cast
 
 import typer
 
@@ -232,21 +232,13 @@ def _one_line_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         show_as_python_does = warnings.showwarning
 
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
-            sentence = (
-                message if issubclass(category, CosmodagWarning) else remove_damaged(str(message))
-            )
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            is_ours = issubclass(category, CosmodagWarning)
+            sentence = str(message) if is_ours else remove_damaged(str(message))
             if sentence:
                 say(f"warning: {sentence}")
             elif sentence is None:
-                show_as_python_does(message, category, filename, lineno, file, line)
+                show_as_python_does(message, category, *where, **more)
 
         warnings.showwarning = show
         yield
