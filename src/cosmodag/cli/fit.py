@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -22,7 +22,6 @@ from cosmodag.learners.registry import LEARNERS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.graph.texts import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.selection import Choice
@@ -39,11 +38,7 @@ def fit(
     given: TableOptions,
     rows: fitting.RowOptions,
     learner: fitting.LearnerOptions,
-    setting: fitting.SetOption = None,
-    bootstrap: fitting.BootstrapOption = None,
-    format: fitting.FormatOption = None,
-    dry_run: fitting.DryRunOption = False,
-    top: fitting.TopOption = 15,
+    results: fitting.ResultOptions,
     json: common.JsonOption = False,
     quiet: common.QuietOption = False,
 ) -> None:
@@ -70,10 +65,9 @@ def fit(
         data, fit_arguments, options = given.read(table, columns, is_in_time=bool(rows.lags))
     if rows.regimes is not None:
         fit_arguments["find_targets"] = rows.find_targets
-    formats = cast("list[GraphFormat]", [one.value for one in format or []])
-    fit_folder.check_names_for(formats, list(lagged_names(data.names, rows.lags or 0)))
+    fit_folder.check_names_for(results.formats, list(lagged_names(data.names, rows.lags or 0)))
     options |= {"lags": rows.lags, **learner.parameters()}
-    settings = read_settings(setting or [])
+    settings = read_settings(learner.setting or [])
     if auto and method is not None:
         raise DataError("--auto chooses the learner itself: leave --method out.")
     model = make_learner(method or _COSMO, {} if auto else options, {} if auto else settings)
@@ -81,9 +75,9 @@ def fit(
         model.set_params(verbose=False)
     if auto and rows.lags:
         raise DataError("--auto is for independent rows: leave --lags out, or name a --method.")
-    if dry_run and auto:
+    if results.dry_run and auto:
         raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
-    if dry_run:
+    if results.dry_run:
         _print_cost(model, fit_steps.windows_for(model, data, fit_arguments), json)
         return
     with fit_folder.output_folder(output, quiet), noted_warnings(noted, quiet):
@@ -94,7 +88,7 @@ def fit(
         model = fit_steps.fitted(model, data, fit_arguments) if choice is None else choice.model
         seconds = monotonic() - begin
         resampled, is_interrupted = fit_steps.bootstrapped(
-            model, data, fit_arguments, bootstrap, learner.max_time, quiet
+            model, data, fit_arguments, results.bootstrap, learner.max_time, quiet
         )
         total = monotonic() - begin
     knowledge = given.knowledge and str(given.knowledge)
@@ -110,12 +104,14 @@ def fit(
         "time": rows.time,
         "series": rows.series,
     }
-    files, arcs = fit_folder.write_results(output, model, data, facts, formats, resampled)
+    files, arcs = fit_folder.write_results(output, model, data, facts, results.formats, resampled)
     if json:
         listed = arcs.to_dict("records")
-        print_json({**facts, "strongest": listed[:top], "arc_table": listed, "files": files})
+        print_json(
+            {**facts, "strongest": listed[: results.top], "arc_table": listed, "files": files}
+        )
     elif not quiet:
-        _print_arcs(arcs, top, resampled.doubts if resampled else ())
+        _print_arcs(arcs, results.top, resampled.doubts if resampled else ())
         _print_reasons(facts, choice)
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 import typer
 
@@ -75,7 +75,7 @@ class RowOptions:
 
 @dataclass(frozen=True)
 class LearnerOptions:
-    """Parameters of learners that have their own option; None where an option is not given."""
+    """Parameters of learners; None where an option is not given."""
 
     scale: Annotated[
         Literal["center", "standardize", "none"] | None,
@@ -123,35 +123,46 @@ class LearnerOptions:
         float | None, typer.Option(help="Stop after this many seconds with the best graph so far.")
     ] = None
     seed: SeedOption = None
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other learner parameter; 'cosmodag methods cosmo' lists those of cosmo.",
+            autocompletion=complete_setting,
+        ),
+    ] = None
 
     def parameters(self) -> dict[str, Any]:
         """Return the options by the names of the parameters of learners; None if not given."""
         given = {**vars(self), "random_state": self.seed}
-        del given["seed"]
+        del given["seed"], given["setting"]
         return given | {"refine": None if self.refine == "auto" else self.refine}
 
 
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Any other learner parameter; 'cosmodag methods cosmo' lists those of cosmo.",
-        autocompletion=complete_setting,
-    ),
-]
-BootstrapOption = Annotated[
-    int | None,
-    typer.Option(
-        min=2,
-        metavar="N",
-        help="Also fit N bootstrap resamples of the rows, and write for each arc the share of "
-        "resamples that have an edge between its ends, and the share that fix its direction.",
-    ),
-]
-FormatOption = Annotated[
-    list[_Format] | None,
-    typer.Option(help="Also write the graph in this format. May be repeated."),
-]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the expected cost and stop.")]
-TopOption = Annotated[int, typer.Option(min=0, help="Number of arcs to print.")]
+@dataclass(frozen=True)
+class ResultOptions:
+    """Options for what is computed and written besides the graph, and what is printed."""
+
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Also fit N bootstrap resamples of the rows, and write for each arc the share of "
+            "resamples that have an edge between its ends, and the share that fix its direction.",
+        ),
+    ] = None
+    format: Annotated[
+        list[_Format] | None,
+        typer.Option(help="Also write the graph in this format. May be repeated."),
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the expected cost and stop.")
+    ] = False
+    top: Annotated[int, typer.Option(min=0, help="Number of arcs to print.")] = 15
+
+    @property
+    def formats(self) -> list[GraphFormat]:
+        """Further formats in which to write the graph."""
+        return cast(list[GraphFormat], [one.value for one in self.format or []])

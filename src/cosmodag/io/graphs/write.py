@@ -8,16 +8,10 @@ from typing import cast
 from cosmodag.errors import DataError
 from cosmodag.graph.equivalence import EquivalenceClass, essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
+from cosmodag.graph.texts import GraphFormat
 from cosmodag.io.files import write_text
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats import (
-    MARKED,
-    PICTURES,
-    TEXTS,
-    GraphFormat,
-    checked_format,
-    format_of_path,
-)
+from cosmodag.io.graphs.formats import MARKED, PICTURES, TEXTS, checked_format, format_of_path
 from cosmodag.io.graphs.formats.csv_text import adjacency_lines
 from cosmodag.io.graphs.read import GraphLike, as_graph
 
