@@ -137,8 +137,8 @@ FAULTS = (
     Fault(
         "evaluate cuts finished graphs at .3",
         "cli/graphs.py",
-        "if cut is None and not is_dag(graph.weights):",
-        "if cut is None:",
+        "is_raw = threshold is None and not is_dag(graph.weights)",
+        "is_raw = threshold is None",
         ("cli/test_evaluate_command.py::test_a_finished_graph_is_no_distance_from_itself",),
     ),
     Fault(

@@ -47,16 +47,15 @@ def convert(
     from cosmodag.io import as_graph, dump_graph, read_graph, write_graph
     from cosmodag.io.graphs.formats import format_of_path
     from cosmodag.learners import load
-    from cosmodag.learners.base import StructureLearner
     from cosmodag.report.saved import saved_pag
 
     if to_format is None and str(target) == "-":
         raise DataError("standard output has no file extension: give its format by --to.")
     # The model of a fit also has the equivalence class and the bases of directions.
-    found = load(source) if is_fit(source) else read_graph(source, format=from_format)
-    written: Any = found
-    if isinstance(found, StructureLearner) and format_of_path(target, to_format) == "pag":
-        written = saved_pag(source, found)
+    has_model = is_fit(source)
+    found: Any = load(source) if has_model else read_graph(source, format=from_format)
+    is_pag = has_model and format_of_path(target, to_format) == "pag"
+    written = saved_pag(source, found) if is_pag else found
     if str(target) == "-":
         print_result(dump_graph(written, cast("GraphFormat", to_format)).removesuffix("\n"))
         return
@@ -110,14 +109,12 @@ def evaluate(
     pattern, graph, note = matched_graphs(truth, estimate, (f"'{truth}'", f"'{estimate}'"))
     if note and not quiet:
         say(f"note: {note}")
-    cut = threshold
     # Weights with cycles come from an optimiser, before arcs were selected.
-    if cut is None and not is_dag(graph.weights):
-        cut = _RAW_CUT
-    scores = score(pattern, graph, cut, sid=sid)
-    if threshold is None and cut is not None and not quiet:
+    is_raw = threshold is None and not is_dag(graph.weights)
+    scores = score(pattern, graph, _RAW_CUT if is_raw else threshold, sid=sid)
+    if is_raw and not quiet:
         say(
-            f"note: '{estimate}' has cycles, so arcs of weight {cut} or less were left out; "
+            f"note: '{estimate}' has cycles, so arcs of weight {_RAW_CUT} or less were left out; "
             "--threshold sets another limit."
         )
     if json:

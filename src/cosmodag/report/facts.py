@@ -48,8 +48,6 @@ def page_data(
 
     Parameters
     ----------
-    model : fitted learner
-    evidence : Evidence
     run : dict, optional
         Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
         ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
