@@ -68,24 +68,25 @@ def fit(
     fit_folder.check_names_for(results.formats, list(lagged_names(data.names, rows.lags or 0)))
     options |= {"lags": rows.lags, **learner.parameters()}
     settings = read_settings(learner.setting or [])
-    if auto and method is not None:
-        raise DataError("--auto chooses the learner itself: leave --method out.")
-    model = make_learner(method or _COSMO, {} if auto else options, {} if auto else settings)
-    if quiet:
-        model.set_params(verbose=False)
-    if auto and rows.lags:
-        raise DataError("--auto is for independent rows: leave --lags out, or name a --method.")
-    if results.dry_run and auto:
-        raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
-    if results.dry_run:
-        _print_cost(model, fit_steps.windows_for(model, data, fit_arguments), json)
-        return
+    if auto:
+        if method is not None:
+            raise DataError("--auto chooses the learner itself: leave --method out.")
+        fit_steps.refuse_beside_auto(rows, results, options, settings)
+    else:
+        model = make_learner(method or _COSMO, options, settings)
+        if quiet:
+            model.set_params(verbose=False)
+        if results.dry_run:
+            _print_cost(model, fit_steps.windows_for(model, data, fit_arguments), json)
+            return
     with fit_folder.output_folder(output, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
         choice = None
         if auto:
-            choice = fit_steps.choose_learner(data, fit_arguments, options, settings, quiet)
-        model = fit_steps.fitted(model, data, fit_arguments) if choice is None else choice.model
+            choice = fit_steps.choose_learner(data, fit_arguments, options, quiet)
+            model = choice.model
+        else:
+            model = fit_steps.fitted(model, data, fit_arguments)
         seconds = monotonic() - begin
         resampled, is_interrupted = fit_steps.bootstrapped(
             model, data, fit_arguments, results.bootstrap, learner.max_time, quiet

@@ -1,6 +1,5 @@
 """Saved fits given to commands, and tables with the variables of a saved fit."""
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -105,11 +104,9 @@ def is_table_of_fit(folder: Path, table: Path) -> bool:
 
 def _run(folder: Path) -> dict[str, Any]:
     """Read ``run.json``; return an empty dictionary if it is absent or damaged."""
-    from cosmodag.io.files import read_text
-    from cosmodag.report.saved import RUN
+    from cosmodag.report.saved import RUN, read_run
 
     try:
-        found = json.loads(read_text(folder / RUN))
-    except (OSError, ValueError, RecursionError):
+        return read_run(folder / RUN)
+    except (DataError, OSError):
         return {}
-    return found if isinstance(found, dict) else {}
