@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import cosmodag.cli.fit_steps as results
+import cosmodag.cli.fit_folder as results
 import cosmodag.order.turning as turning
 import cosmodag.refinement.jobs as jobs
 import cosmodag.report as report

@@ -51,12 +51,12 @@ class FittedTableOptions:
             model.set_params(missing=self.missing)
         names = model.fitted_.texts
         kinds = zip(names, model.fitted_.kinds, strict=False)
-        if self.interventions in names:
-            raise DataError(
-                f"--interventions names {self.interventions!r}, which is a variable of the fit: "
-                "name the column of targets."
-            )
         column = self.interventions or _column_of_interventions(folder)
+        if column in names:
+            raise DataError(
+                f"--interventions names {column!r}, which is a variable of the fit: name the "
+                "column of targets."
+            )
         table, entries = read_rows(
             path,
             {"interventions": column},
