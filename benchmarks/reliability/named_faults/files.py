@@ -18,8 +18,8 @@ FAULTS = (
     Fault(
         "DOT does not escape quotes",
         "io/graphs/formats/dot_text.py",
-        """['"' + name.replace('"', '\\\\"') + '"' for name in graph.names]""",
-        """['"' + name + '"' for name in graph.names]""",
+        """{name: '"' + name.replace('"', '\\\\"') + '"' for name in graph.names}""",
+        """{name: '"' + name + '"' for name in graph.names}""",
         (ROUND_TRIPS,),
     ),
     Fault(
