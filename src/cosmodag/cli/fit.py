@@ -56,6 +56,7 @@ def fit(
     """
     keep_compiled_programs()
     from cosmodag.data.time.window import lagged_names
+    from cosmodag.io.graphs.write import check_names_for_formats
 
     if rows.regimes is None and not rows.find_targets:
         raise DataError("--stated-targets has an effect only with --regimes: give both or neither.")
@@ -65,7 +66,8 @@ def fit(
         data, fit_arguments, options = given.read(table, columns, is_in_time=bool(rows.lags))
     if rows.regimes is not None:
         fit_arguments["find_targets"] = rows.find_targets
-    fit_folder.check_names_for(results.formats, list(lagged_names(data.names, rows.lags or 0)))
+    names = list(lagged_names(data.names, rows.lags or 0))
+    check_names_for_formats(names, ["graphml", *results.formats])
     options |= {"lags": rows.lags, **learner.parameters()}
     settings = read_settings(learner.setting or [])
     if auto:

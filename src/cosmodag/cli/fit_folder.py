@@ -61,14 +61,6 @@ def _check_writable(folder: Path) -> None:
         raise OSError(error.errno, error.strerror, str(folder)) from None
 
 
-def check_names_for(formats: "Sequence[GraphFormat]", names: list[str]) -> None:
-    """Refuse formats that cannot represent these names, before the fit starts."""
-    from cosmodag.io.graphs.write import check_names_for_format
-
-    for format in ("graphml", *formats):
-        check_names_for_format(names, format)
-
-
 def write_results(
     folder: Path,
     model: "StructureLearner",

@@ -49,7 +49,7 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     home, file = _folder_and_model(folder)
     model = load(file)
     if home is None:
-        write_report(path, model, Evidence.of(model))
+        write_report(path, model)
         return model
     run = read_run(home / RUN)
     columns = _columns(home / EDGES, model)

@@ -89,10 +89,11 @@ def dump_graph(graph: GraphLike, format: GraphFormat) -> str:
     return TEXTS[chosen][1](as_graph(graph))
 
 
-def check_names_for_format(names: Sequence[str], format: GraphFormat) -> None:
-    """Refuse names that a format cannot represent, before there is a graph."""
-    if format not in (*MARKED, *PICTURES):
-        dump_graph(Graph.from_arcs(names, [], []), format)
+def check_names_for_formats(names: Sequence[str], formats: Sequence[GraphFormat]) -> None:
+    """Refuse names that one of the formats cannot represent, before there is a graph."""
+    for format in formats:
+        if format not in (*MARKED, *PICTURES):
+            dump_graph(Graph.from_arcs(names, [], []), format)
 
 
 def _marked_graph(graph: GraphLike, format: str) -> _MarkedGraph:
