@@ -43,8 +43,8 @@ def read_decimal_commas(frame: "pd.DataFrame", source: str) -> bool:
             f"{source} has decimal commas in column {name!r} and decimal points in column "
             f"{points[0]!r}: write all decimals with a point."
         )
-    grouped = [thousands_of(values, ",") for values in texts.values()]
-    if all(grouped):
+    grouped = [found for values in texts.values() if (found := thousands_of(values, ","))]
+    if len(grouped) == len(texts):
         raise _ambiguous(source, name, ",", grouped[0])
     for place in texts:
         column = frame.iloc[:, place].astype("string").str.strip().str.replace(",", ".")
@@ -105,8 +105,8 @@ def thousands_of(texts: Sequence[str], mark: str) -> tuple[str, str] | None:
     return None
 
 
-def _ambiguous(source: str, name: str, mark: str, found: tuple[str, str] | None) -> DataError:
-    short, long = found or ("", "")
+def _ambiguous(source: str, name: str, mark: str, found: tuple[str, str]) -> DataError:
+    short, long = found
     return DataError(
         f"column {name!r} of {source} has the values {short!r} and {long!r}: write numbers without "
         f"thousands separators, or, if {mark!r} is the decimal mark, say so (decimal={mark!r}, "
