@@ -142,22 +142,20 @@ def make_learner(
     """
     from cosmodag.io.columns.names import nearest
 
-    learner = ENTRIES[method].load()
-    known = sorted(inspect.signature(learner).parameters)
+    types = {parameter.name: parameter.type for parameter in learner_parameters(ENTRIES[method])}
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         option = option_of(name)
-        if name not in known:
+        if name not in types:
             raise DataError(f"{option} is not an option of {method.value}: leave it out.")
         if name in settings:
             raise DataError(f"{name} is given twice, by {option} and by --set: give it once.")
     for name in settings:
-        if name not in known:
+        if name not in types:
             raise DataError(
                 f"--set names '{name}', which is not a parameter of {method.value}: "
-                f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
+                f"{nearest(name, sorted(types))} ('cosmodag methods {method.value}' lists them)."
             )
-    types = {parameter.name: parameter.type for parameter in learner_parameters(ENTRIES[method])}
     given = {
         name: None if _means_none(value, types[name]) else value for name, value in given.items()
     }
@@ -168,7 +166,7 @@ def make_learner(
             given[name] = (value,)
         else:
             given[name] = "none" if value is None and '"none"' in types[name] else value
-    return learner(**{"random_state": 0, **given})
+    return ENTRIES[method].load()(**{"random_state": 0, **given})
 
 
 def _means_none(value: Any, type: str) -> bool:
