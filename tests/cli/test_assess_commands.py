@@ -154,6 +154,15 @@ def test_a_variable_of_the_fit_names_no_interventions(folder, capsys, command):
     assert "--interventions names 'sun', which is a variable of the fit" in capsys.readouterr().err
 
 
+def test_a_changed_record_of_the_run_names_no_variable_as_interventions(folder, capsys, tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(
+        (folder / "out" / "model.safetensors").read_bytes()
+    )
+    (tmp_path / "run.json").write_text('{"interventions": {"column": "sun"}}')
+    assert main(["validate", str(tmp_path), str(folder / "new.csv")]) == 2
+    assert "names 'sun', which is a variable of the fit" in capsys.readouterr().err
+
+
 def test_reading_options_need_a_table(folder, capsys):
     asked = ["effect", str(folder / "out"), "--of", "rain", "--on", "growth"]
     for option in (["--missing", "drop"], ["--no-header"], ["--interventions", "sun"]):

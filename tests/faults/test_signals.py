@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import cosmodag.cli.fit_steps as results
+import cosmodag.cli.fit_folder as results
 import cosmodag.order.turning as turning
 import cosmodag.refinement.jobs as jobs
 import cosmodag.report as report
@@ -223,7 +223,7 @@ def test_a_run_that_takes_long_to_finish_says_so(fit, tmp_path, monkeypatch):
     monkeypatch.setattr(signals, "_RETRIES", 600)
     monkeypatch.setattr(signals, "_interrupt_main_thread", lambda: None)
     monkeypatch.setattr(signals, "say", say)
-    monkeypatch.setattr("cosmodag.cli.fit_steps.write_results", finish_slowly)
+    monkeypatch.setattr("cosmodag.cli.fit_folder.write_results", finish_slowly)
     raises_signal(monkeypatch, training, "_note", signal.SIGINT, call=2)
     assert fit("--epochs", "100000") == 130
     assert len(lines) == 1

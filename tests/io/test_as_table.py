@@ -222,3 +222,10 @@ def test_sparse_columns_of_pandas_are_numbers():
     frame = pd.DataFrame({"a": [0.0, 0.0, 1.5], "b": [True, False, False], "c": [1, 0, 0]})
     sparse = frame.astype({"a": "Sparse[float]", "b": "Sparse[bool]", "c": "Sparse[int]"})
     np.testing.assert_array_equal(as_table(sparse).X, frame.astype(float))
+
+
+def test_a_column_of_lists_is_refused_with_the_first_list():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = polars.DataFrame({"a": [1.0, 2.0, 4.0], "lists": [[1, 2], [3], []]})
+    with pytest.raises(DataError, match=r"'lists' .* \(it has the value '\[1, 2\]'\)"):
+        as_table(frame)

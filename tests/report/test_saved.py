@@ -11,7 +11,7 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 
 import cosmodag
 from cosmodag.cli import main
-from cosmodag.cli.fit_steps import write_results
+from cosmodag.cli.fit_folder import write_results
 from cosmodag.io import Table, read_graph
 from cosmodag.report import Evidence, write_cytoscape
 from cosmodag.report.saved import edge_list, report_folder

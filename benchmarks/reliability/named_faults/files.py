@@ -18,8 +18,8 @@ FAULTS = (
     Fault(
         "DOT does not escape quotes",
         "io/graphs/formats/dot_text.py",
-        """['"' + name.replace('"', '\\\\"') + '"' for name in graph.names]""",
-        """['"' + name + '"' for name in graph.names]""",
+        """{name: '"' + name.replace('"', '\\\\"') + '"' for name in graph.names}""",
+        """{name: '"' + name + '"' for name in graph.names}""",
         (ROUND_TRIPS,),
     ),
     Fault(
@@ -38,7 +38,7 @@ FAULTS = (
     ),
     Fault(
         "decimal commas make columns",
-        "io/tables/text.py",
+        "io/tables/records.py",
         '_SEPARATORS = (";", "\\t", ",", "|")',
         '_SEPARATORS = (",", "\\t", ";", "|")',
         (f"{TABLES}::test_commas_between_semicolons_are_decimal_marks_or_parts_of_names",),
@@ -137,8 +137,8 @@ FAULTS = (
     Fault(
         "evaluate cuts finished graphs at .3",
         "cli/graphs.py",
-        "if cut is None and not is_dag(graph.weights):",
-        "if cut is None:",
+        "is_raw = threshold is None and not is_dag(graph.weights)",
+        "is_raw = threshold is None",
         ("cli/test_evaluate_command.py::test_a_finished_graph_is_no_distance_from_itself",),
     ),
     Fault(

@@ -21,9 +21,10 @@ import typer
 from cosmodag._version import __version__
 from cosmodag.cli.about import doctor, methods
 from cosmodag.cli.bench import app as bench
+from cosmodag.cli.effects import effect
 from cosmodag.cli.fit import fit
 from cosmodag.cli.graphs import convert, evaluate
-from cosmodag.cli.saved_fits import effect, report, validate
+from cosmodag.cli.saved_fits import report, validate
 from cosmodag.cli.simulated import demo, simulate
 from cosmodag.cli.tables import diagnose, pag
 from cosmodag.cli.terminal.output import prepare_streams, print_result

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 StoreOption = Annotated[
     Path, typer.Option("--store", "-s", help="SQLite file that holds the results.")
 ]
-TimingOption = Annotated[bool, typer.Option(help="Time single fits at the end.")]
+_STORE = Path("results.sqlite")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,14 @@ class ResourceOptions:
         return Resources(self.engine, self.address, self.jobs, self.gpus, name, cores())
 
 
-_STORE = Path("results.sqlite")
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """Options of ``run`` and ``resume``."""
+
+    store: StoreOption = _STORE
+    where: ResourceOptions
+    timing: Annotated[bool, typer.Option(help="Time single fits at the end.")] = True
+    json: JsonOption = False
 
 
 def run(
@@ -75,10 +82,7 @@ def run(
         str, typer.Argument(help="Name of an experiment (see 'bench list'), or a .toml file.")
     ],
     *,
-    store: StoreOption = _STORE,
-    where: ResourceOptions,
-    timing: TimingOption = True,
-    json: JsonOption = False,
+    options: RunOptions,
 ) -> None:
     """Run the cells of an experiment that are not in the store yet.
 
@@ -88,24 +92,17 @@ def run(
     keep_compiled_programs()
     from cosmodag.bench import find_experiment
 
-    experiments = [find_experiment(experiment)]
-    _run(experiments, store, where.resources(), create=True, timing=timing, json=json)
+    _run([find_experiment(experiment)], options, create=True)
 
 
-def resume(
-    *,
-    store: StoreOption = _STORE,
-    where: ResourceOptions,
-    timing: TimingOption = True,
-    json: JsonOption = False,
-) -> None:
+def resume(options: RunOptions) -> None:
     """Run the missing cells of all experiments in a store."""
     keep_compiled_programs()
     from cosmodag.bench import Store, read_experiment
 
-    with Store(store, create=False) as opened:
+    with Store(options.store, create=False) as opened:
         experiments = [read_experiment(t, name) for name, t in opened.experiments().items()]
-    _run(experiments, store, where.resources(), create=False, timing=timing, json=json)
+    _run(experiments, options, create=False)
 
 
 def report(
@@ -169,35 +166,27 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
-def _run(
-    experiments: "list[Experiment]",
-    path: Path,
-    resources: "Resources",
-    *,
-    create: bool,
-    timing: bool,
-    json: bool,
-) -> None:
+def _run(experiments: "list[Experiment]", options: RunOptions, *, create: bool) -> None:
     from cosmodag.bench import Store, run
 
-    facts = []
-    with slow_end(), Store(path, create=create) as store:
+    facts, resources = [], options.where.resources()
+    with slow_end(), Store(options.store, create=create) as store:
         for experiment in experiments:
             with _progress() as show:
-                done = run(experiment, store, resources, show, timing=timing)
+                done = run(experiment, store, resources, show, timing=options.timing)
             facts.append(
                 {
                     "experiment": experiment.name,
                     "done": done.done,
                     "found": done.found,
                     "failed": done.failed,
-                    "store": path,
+                    "store": options.store,
                 }
             )
-            if not json:
+            if not options.json:
                 print_result(
                     f"{experiment.name}: {counted(done.done, 'cell')} done, {done.found:,} found "
-                    f"in '{path}', {done.failed:,} without figures."
+                    f"in '{options.store}', {done.failed:,} without figures."
                 )
-    if json:
+    if options.json:
         print_json(facts)

@@ -1,17 +1,15 @@
 """Commands on graphs in files: ``convert`` and ``evaluate``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
-from cosmodag.cli.options.common import Format, JsonOption, QuietOption
+from cosmodag.cli.options.common import JsonOption, QuietOption
+from cosmodag.cli.options.saved import is_fit
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 from cosmodag.errors import DataError
-from cosmodag.graph.texts import counted
-
-if TYPE_CHECKING:
-    from cosmodag.graph.texts import GraphFormat
+from cosmodag.graph.texts import GraphFormat, counted
 
 # The usual threshold for optimised weights, in papers and in `cosmodag.metrics`.
 _RAW_CUT = 0.3
@@ -29,11 +27,11 @@ def convert(
         Path, typer.Argument(metavar="OUT", help="The file to write; - is standard output.")
     ],
     from_format: Annotated[
-        Format | None,
+        GraphFormat | None,
         typer.Option("--from", help="Format of IN; by default from its file extension."),
     ] = None,
     to_format: Annotated[
-        Format | None,
+        GraphFormat | None,
         typer.Option("--to", help="Format of OUT; by default from its file extension."),
     ] = None,
     quiet: QuietOption = False,
@@ -46,35 +44,28 @@ def convert(
     equivalence class as text; .pdf, .svg and .png are drawings. A graph that the format cannot
     represent is refused.
     """
-    from cosmodag.cli.saved_fits import is_fit
     from cosmodag.io import as_graph, dump_graph, read_graph, write_graph
     from cosmodag.io.graphs.formats import format_of_path
     from cosmodag.learners import load
-    from cosmodag.learners.base import StructureLearner
     from cosmodag.report.saved import saved_pag
 
-    format = _name(to_format)
-    if format is None and str(target) == "-":
+    if to_format is None and str(target) == "-":
         raise DataError("standard output has no file extension: give its format by --to.")
     # The model of a fit also has the equivalence class and the bases of directions.
-    found = load(source) if is_fit(source) else read_graph(source, format=_name(from_format))
-    written: Any = found
-    if isinstance(found, StructureLearner) and format_of_path(target, format) == "pag":
-        written = saved_pag(source, found)
+    has_model = is_fit(source)
+    found: Any = load(source) if has_model else read_graph(source, format=from_format)
+    is_pag = has_model and format_of_path(target, to_format) == "pag"
+    written = saved_pag(source, found) if is_pag else found
     if str(target) == "-":
-        print_result(dump_graph(written, cast("GraphFormat", format)).removesuffix("\n"))
+        print_result(dump_graph(written, cast("GraphFormat", to_format)).removesuffix("\n"))
         return
-    write_graph(written, target, format)
+    write_graph(written, target, to_format)
     if not quiet:
         graph = as_graph(found)
         say(
             f"wrote '{target}': {counted(len(graph.names), 'node')}, "
             f"{counted(graph.number_of_arcs, 'arc')}."
         )
-
-
-def _name(format: Format | None) -> "GraphFormat | None":
-    return None if format is None else cast("GraphFormat", format.value)
 
 
 def evaluate(
@@ -118,14 +109,12 @@ def evaluate(
     pattern, graph, note = matched_graphs(truth, estimate, (f"'{truth}'", f"'{estimate}'"))
     if note and not quiet:
         say(f"note: {note}")
-    cut = threshold
     # Weights with cycles come from an optimiser, before arcs were selected.
-    if cut is None and not is_dag(graph.weights):
-        cut = _RAW_CUT
-    scores = score(pattern, graph, cut, sid=sid)
-    if threshold is None and cut is not None and not quiet:
+    is_raw = threshold is None and not is_dag(graph.weights)
+    scores = score(pattern, graph, _RAW_CUT if is_raw else threshold, sid=sid)
+    if is_raw and not quiet:
         say(
-            f"note: '{estimate}' has cycles, so arcs of weight {cut} or less were left out; "
+            f"note: '{estimate}' has cycles, so arcs of weight {_RAW_CUT} or less were left out; "
             "--threshold sets another limit."
         )
     if json:

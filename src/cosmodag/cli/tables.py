@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from cosmodag.cli.fit_steps import fitted, output_folder
+from cosmodag.cli.fit_folder import output_folder
+from cosmodag.cli.fit_steps import fitted
 from cosmodag.cli.options import common
-from cosmodag.cli.options.inputs import KindOptions, ReadingOptions, read_data
+from cosmodag.cli.options.inputs import KindOptions, ReadingOptions, TableOptions
 from cosmodag.cli.options.learners import Method, make_learner
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result, print_table, say
@@ -83,12 +84,10 @@ def pag(
     table: common.TableArgument,
     *,
     output: common.OutputOption = Path("cosmodag-out"),
-    method: common.MethodOption = _SEARCH,
-    reading: ReadingOptions,
-    missing: common.MissingOption = "error",
-    kinds: KindOptions,
-    knowledge: common.KnowledgeOption = None,
-    interventions: common.InterventionsOption = None,
+    method: Annotated[
+        Method, typer.Option(help="Learner; 'cosmodag methods' describes them.")
+    ] = _SEARCH,
+    given: TableOptions,
     seed: common.SeedOption = None,
     json: common.JsonOption = False,
     quiet: common.QuietOption = False,
@@ -101,28 +100,15 @@ def pag(
     """
     keep_compiled_programs()
     from cosmodag.data.diagnose.arcs import of_pag
-    from cosmodag.data.knowledge import as_knowledge
     from cosmodag.io.graphs import write_graph
 
     with noted_warnings([], quiet):
-        data, targets = read_data(
-            table,
-            interventions,
-            missing="keep" if missing == "impute" else missing,
-            declared=kinds.declared,
-            **vars(reading),
-        )
-    options = {
-        "knowledge": as_knowledge(knowledge),
-        "kinds": kinds.among(data.names),
-        "missing": "impute" if missing == "impute" else None,
-        "random_state": seed,
-    }
-    model = make_learner(method, options, {})
+        data, fit_arguments, options = given.read(table)
+    model = make_learner(method, {**options, "random_state": seed}, {})
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
     with output_folder(output, quiet), noted_warnings([], quiet):
-        model = fitted(model, data, {"interventions": targets})
+        model = fitted(model, data, fit_arguments)
         graph = model.pag_
         files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
         for path in files:

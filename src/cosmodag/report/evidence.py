@@ -62,13 +62,8 @@ class Evidence:
     def of(cls, model: "FittedGraph", data: Any = None, bootstrap: Any = None) -> "Evidence":
         """Compute the evidence from the training data, or from data recovered from the residuals.
 
-        Parameters
-        ----------
-        model : fitted learner
-        data : table, optional
-            The training data.
-        bootstrap : object, optional
-            A :class:`cosmodag.stability.BootstrapResult`, or an object with its probabilities.
+        `bootstrap` is a :class:`cosmodag.stability.BootstrapResult`, or an object with its
+        probabilities.
         """
         # The fit used another table than the given one if values were missing or rows are in time.
         is_other = hasattr(model, "missing_report_") or model.fitted_.window is not None

@@ -48,8 +48,6 @@ def page_data(
 
     Parameters
     ----------
-    model : fitted learner
-    evidence : Evidence
     run : dict, optional
         Facts about the run: ``command``, ``table``, ``rows``, ``sha256``, ``date``,
         ``seconds``, ``versions``, ``choice``, ``warnings``, ``groups`` (of variables, by name).
@@ -151,10 +149,12 @@ def _findings(
 
 def _history(records: list[dict[str, float]]) -> dict[str, Any]:
     """Convert records to columns, thinned to the resolution of a plot."""
+    if not records:
+        return {"clock": "round", "at": [], "series": []}
     kept = np.unique(np.linspace(0, len(records) - 1, _MOST_RECORDS).round().astype(int))
-    thinned = [records[place] for place in kept] if records else []
-    clock = "epoch" if thinned and "epoch" in thinned[0] else "round"
-    names = [name for name in (thinned[0] if thinned else {}) if name not in ("epoch", "round")]
+    thinned = [records[place] for place in kept]
+    clock = "epoch" if "epoch" in thinned[0] else "round"
+    names = [name for name in thinned[0] if name not in ("epoch", "round")]
     return {
         "clock": clock,
         "at": [record.get(clock) for record in thinned],

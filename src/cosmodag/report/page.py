@@ -30,14 +30,8 @@ def write_report(
 ) -> None:
     """Write the report of a fitted model as one HTML file, atomically.
 
-    Parameters
-    ----------
-    path : path-like
-    model : fitted learner
-    evidence : Evidence, optional
-        By default, the evidence that follows from the model alone.
-    run : dict, optional
-        As for :func:`cosmodag.report.facts.page_data`.
+    By default, the evidence is that which follows from the model alone. ``run`` are facts about the
+    run, as for :func:`cosmodag.report.facts.page_data`.
     """
     evidence = Evidence.of(model) if evidence is None else evidence
     write_text(path, page_for(page_data(model, evidence, run)))

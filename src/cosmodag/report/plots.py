@@ -55,18 +55,8 @@ def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = Tru
     """Draw a graph in layers, causes above effects.
 
     The width of an arc shows its standardised weight, and its colour the basis of its direction. An
-    arc whose direction is a free choice has no arrowhead. For a graph that is not a fitted model,
-    widths show raw weights, and all arcs have one colour.
-
-    Parameters
-    ----------
-    graph : fitted learner, or any acyclic graph that `cosmodag.io.as_graph` accepts
-    ax : matplotlib Axes, optional
-    legend : bool
-
-    Returns
-    -------
-    matplotlib Axes
+    arc whose direction is a free choice has no arrowhead. Any other acyclic graph that
+    `cosmodag.io.as_graph` accepts is drawn with raw weights as widths, and arcs of one colour.
 
     Examples
     --------
@@ -160,15 +150,6 @@ def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
 
     Rows are causes and columns are effects, so all arcs are above the diagonal.
 
-    Parameters
-    ----------
-    model : fitted learner
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> from cosmodag import VarianceSort, simulate
@@ -186,22 +167,7 @@ def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
 
 
 def plot_history(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":
-    """Draw the training history: the objective and, if there is one, the temperature.
-
-    Parameters
-    ----------
-    model : fitted learner with ``history_``
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        For a learner that is not trained.
-    """
+    """Draw the training history: the objective and, if there is one, the temperature."""
     history = getattr(model, "history_", None)
     if not history:
         raise DataError(
@@ -224,18 +190,8 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
     """Draw the share of resamples in which each pair was joined, in causal order.
 
     Dots mark the arcs of the graph. A dark cell without a dot, in the cell itself or in its mirror
-    image, is a pair that resamples often joined but the graph does not join.
-
-    Parameters
-    ----------
-    model : fitted learner
-    bootstrap : object
-        A :class:`cosmodag.stability.BootstrapResult`, or an object with its probabilities.
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
+    image, is a pair that resamples often joined but the graph does not join. `bootstrap` is a
+    :class:`cosmodag.stability.BootstrapResult`, or an object with its probabilities.
     """
     order = model.order_
     shares = checked_shares(bootstrap.edge_shares, len(order))

@@ -49,9 +49,9 @@ def report_folder(folder: Path, path: Path) -> "StructureLearner":
     home, file = _folder_and_model(folder)
     model = load(file)
     if home is None:
-        write_report(path, model, Evidence.of(model))
+        write_report(path, model)
         return model
-    run = _run(home / RUN)
+    run = read_run(home / RUN)
     columns = _columns(home / EDGES, model)
     answers = _answers(home / ANSWERS, model)
     try:
@@ -162,7 +162,8 @@ def _answers(path: Path, model: "StructureLearner") -> Answers:
         raise _changed(path) from None
 
 
-def _run(path: Path) -> dict[str, Any]:
+def read_run(path: Path) -> dict[str, Any]:
+    """Read ``run.json``; return an empty dictionary if there is none."""
     if not path.is_file():
         return {}
     try:

@@ -1,12 +1,17 @@
 """Options of ``cosmodag fit`` that no other command has."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from enum import StrEnum
+from typing import Annotated, Any, Literal, cast, get_args
 
 import typer
 
-from cosmodag.cli.options.common import Format, SeedOption
+from cosmodag.cli.options.common import SeedOption
 from cosmodag.cli.options.learners import Method, complete_setting
+from cosmodag.graph.texts import GraphFormat
+
+# An enumeration, because Typer does not accept a list of literals.
+_Format = StrEnum("_Format", [(name.upper(), name) for name in get_args(GraphFormat)])  # type: ignore[misc]
 
 LearnerOption = Annotated[
     Method | None,
@@ -20,51 +25,57 @@ AutoOption = Annotated[
         "--auto", help="Choose learner, noise, penalties and refinement, and print the reasons."
     ),
 ]
-RegimesOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column with the regime of each row, such as a treatment or a batch (empty: plain "
-        "observations). The variables that change in a regime are found and printed.",
-    ),
-]
-FindTargetsOption = Annotated[
-    bool,
-    typer.Option(
-        "--find-targets/--stated-targets",
-        help="With --regimes: whether variables that --interventions does not name may change.",
-    ),
-]
-LagsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        metavar="K",
-        help="The rows are in time: also learn which variables act on a row from up to K rows "
-        "before. Default: 0, independent rows.",
-    ),
-]
-TimeOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="With --lags: column of numbers or dates that sorts the rows; no lag crosses a gap. "
-        "It is not a variable of the graph.",
-    ),
-]
-SeriesOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="With --lags: column that names the series of each row, such as a patient; no lag "
-        "crosses from one series into another. It is not a variable of the graph.",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """Options for rows in regimes and rows in time."""
+
+    regimes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with the regime of each row, such as a treatment or a batch (empty: plain "
+            "observations). The variables that change in a regime are found and printed.",
+        ),
+    ] = None
+    find_targets: Annotated[
+        bool,
+        typer.Option(
+            "--find-targets/--stated-targets",
+            help="With --regimes: whether variables that --interventions does not name may change.",
+        ),
+    ] = True
+    lags: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="K",
+            help="The rows are in time: also learn which variables act on a row from up to K rows "
+            "before. Default: 0, independent rows.",
+        ),
+    ] = None
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --lags: column of numbers or dates that sorts the rows; no lag crosses a "
+            "gap. It is not a variable of the graph.",
+        ),
+    ] = None
+    series: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --lags: column that names the series of each row, such as a patient; no lag "
+            "crosses from one series into another. It is not a variable of the graph.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class LearnerOptions:
-    """Parameters of learners that have their own option; None where an option is not given."""
+    """Parameters of learners; None where an option is not given."""
 
     scale: Annotated[
         Literal["center", "standardize", "none"] | None,
@@ -112,35 +123,46 @@ class LearnerOptions:
         float | None, typer.Option(help="Stop after this many seconds with the best graph so far.")
     ] = None
     seed: SeedOption = None
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other learner parameter; 'cosmodag methods cosmo' lists those of cosmo.",
+            autocompletion=complete_setting,
+        ),
+    ] = None
 
     def parameters(self) -> dict[str, Any]:
         """Return the options by the names of the parameters of learners; None if not given."""
         given = {**vars(self), "random_state": self.seed}
-        del given["seed"]
+        del given["seed"], given["setting"]
         return given | {"refine": None if self.refine == "auto" else self.refine}
 
 
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Any other learner parameter; 'cosmodag methods cosmo' lists those of cosmo.",
-        autocompletion=complete_setting,
-    ),
-]
-BootstrapOption = Annotated[
-    int | None,
-    typer.Option(
-        min=2,
-        metavar="N",
-        help="Also fit N bootstrap resamples of the rows, and write for each arc the share of "
-        "resamples that have an edge between its ends, and the share that fix its direction.",
-    ),
-]
-FormatOption = Annotated[
-    list[Format] | None,
-    typer.Option(help="Also write the graph in this format. May be repeated."),
-]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the expected cost and stop.")]
-TopOption = Annotated[int, typer.Option(min=0, help="Number of arcs to print.")]
+@dataclass(frozen=True)
+class ResultOptions:
+    """Options for what is computed and written besides the graph, and what is printed."""
+
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Also fit N bootstrap resamples of the rows, and write for each arc the share of "
+            "resamples that have an edge between its ends, and the share that fix its direction.",
+        ),
+    ] = None
+    format: Annotated[
+        list[_Format] | None,
+        typer.Option(help="Also write the graph in this format. May be repeated."),
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the expected cost and stop.")
+    ] = False
+    top: Annotated[int, typer.Option(min=0, help="Number of arcs to print.")] = 15
+
+    @property
+    def formats(self) -> list[GraphFormat]:
+        """Further formats in which to write the graph."""
+        return cast(list[GraphFormat], [one.value for one in self.format or []])

@@ -12,7 +12,6 @@ from cosmodag.errors import DataError
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
-    from cosmodag.learners import StructureLearner
 
 
 @dataclass(frozen=True)
@@ -107,6 +106,62 @@ class KindOptions:
         return found or None
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Options for a table that a graph is learnt from, and for what is known about it."""
+
+    reading: ReadingOptions
+    missing: Annotated[
+        Literal["error", "drop", "impute"],
+        typer.Option(
+            help="Refuse missing values, drop rows that have one, or impute them from the learnt "
+            "graph."
+        ),
+    ] = "error"
+    kinds: KindOptions
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(
+            help="Background knowledge: a .yaml, .toml, .json or .csv file with forbidden and "
+            "required arcs, tiers, exogenous variables, sinks."
+        ),
+    ] = None
+    interventions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that names the variables set by intervention in each row (empty: none; "
+            "several: separated by semicolons). It is not a variable of the graph.",
+        ),
+    ] = None
+
+    def read(
+        self, path: Path, labels: dict[str, str | None] | None = None, is_in_time: bool = False
+    ) -> "tuple[Table, dict[str, Any], dict[str, Any]]":
+        """Read a table; return it, further arguments of ``fit``, and parameters of the learner.
+
+        ``labels`` are further columns that describe the rows, see `read_rows`.
+        """
+        from cosmodag.data.knowledge import as_knowledge
+
+        known = as_knowledge(self.knowledge)
+        # The learner imputes missing values, and drops windows that have one.
+        is_left_to_learner = self.missing == "impute" or (is_in_time and self.missing == "drop")
+        table, fit_arguments = read_rows(
+            path,
+            {"interventions": self.interventions, **(labels or {})},
+            missing="keep" if is_left_to_learner else self.missing,
+            declared=self.kinds.declared,
+            **vars(self.reading),
+        )
+        parameters = {
+            "knowledge": known,
+            "kinds": self.kinds.among(table.names),
+            "missing": self.missing if is_left_to_learner else None,
+        }
+        return table, fit_arguments, parameters
+
+
 def _read_kinds(path: Path) -> dict[str, Any]:
     """Read a file that maps column names to kinds."""
     from cosmodag.data.kinds import check_kinds
@@ -136,14 +191,6 @@ def _read_kinds(path: Path) -> dict[str, Any]:
     return found
 
 
-def read_data(
-    path: Path, interventions: str | None, **reading: Any
-) -> "tuple[Table, list[Any] | None]":
-    """Read a table and, separately, the column of interventions if one is named."""
-    table, entries = read_rows(path, {"interventions": interventions}, **reading)
-    return table, entries.get("interventions")
-
-
 def read_rows(
     path: Path, labels: dict[str, str | None], **reading: Any
 ) -> "tuple[Table, dict[str, Any]]":
@@ -167,23 +214,3 @@ def read_rows(
             )
     table, entries = read_with_columns(path, apart, **reading)
     return table, {what: entries[column] for what, column in named.items() if column in entries}
-
-
-def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
-    """Describe knowledge, interventions or regimes, and what is assumed, for ``run.json``."""
-    from cosmodag.data.interventions import ASSUMPTION
-
-    known = model.knowledge_
-    facts: dict[str, Any] = {"knowledge": None if known is None else known.facts()}
-    sets = getattr(model, "target_sets_", None)
-    if hasattr(model, "regimes_"):
-        facts["regimes"] = model.regimes_.facts([str(name) for name in model.names_])
-    elif sets is not None:
-        names = model.names_
-        targets = [[str(names[v]) for v in range(len(names)) if row[v]] for row in sets]
-        facts["interventions"] = {
-            "column": interventions,
-            "targets": [one for one in targets if one],
-            "assumption": ASSUMPTION,
-        }
-    return facts

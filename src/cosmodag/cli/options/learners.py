@@ -1,7 +1,7 @@
 """Learners by command-line name, their parameters, and completion of ``--set``.
 
-Parameters are parsed from the source of the learners, because importing a learner imports JAX,
-which takes seconds: too long for shell completion.
+Parameters are parsed from the source of the learners, because importing a learner takes a second
+or more: too long for shell completion.
 """
 
 import ast
@@ -65,11 +65,10 @@ def learner_parameters(entry: LearnerEntry) -> list[Parameter]:
     >>> [parameter.name for parameter in learner_parameters(LEARNERS["EmptyGraph"])][:6]
     ['threshold', 'knowledge', 'kinds', 'missing', 'scale', 'lags']
     """
-    lineage = list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))
     fields: dict[str, str] = {}
     texts: dict[str, Described] = {}
     automatic: dict[str, float] = {}
-    for node in reversed(lineage):
+    for node in reversed(list(_lineage(f"cosmodag.learners.{entry.module}", entry.name))):
         texts |= described(inspect.cleandoc(ast.get_docstring(node) or ""), "Parameters")
         for name, annotation, value in _declared(node):
             if name == "automatic":  # the values of parameters that are "auto"
@@ -78,15 +77,12 @@ def learner_parameters(entry: LearnerEntry) -> list[Parameter]:
                 # The first argument of `choice` and of `count` is the default.
                 default = value.args[0] if isinstance(value, ast.Call) else value
                 fields[name] = ast.unparse(default).replace("'", '"')
-    meanings = {
-        name: _first_sentence(filled_in(entry.text, automatic)) for name, entry in texts.items()
-    }
     return [
         Parameter(
             name,
             texts[name].type,
             default,
-            meanings[name],
+            _first_sentence(filled_in(texts[name].text, automatic)),
             option_of(name) if name in _WITH_OPTION.split() else None,
         )
         for name, default in fields.items()
@@ -146,22 +142,20 @@ def make_learner(
     """
     from cosmodag.io.columns.names import nearest
 
-    learner = ENTRIES[method].load()
-    known = sorted(inspect.signature(learner).parameters)
+    types = {parameter.name: parameter.type for parameter in learner_parameters(ENTRIES[method])}
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         option = option_of(name)
-        if name not in known:
+        if name not in types:
             raise DataError(f"{option} is not an option of {method.value}: leave it out.")
         if name in settings:
             raise DataError(f"{name} is given twice, by {option} and by --set: give it once.")
     for name in settings:
-        if name not in known:
+        if name not in types:
             raise DataError(
                 f"--set names '{name}', which is not a parameter of {method.value}: "
-                f"{nearest(name, known)} ('cosmodag methods {method.value}' lists them)."
+                f"{nearest(name, sorted(types))} ('cosmodag methods {method.value}' lists them)."
             )
-    types = {parameter.name: parameter.type for parameter in learner_parameters(ENTRIES[method])}
     given = {
         name: None if _means_none(value, types[name]) else value for name, value in given.items()
     }
@@ -172,7 +166,7 @@ def make_learner(
             given[name] = (value,)
         else:
             given[name] = "none" if value is None and '"none"' in types[name] else value
-    return learner(**{"random_state": 0, **given})
+    return ENTRIES[method].load()(**{"random_state": 0, **given})
 
 
 def _means_none(value: Any, type: str) -> bool:

@@ -13,8 +13,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
-from typing import Any, TextIO, cast
+from dataclasses import is_dataclass
+from typing import Any, cast
 
 import typer
 
@@ -100,33 +100,35 @@ def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None
     """Add a command to the app, with error handling; its docstring is its help page.
 
     If a parameter is a dataclass, each field of it becomes an option: commands share options by
-    sharing such a dataclass.
+    sharing such a dataclass. Its fields may be dataclasses again.
     """
-    app.command(name)(_guarded(_with_options_of_groups(function)))
-
-
-def _with_options_of_groups(function: Callable[..., None]) -> Callable[..., None]:
-    """Replace each parameter of a command that is a dataclass by an option per field."""
-    parameters = inspect.signature(function, eval_str=True).parameters
-    groups: dict[str, type[Any]] = {}
-    options: list[inspect.Parameter] = []
-    for name, parameter in parameters.items():
-        if isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation):
-            groups[name] = parameter.annotation
-            options += inspect.signature(groups[name]).parameters.values()
-        else:
-            options.append(parameter)
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        function(**given)
+        function(**_arguments_of(function, given))
 
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
-    )
-    return command
+    options = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in _options_of(function)]
+    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    app.command(name)(_guarded(command))
+
+
+def _options_of(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a command or a dataclass, those of a dataclass in place of it."""
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            yield from _options_of(cast("type", parameter.annotation))
+        else:
+            yield parameter
+
+
+def _arguments_of(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a command or a dataclass, from the values of all options."""
+    arguments = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        group: Any = parameter.annotation
+        is_group = is_dataclass(group)
+        arguments[name] = group(**_arguments_of(group, given)) if is_group else given[name]
+    return arguments
 
 
 def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
@@ -230,21 +232,13 @@ def _one_line_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         show_as_python_does = warnings.showwarning
 
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
-            sentence = (
-                message if issubclass(category, CosmodagWarning) else remove_damaged(str(message))
-            )
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            is_ours = issubclass(category, CosmodagWarning)
+            sentence = str(message) if is_ours else remove_damaged(str(message))
             if sentence:
                 say(f"warning: {sentence}")
             elif sentence is None:
-                show_as_python_does(message, category, filename, lineno, file, line)
+                show_as_python_does(message, category, *where, **more)
 
         warnings.showwarning = show
         yield

@@ -32,12 +32,9 @@ _REMEDIES = (
     (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
     (re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I), "leave the cell empty if a value is missing"),
 )
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([T ].*)?"
 )
-_GROUPED = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(mark)}\d{{3}}") for mark in ",."}
-_BELOW_THOUSAND = re.compile(r"[+-]?\d{1,3}")
 _MAX_SHOWN = 8
 # Text with more distinct values than this share of the rows is an identifier or a description of
 # the rows, not a category.
@@ -195,29 +192,3 @@ def _shown(text: str) -> str:
 def _remedy(example: str | None) -> str | None:
     text = "" if example is None else example.strip()
     return next((words for known, words in _REMEDIES if known.fullmatch(text)), None)
-
-
-def has_decimal_commas(values: "pd.Series") -> bool:
-    """Whether every value is a number with a comma as its decimal mark."""
-    texts = [str(value).strip() for value in values.dropna()]
-    return any("," in text for text in texts) and all(
-        _DECIMAL_COMMA.fullmatch(text) for text in texts
-    )
-
-
-def thousands_of(texts: Sequence[str], mark: str) -> tuple[str, str] | None:
-    """Find two numbers that suggest that a mark separates thousands; None if nothing suggests it.
-
-    It may separate thousands if every number has either at most three digits, or the mark before
-    its last three: no list of decimals is likely to have three places or none.
-
-    >>> thousands_of(["987", "1,234", "12,003"], ",")
-    ('987', '1,234')
-    >>> thousands_of(["987", "1,234", "12,5"], ",") is None
-    True
-    """
-    short = [text for text in texts if _BELOW_THOUSAND.fullmatch(text)]
-    long = [text for text in texts if _GROUPED[mark].fullmatch(text)]
-    if short and long and len(short) + len(long) == len(texts):
-        return short[0], long[0]
-    return None

@@ -171,20 +171,18 @@ def column_of_series(column: Any, is_declared: bool = False) -> Column:
             is_declared=is_declared,
             what="ordered categories" if is_ordered else "categories",
         )
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        values = np.asarray(column.to_numpy())
-        if values.dtype.kind not in "fiub":
-            return column_of_objects(values.astype(object), name)
-        return Encoded(values.astype(np.float64), NOT_EXAMINED)
-    present = column.drop_nulls()
-    if is_declared or dtype in (nw.Object, nw.String) or len(present) == 0:
+    are_numbers = dtype.is_numeric() or dtype == nw.Boolean
+    are_objects = is_declared or dtype in (nw.Object, nw.String)
+    if not are_numbers and (are_objects or column.null_count() == len(column)):
         values = np.empty(len(column), dtype=object)
         values[:] = column.to_list()
         return column_of_objects(values, name, is_declared)
     values = np.asarray(column.to_numpy())
-    if values.dtype.kind in "fiub":  # sparse columns of pandas
+    if values.dtype.kind in "fiub":  # also sparse columns of pandas, whose type is not numeric
         return Encoded(values.astype(np.float64), NOT_EXAMINED)
-    return bad_column(name, present[0])
+    if are_numbers:
+        return column_of_objects(values.astype(object), name)
+    return bad_column(name, column.drop_nulls().head(1).to_list()[0])
 
 
 def _declared_levels(column: Any) -> tuple[list[Any], bool]:

@@ -1,7 +1,8 @@
 """Graphs as plain data: conversion from many objects, and the file formats of many programs."""
 
+from cosmodag.graph.texts import GraphFormat
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats import GraphFormat, graph_suffix
+from cosmodag.io.graphs.formats import graph_suffix
 from cosmodag.io.graphs.read import as_graph, read_graph
 from cosmodag.io.graphs.write import dump_graph, write_graph
 

@@ -61,9 +61,9 @@ def to_causallearn(graph: GraphLike) -> Any:
     """
     graph = _acyclic(graph, "causal-learn")
     node_class = _imported("causallearn.graph.GraphNode", "causal-learn").GraphNode
-    nodes = [node_class(name) for name in graph.names]
-    dag = _imported("causallearn.graph.Dag", "causal-learn").Dag(nodes)
-    for source, target in zip(*(part.tolist() for part in graph.arcs()[:2]), strict=True):
+    nodes = {name: node_class(name) for name in graph.names}
+    dag = _imported("causallearn.graph.Dag", "causal-learn").Dag(list(nodes.values()))
+    for source, target, _ in graph.named_arcs():
         dag.add_directed_edge(nodes[source], nodes[target])
     return dag
 

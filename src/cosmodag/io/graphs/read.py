@@ -8,17 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from cosmodag.errors import DataError
+from cosmodag.graph.texts import GraphFormat
 from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.files import read_model, read_text
 from cosmodag.io.files.reading import given_file
 from cosmodag.io.graphs.digraph import Graph, from_networkx, graph_from_names
-from cosmodag.io.graphs.formats import (
-    TEXTS,
-    GraphFormat,
-    checked_format,
-    format_of_path,
-    format_of_text,
-)
+from cosmodag.io.graphs.formats import TEXTS, checked_format, format_of_path, format_of_text
 from cosmodag.io.graphs.formats.csv_text import END_NAMES, is_edge_list
 
 _GRAPH_OF_FIT = "graph.graphml"

@@ -8,16 +8,10 @@ from typing import cast
 from cosmodag.errors import DataError
 from cosmodag.graph.equivalence import EquivalenceClass, essential_graph
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
+from cosmodag.graph.texts import GraphFormat
 from cosmodag.io.files import write_text
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats import (
-    MARKED,
-    PICTURES,
-    TEXTS,
-    GraphFormat,
-    checked_format,
-    format_of_path,
-)
+from cosmodag.io.graphs.formats import MARKED, PICTURES, TEXTS, checked_format, format_of_path
 from cosmodag.io.graphs.formats.csv_text import adjacency_lines
 from cosmodag.io.graphs.read import GraphLike, as_graph
 
@@ -95,10 +89,11 @@ def dump_graph(graph: GraphLike, format: GraphFormat) -> str:
     return TEXTS[chosen][1](as_graph(graph))
 
 
-def check_names_for_format(names: Sequence[str], format: GraphFormat) -> None:
-    """Refuse names that a format cannot represent, before there is a graph."""
-    if format not in (*MARKED, *PICTURES):
-        dump_graph(Graph.from_arcs(names, [], []), format)
+def check_names_for_formats(names: Sequence[str], formats: Sequence[GraphFormat]) -> None:
+    """Refuse names that one of the formats cannot represent, before there is a graph."""
+    for format in formats:
+        if format not in (*MARKED, *PICTURES):
+            dump_graph(Graph.from_arcs(names, [], []), format)
 
 
 def _marked_graph(graph: GraphLike, format: str) -> _MarkedGraph:

@@ -126,8 +126,6 @@ def read_with_columns(
     >>> table.names, apart
     (['dose', 'response'], {'target': ['dose', None]})
     """
-    import pandas as pd
-
     with given_file(path) as (file, source):
         frame = _read_frame(file, source, header, decimal)
         if isinstance(frame, np.ndarray):  # not a table: `as_table` refuses it with the reason
@@ -135,13 +133,8 @@ def read_with_columns(
         is_text = WORDS in frame.attrs
         words = frame.attrs.pop(WORDS, {})
         if transpose:
-            if is_text and header and pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
-                warnings.warn(
-                    f"the first column of {source} holds numbers, so it was read as a sample, and "
-                    "the variables were numbered: if it names them, write names such as 'g7157'.",
-                    DataWarning,
-                    stacklevel=3,
-                )
+            if is_text and header:
+                _warn_of_numbers_as_names(frame, source)
             frame, words = _transposed(frame, words), {}
         names = [str(name) for name in frame.columns]
         if may_lack:
@@ -149,27 +142,23 @@ def read_with_columns(
         for column in apart:
             if column not in names:
                 raise DataError(f"{source} has no column {column!r}: {nearest(column, names)}.")
-        for column in apart:
-            place = names.index(column)
+        places_apart = [names.index(column) for column in apart]
+        for place in places_apart:
             if place in words and _are_labels(words[place], frame.iloc[:, place], names):
                 frame.isetitem(place, frame.iloc[:, place].astype(object).fillna(words[place]))
-        places = choose_columns(names, columns, drop, source)
-        chosen = sorted({*places, *(names.index(column) for column in apart)})
+        chosen = sorted({*choose_columns(names, columns, drop, source), *places_apart})
         if 0 in chosen and _is_index(frame, names, source):
             chosen.remove(0)
-        read_as_missing = [
-            names[place]
-            for place in chosen
-            if place in words and names[place] not in apart and (words[place] == "None").any()
-        ]
+        read = set(chosen).difference(places_apart)
+        nones = [names[v] for v, found in words.items() if v in read and (found == "None").any()]
         names = [names[place] for place in chosen]
         check_names(names, source)
         frame = frame.iloc[:, chosen].set_axis(names, axis=1)
         rest = frame.drop(columns=list(apart)) if apart else frame
-        if read_as_missing:
+        if nones:
             warnings.warn(
-                f"the word 'None' in {name_list(read_as_missing)} of {source} was read as a "
-                "missing value: if it is a level, write it in another way, such as 'none'.",
+                f"the word 'None' in {name_list(nones)} of {source} was read as a missing value: "
+                "if it is a level, write it in another way, such as 'none'.",
                 DataWarning,
                 stacklevel=3,
             )
@@ -212,6 +201,19 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
             "it as CSV (.csv.gz if compressed)."
         )
     return readers[end](path, source)
+
+
+def _warn_of_numbers_as_names(frame: "pd.DataFrame", source: str) -> None:
+    """Warn if a table to be transposed has numbers where the names of variables are expected."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
+        warnings.warn(
+            f"the first column of {source} holds numbers, so it was read as a sample, and the "
+            "variables were numbered: if it names them, write names such as 'g7157'.",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def _transposed(frame: "pd.DataFrame", words: "dict[int, pd.Series]") -> "pd.DataFrame":

@@ -8,39 +8,19 @@ from typing import cast, get_args
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import GraphFormat
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.formats import csv_text, networkx_text
-from cosmodag.io.graphs.formats.dot_text import dump_dagitty, dump_dot, parse_dot
-from cosmodag.io.graphs.formats.program_texts import (
-    dump_bif,
-    dump_cyjs,
-    dump_tetrad,
-    parse_bif,
-    parse_cyjs,
-    parse_tetrad,
-)
-
-__all__ = [
-    "MARKED",
-    "PICTURES",
-    "TEXTS",
-    "GraphFormat",
-    "checked_format",
-    "format_of_path",
-    "format_of_text",
-    "graph_suffix",
-]
+from cosmodag.io.graphs.formats import csv_text, dot_text, networkx_text, program_texts
 
 TEXTS: dict[str, tuple[Callable[[str, str], Graph], Callable[[Graph], str]]] = {
     "graphml": (networkx_text.parse_graphml, networkx_text.dump_graphml),
     "gml": (networkx_text.parse_gml, networkx_text.dump_gml),
-    "dot": (parse_dot, dump_dot),
-    "dagitty": (parse_dot, dump_dagitty),
+    "dot": (dot_text.parse_dot, dot_text.dump_dot),
+    "dagitty": (dot_text.parse_dot, dot_text.dump_dagitty),
     "edges": (csv_text.parse_edges, csv_text.dump_edges),
     "adjacency": (csv_text.parse_adjacency, lambda graph: "".join(csv_text.adjacency_lines(graph))),
     "json": (networkx_text.parse_json, networkx_text.dump_json),
-    "cyjs": (parse_cyjs, dump_cyjs),
-    "bif": (parse_bif, dump_bif),
-    "tetrad": (parse_tetrad, dump_tetrad),
+    "cyjs": (program_texts.parse_cyjs, program_texts.dump_cyjs),
+    "bif": (program_texts.parse_bif, program_texts.dump_bif),
+    "tetrad": (program_texts.parse_tetrad, program_texts.dump_tetrad),
 }
 """Reader and writer of each text format of directed graphs; a reader takes the text, and the name
 of the file in messages."""

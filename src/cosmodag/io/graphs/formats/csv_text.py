@@ -2,7 +2,6 @@
 
 import csv
 import io
-import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
-from cosmodag.io.tables.text import fields, find_separator, records_of
+from cosmodag.io.tables.records import fields, find_separator, first_records
 
 END_NAMES = (("source", "target"), ("cause", "effect"), ("from", "to"), ("parent", "child"))
 """Pairs of column names for the ends of an arc."""
@@ -23,14 +22,13 @@ _PLAIN = re.compile(r"[\w.()/+-](?:[\w.()/+ -]*[\w.()/+-])?")
 
 def dump_edges(graph: Graph) -> str:
     """Write ``source,target,weight``, one line per arc; an isolated node has its own line."""
-    names = [_quoted(name) for name in graph.names]
-    rows, columns, values = (part.tolist() for part in graph.arcs())
-    arcs = [
-        f"{names[row]},{names[column]},{value!r}"
-        for row, column, value in zip(rows, columns, values, strict=True)
-    ]
-    alone = sorted(set(range(len(names))).difference(rows, columns))
-    return "\n".join(["source,target,weight", *arcs, *[f"{names[v]},," for v in alone], ""])
+    lines = ["source,target,weight"]
+    joined: set[str] = set()
+    for source, target, weight in graph.named_arcs():
+        lines.append(f"{_quoted(source)},{_quoted(target)},{weight!r}")
+        joined |= {source, target}
+    lines += [f"{_quoted(name)},," for name in graph.names if name not in joined]
+    return "\n".join([*lines, ""])
 
 
 def adjacency_lines(graph: Graph) -> Iterator[str]:
@@ -65,15 +63,11 @@ def is_edge_list(text: str) -> bool:
     The first line of a matrix starts with an empty cell, or has only names of variables.
     """
     try:
-        records = _first_records(text)
+        records = first_records(io.StringIO(text, newline=""))
         first = fields(records[0], find_separator(records)) if records else [""]
     except csv.Error:  # reported when the file is read
         return False
     return first[0].strip() != "" and _end_columns(first) is not None
-
-
-def _first_records(text: str) -> list[str]:
-    return list(itertools.islice(records_of(io.StringIO(text, newline="")), 2))
 
 
 def _end_columns(header: list[str]) -> tuple[int, int] | None:
@@ -85,12 +79,12 @@ def _end_columns(header: list[str]) -> tuple[int, int] | None:
 def _rows(text: str, source: str) -> list[list[str]]:
     """Split a CSV into rows of fields; spaces around a field are kept only within quotes."""
     try:
-        records = _first_records(text)
+        lines = io.StringIO(text, newline="")
+        records = first_records(lines)
         if not records:
             raise DataError(f"{source} is empty: it holds no graph.")
-        separator = find_separator(records)
-        lines = io.StringIO(text, newline="")
-        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        lines.seek(0)
+        reader = csv.reader(lines, delimiter=find_separator(records), skipinitialspace=True)
         rows = [row for row in reader if row]
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as CSV: {error}.") from error

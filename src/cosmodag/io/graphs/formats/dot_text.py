@@ -41,8 +41,8 @@ def dump_dot(graph: Graph) -> str:
                 f"the node name {name!r} contains a backslash or a null, which DOT would change: "
                 "rename it, or write GraphML."
             )
-    names = ['"' + name.replace('"', '\\"') + '"' for name in graph.names]
-    return _dump("digraph", names, graph, ', label="{:.3g}"')
+    quoted = {name: '"' + name.replace('"', '\\"') + '"' for name in graph.names}
+    return _dump("digraph", quoted, graph, ', label="{:.3g}"')
 
 
 def dump_dagitty(graph: Graph) -> str:
@@ -53,22 +53,15 @@ def dump_dagitty(graph: Graph) -> str:
                 f"the node name {name!r} has a quote, a backslash or a line end, which DAGitty "
                 "does not allow: rename it, or write GraphML."
             )
-    return _dump("dag", [f'"{name}"' for name in graph.names], graph, "")
+    return _dump("dag", {name: f'"{name}"' for name in graph.names}, graph, "")
 
 
-def _dump(kind: str, names: list[str], graph: Graph, label: str) -> str:
-    rows, columns, values = (part.tolist() for part in graph.arcs())
-    lines = [
-        f"{kind} {{",
-        *names,
-        *[
-            f'{names[row]} -> {names[column]} [beta="{value!r}"{label.format(value)}]'
-            for row, column, value in zip(rows, columns, values, strict=True)
-        ],
-        "}",
-        "",
+def _dump(kind: str, quoted: dict[str, str], graph: Graph, label: str) -> str:
+    arcs = [
+        f'{quoted[source]} -> {quoted[target]} [beta="{weight!r}"{label.format(weight)}]'
+        for source, target, weight in graph.named_arcs()
     ]
-    return "\n".join(lines)
+    return "\n".join([f"{kind} {{", *quoted.values(), *arcs, "}", ""])
 
 
 def parse_dot(text: str, source: str) -> Graph:

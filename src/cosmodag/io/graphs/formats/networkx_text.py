@@ -32,9 +32,9 @@ def dump_graphml(graph: Graph, attributes: Mapping[str, Sequence[Any]] | None = 
     ``attributes`` are further attributes of the arcs, by name: numbers or text, in the order of
     ``graph.arcs()``. A number that is not finite is left out.
     """
-    nodes = [_attribute(name) for name in graph.names]
-    rows, columns, weights = (part.tolist() for part in graph.arcs())
-    facts = {"weight": weights, **(attributes or {})}
+    nodes = {name: _attribute(name) for name in graph.names}
+    arcs = graph.named_arcs()
+    facts = {"weight": [weight for _, _, weight in arcs], **(attributes or {})}
     kinds = {
         name: "string" if any(isinstance(one, str) for one in column) else "double"
         for name, column in facts.items()
@@ -47,11 +47,11 @@ def dump_graphml(graph: Graph, attributes: Mapping[str, Sequence[Any]] | None = 
             for name, kind in kinds.items()
         ],
         '<graph edgedefault="directed">',
-        *[f'<node id="{node}"/>' for node in nodes],
+        *[f'<node id="{node}"/>' for node in nodes.values()],
         *[
-            f'<edge source="{nodes[row]}" target="{nodes[column]}">'
+            f'<edge source="{nodes[source]}" target="{nodes[target]}">'
             f"{''.join(map(_graphml_data, facts, values))}</edge>"
-            for row, column, *values in zip(rows, columns, *facts.values(), strict=True)
+            for (source, target, _), *values in zip(arcs, *facts.values(), strict=True)
         ],
         "</graph>",
         "</graphml>",

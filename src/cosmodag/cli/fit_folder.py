@@ -1,0 +1,216 @@
+"""The output folder of ``cosmodag fit`` and its files."""
+
+import json
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cosmodag.cli.terminal.output import say
+from cosmodag.cli.terminal.shell import command_line
+from cosmodag.errors import DataError
+from cosmodag.learners.registry import LEARNERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosmodag.graph.texts import GraphFormat
+    from cosmodag.io.tables import Table
+    from cosmodag.learners import StructureLearner
+    from cosmodag.report import Evidence
+    from cosmodag.stability import BootstrapResult
+
+_FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
+# Names of the files that not every fit writes.
+_OPTIONAL = re.compile(r"graph(\.\w+)+|(adjacency|weights|bootstrap|summary)\.csv")
+
+
+@contextmanager
+def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
+    """Create the output folder before the fit; remove it if the fit fails."""
+    is_new = not folder.exists()
+    make_folder(folder)
+    _check_writable(folder)
+    try:
+        yield
+        if (folder / "run.json").exists() and not quiet:
+            say(f"note: the files of an earlier fit in '{folder}' will be replaced.")
+    except BaseException:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
+
+
+def make_folder(folder: Path) -> None:
+    """Create the output folder; refuse a path that leads to a file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(f"The output '{folder}' is not a folder: give another path.") from None
+
+
+def _check_writable(folder: Path) -> None:
+    """Create and delete a file, because permissions do not show a read-only disk."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
+
+
+def write_results(
+    folder: Path,
+    model: "StructureLearner",
+    data: "Table",
+    facts: dict[str, Any],
+    formats: "Sequence[GraphFormat]" = (),
+    bootstrap: "BootstrapResult | None" = None,
+) -> "tuple[dict[str, Path], pd.DataFrame]":
+    """Write the graph, the weights, the model and the report: all files or none, ``run.json`` last.
+
+    ``facts`` are added to ``run.json``, and ``formats`` are further formats of the graph. Files
+    that only an earlier fit wrote to the folder are removed, since they do not describe this one.
+    Returns the paths of the files by content, and the arcs as ``edges.csv`` lists them.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from cosmodag.io import Graph, graph_suffix, write_graph
+    from cosmodag.io.files import write_text
+    from cosmodag.io.files.writing import replaced_together
+    from cosmodag.io.graphs.formats.networkx_text import dump_graphml
+    from cosmodag.report import Evidence, write_cytoscape, write_report
+    from cosmodag.report.answers import ANSWERS
+    from cosmodag.report.saved import edge_list
+    from cosmodag.report.sections import SUMMARY, summary_rows
+
+    evidence = Evidence.of(model, data, bootstrap)
+    arcs, edges = evidence.table(model), model.edges_
+    names = [str(name) for name in model.names_]
+    earlier = _files_of_earlier_fit(folder)
+    run = _run_record(evidence, data, facts)
+    by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
+    facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
+    with replaced_together(folder) as stage:
+        files = {
+            "graph": stage / "graph.graphml",
+            "cytoscape": stage / "graph.cyjs",
+            "edges": stage / "edges.csv",
+            "adjacency": stage / "adjacency.csv",
+            "weights": stage / "weights.csv",
+            "model": stage / "model.safetensors",
+            "answers": stage / ANSWERS,
+            "report": stage / "report.html",
+            "run": stage / "run.json",
+        }
+        write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
+        write_text(files["edges"], edge_list(model, names, arcs))
+        write_cytoscape(files["cytoscape"], model, arcs)
+        if hasattr(model, "weights_"):
+            write_graph(Graph(names, model.adjacency_), files["adjacency"], format="adjacency")
+            write_graph(Graph(names, model.weights_), files["weights"], format="adjacency")
+        else:
+            del files["adjacency"], files["weights"]
+        for format in formats:
+            if format not in {"graphml", "cyjs", *files}:
+                files[format] = stage / f"graph{graph_suffix(format)}"
+                write_graph(model, files[format], format=format)
+        model.save(files["model"])
+        if bootstrap is not None:
+            files["bootstrap"] = stage / "bootstrap.csv"
+            write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
+        write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
+        if model.fitted_.window is not None:
+            files["summary"] = stage / "summary.csv"
+            summary = pd.DataFrame(summary_rows(model), columns=SUMMARY)
+            write_text(files["summary"], summary.to_csv(index=False, lineterminator="\n"))
+        write_report(files["report"], model, evidence, run)
+        written = sorted(path.name for path in files.values())
+        write_text(files["run"], json.dumps({**run, "written": written}, indent=2) + "\n")
+    for outdated in earlier.difference(written):
+        (folder / outdated).unlink(missing_ok=True)
+    return {what: folder / path.name for what, path in files.items()}, arcs
+
+
+def _files_of_earlier_fit(folder: Path) -> set[str]:
+    """Read the names of the files that an earlier fit wrote to a folder from its ``run.json``."""
+    try:
+        written = list(json.loads((folder / "run.json").read_text(encoding="utf-8"))["written"])
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        return set()
+    # Whoever wrote run.json, only names that a fit gives are removed.
+    return {name for name in written if isinstance(name, str) and _OPTIONAL.fullmatch(name)}
+
+
+def _run_record(evidence: "Evidence", data: "Table", facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of ``run.json``: the command, the table, versions, and ``facts``."""
+    from cosmodag.report.origin import file_hash, now, table_hash, versions
+    from cosmodag.report.saved import run_facts
+
+    table, used = Path(facts.get("table", "")), versions()
+    return {
+        "command": command_line(),
+        "date": now(),
+        "rows": len(data.X),
+        "sha256": file_hash(table) if table.is_file() else table_hash(data.X),
+        "versions": used,
+        "cosmodag": used["cosmodag"],
+        "python": used["python"],
+        **run_facts(evidence),
+        **facts,
+    }
+
+
+def facts_of(model: "StructureLearner") -> dict[str, Any]:
+    """Describe a fitted learner and its graph for ``run.json``."""
+    window = model.fitted_.window
+    return {
+        "format": _FORMAT,
+        "rows": len(model.residuals_),
+        "variables": model.n_features_in_ if window is None else window.d,
+        "method": LEARNERS[type(model).__name__].command,
+        "missing": getattr(model, "missing_report_", None),
+        "kinds": {
+            str(name): kind.facts()
+            for name, kind in zip(model.names_, model.kinds_, strict=True)
+            if kind.kind != "continuous"
+        },
+        "arcs": int(model.edges_.nnz),
+        "was_cyclic": model.was_cyclic_,
+        "stopped": model.stopped_,
+        "backend": getattr(model, "backend_", None),
+        "converged": getattr(model, "converged_", None),
+        "noise": getattr(model, "noise_", None),
+        "noise_reason": getattr(model, "noise_reason_", None),
+        "noise_scores": getattr(model, "noise_scores_", None),
+        "starts": getattr(model, "refine_report_", None),
+        "basis": dict(Counter(model.arrow_basis_)),
+        "class": {
+            "directed": len(model.cpdag_.directed),
+            "undirected": len(model.cpdag_.undirected),
+        },
+        "lags": 0 if window is None else window.lags,
+    }
+
+
+def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
+    """Describe knowledge, interventions or regimes, and what is assumed, for ``run.json``."""
+    from cosmodag.data.interventions import ASSUMPTION
+
+    known = model.knowledge_
+    facts: dict[str, Any] = {"knowledge": None if known is None else known.facts()}
+    sets = getattr(model, "target_sets_", None)
+    if hasattr(model, "regimes_"):
+        facts["regimes"] = model.regimes_.facts([str(name) for name in model.names_])
+    elif sets is not None:
+        names = model.names_
+        targets = [[str(names[v]) for v in range(len(names)) if row[v]] for row in sets]
+        facts["interventions"] = {
+            "column": interventions,
+            "targets": [one for one in targets if one],
+            "assumption": ASSUMPTION,
+        }
+    return facts
