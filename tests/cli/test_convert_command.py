@@ -45,6 +45,7 @@ def test_formats_may_be_named_and_nothing_said(tmp_path, capsys):
     ("arguments", "words"),
     [
         (["nowhere.csv", "out.dot"], "'nowhere.csv' does not exist"),
+        (["no_folder", "out.dot"], "'no_folder' does not exist"),
         (["g.csv", "out.jpeg"], "'out.jpeg' is not clear from its name"),
         (["g.csv", "-"], "--to"),
         (["g.csv", "out.dot", "--to", "jpeg"], "'jpeg' is not one of"),

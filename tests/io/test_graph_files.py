@@ -143,7 +143,7 @@ def test_matrix_without_row_names(read):
 
 BAD = {
     "missing": (None, "none.gml", "does not exist"),
-    "suffix": ("", "g.abc", ".graphml, .gml"),
+    "suffix": ("digraph {}", "g.abc", ".graphml, .gml"),
     "empty": ("", "g.gml", "is empty"),
     "entity bomb": (
         '<!DOCTYPE g [<!ENTITY a "xx"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>',

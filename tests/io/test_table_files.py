@@ -90,6 +90,7 @@ def test_tsv_parquet_and_npy(tmp_path):
 BAD = {
     "folder": (None, "folder", "is a folder"),
     "missing file": (None, "none.csv", "none.csv' does not exist"),
+    "missing file without an extension": (None, "none", "none' does not exist"),
     "suffix": ("a,b\n1,2\n", "data.xls", ".csv, .tsv, .txt, .xlsx, .* or save it as CSV"),
     "empty": ("", "data.csv", "data.csv' is empty"),
     "blank": ("\n \n", "data.csv", "data.csv' is empty"),

@@ -54,11 +54,12 @@ def test_marks_are_those_of_the_partial_ancestral_graph(model):
     np.testing.assert_array_equal(found, marks)
 
 
-def test_the_graph_of_an_interrupted_fit_is_not_tested(model):
+def test_the_graph_of_an_interrupted_fit_is_not_examined(model):
     stopped = copy(model)
     stopped.stopped_ = "interrupt"
     answers = Answers.of(stopped)
     assert answers.verdict is None
+    assert answers.pag is None
     assert answers.effects == Answers.of(model).effects
 
 

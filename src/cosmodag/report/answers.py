@@ -45,15 +45,16 @@ class Answers:
     def of(cls, model: "FittedGraph") -> "Answers":
         """Compute the answers that take little time for the model's number of variables.
 
-        The graph of an interrupted fit is not tested: someone waits for the program to end.
+        After an interrupt, neither hidden causes nor the graph are examined: someone waits for the
+        program to end.
         """
         has_data, d = hasattr(model, "residuals_"), model.n_features_in_
         is_interrupted = getattr(model, "stopped_", None) == "interrupt"
-        may_test = has_data and d <= _MOST_FOR_TESTS and not is_interrupted
+        may_examine = has_data and not is_interrupted
         return cls(
             effects=_or_none(_effects, model),
-            pag=_or_none(_pag, model) if has_data and d <= _MOST_FOR_PAG else None,
-            verdict=_or_none(_verdict, model) if may_test else None,
+            pag=_or_none(_pag, model) if may_examine and d <= _MOST_FOR_PAG else None,
+            verdict=_or_none(_verdict, model) if may_examine and d <= _MOST_FOR_TESTS else None,
             effect_curves=_or_none(_effect_curves, model),
         )
 

@@ -11,7 +11,7 @@ from cosmodag.errors import DataError
 from cosmodag.graph.texts import GraphFormat
 from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.files import read_model, read_text
-from cosmodag.io.files.reading import given_file
+from cosmodag.io.files.reading import check_file, given_file
 from cosmodag.io.graphs.digraph import Graph, from_networkx, graph_from_names
 from cosmodag.io.graphs.formats import TEXTS, checked_format, format_of_path, format_of_text
 from cosmodag.io.graphs.formats.csv_text import END_NAMES, is_edge_list
@@ -59,6 +59,7 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
     if format is None and Path(path).suffix.lower() == ".safetensors":
         return _graph_of_model(Path(path))
     with given_file(path) as (file, source):
+        check_file(file, source)
         is_pipe = file != Path(path)  # without a file extension
         unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
         named = checked_format(format) if is_pipe else format_of_path(unpacked, format)

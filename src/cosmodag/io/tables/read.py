@@ -193,8 +193,7 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
             ".npy": binary.read_npy,
         }
     end = next((end for end in readers if name.removesuffix(".gz").endswith(end)), None)
-    if path.is_dir() or end is not None:
-        check_file(path, source)
+    check_file(path, source)
     if end is None:
         raise DataError(
             f"{source} has no supported extension: give a file that ends in {_SUPPORTED}, or save "
