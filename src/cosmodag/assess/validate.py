@@ -19,7 +19,7 @@ from cosmodag.assess.independences import (
     residual_products,
     run_tests,
 )
-from cosmodag.assess.inputs import place_of, rows_to_test
+from cosmodag.assess.inputs import rows_to_test
 from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
@@ -27,9 +27,7 @@ from cosmodag.fit.checks import check_choice, check_count, check_level, refuse_l
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
-from cosmodag.graph.texts import counted
-from cosmodag.io.columns.names import numbered_names
-from cosmodag.io.graphs.read import as_graph
+from cosmodag.io.graphs.read import arcs_among
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 from cosmodag.order.moments import Moments
@@ -135,7 +133,7 @@ def validate_graph(
     _check_numbers(table.names, table.kinds)
     is_array = isinstance(X, np.ndarray | list | tuple)
     names: list[Any] = list(range(len(table.names))) if is_array else list(table.names)
-    arcs = _arcs_of(graph, list(map(str, names)))
+    arcs = arcs_among(graph, list(map(str, names)))
     values = np.asarray(table.X, np.float64)
     return _validation(
         arcs,
@@ -262,18 +260,3 @@ def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> pd.Dat
         {"cause": [names[u] for u in tails], "effect": [names[v] for v in heads], "p": p_values}
     )
     return table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
-
-
-def _arcs_of(graph: Any, labels: list[str]) -> NDArray[np.bool_]:
-    """Read a graph as a matrix in the order of the columns, which have these labels."""
-    found = as_graph(graph)
-    if list(found.names) != numbered_names(len(found.names)):
-        for name in found.names:
-            place_of(labels, name)  # refuses an unknown name
-        return found.aligned(labels).mask()
-    if len(found.names) != len(labels):
-        raise DataError(
-            f"The graph has {counted(len(found.names), 'node')} without names, but the table has "
-            f"{counted(len(labels), 'column')}: give one node for each."
-        )
-    return found.mask()

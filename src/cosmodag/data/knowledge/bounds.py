@@ -81,18 +81,13 @@ def closure(relation: Mask) -> Mask:
     >>> closure(np.eye(3, k=1, dtype=bool)).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
-    closed = relation.copy()
-    between = np.flatnonzero(closed.any(axis=0) & closed.any(axis=1))
-    if len(between) > 64:
+    between = np.flatnonzero(relation.any(axis=0) & relation.any(axis=1))
+    closed, before = relation.copy(), None
+    while not np.array_equal(closed, before):
+        before = closed
         # Products count paths, in a type with fast products; only zero or non-zero matters.
-        while True:
-            steps = closed.astype(np.float32)
-            longer = closed | (steps @ steps > 0)
-            if np.array_equal(longer, closed):
-                return closed
-            closed = longer
-    for v in between:
-        closed |= np.outer(closed[:, v], closed[v])
+        into, out = closed[:, between].astype(np.float32), closed[between].astype(np.float32)
+        closed = closed | (into @ out > 0)
     return closed
 
 
