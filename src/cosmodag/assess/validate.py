@@ -164,16 +164,19 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
 def _test_named(
     name: str, values: NDArray[np.float64], known: Known, moments: Moments | None = None
 ) -> Test:
-    """Create a test; variables without enough rows in which they were not set are not tested.
+    """Create a test; a variable that was measured and not set in fewer than two rows has none.
 
     `moments` are those of the values, if they are known.
     """
-    if known.counted is None:
-        return _test_of_rows(name, values, known, moments)
-    is_tested = np.count_nonzero(known.counted, axis=0) >= _FEWEST_ROWS
-    if known.targets is not None:  # the other variables need moments of some rows
-        known = replace(known, targets=known.targets & is_tested)
-    test = _test_of_rows(name, values, known, moments)
+    rows = None if known.counted is None else known.counted > 0
+    is_tested = np.full(values.shape[1], True)
+    if rows is not None:
+        is_tested = np.count_nonzero(rows, axis=0) >= _FEWEST_ROWS
+    test: Test = partial(residual_products, standardised(values), rows, name == "curved")
+    if name == "partial-correlation":
+        if known.targets is not None:  # moments need some rows of every variable
+            known = replace(known, targets=known.targets & is_tested)
+        test = partial(partial_correlation, moments or known.moments(values))
 
     def test_measured(
         v: int, others: NDArray[np.intp], given: NDArray[np.intp]
@@ -183,15 +186,6 @@ def _test_named(
         return np.zeros(len(others)), np.full(len(others), np.nan)
 
     return test_measured
-
-
-def _test_of_rows(
-    name: str, values: NDArray[np.float64], known: Known, moments: Moments | None
-) -> Test:
-    if name == "partial-correlation":
-        return partial(partial_correlation, moments or known.moments(values))
-    rows = None if known.counted is None else known.counted > 0
-    return partial(residual_products, standardised(values), rows, name == "curved")
 
 
 def _validation(

@@ -82,13 +82,14 @@ def closure(relation: Mask) -> Mask:
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
     between = np.flatnonzero(relation.any(axis=0) & relation.any(axis=1))
-    closed, before = relation.copy(), None
-    while not np.array_equal(closed, before):
-        before = closed
+    closed = relation
+    while True:
         # Products count paths, in a type with fast products; only zero or non-zero matters.
         into, out = closed[:, between].astype(np.float32), closed[between].astype(np.float32)
-        closed = closed | (into @ out > 0)
-    return closed
+        longer = closed | (into @ out > 0)
+        if np.array_equal(longer, closed):
+            return longer
+        closed = longer
 
 
 def longest_chains(before: Mask) -> NDArray[np.float32]:
