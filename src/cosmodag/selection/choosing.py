@@ -223,9 +223,7 @@ def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
     With Gaussian noise also its children, since only the equivalence class is known and some of
     them may be parents; regressions of Gaussian variables are linear in both directions.
     """
-    d, edges = model.n_features_in_, model.edges_
-    arcs = np.zeros((d, d), np.bool_)
-    arcs[edges.row, edges.col] = True
+    arcs: NDArray[np.bool_] = model.fitted_.arcs.toarray()
     return arcs | arcs.T if model.noise_ == "gaussian" else arcs
 
 

@@ -76,12 +76,11 @@ class Fit(NamedTuple):
 
 
 def _take_fit(place: int, dag: FittedDAG) -> Fit:
-    arcs, directed = np.zeros((2, dag.d, dag.d), np.bool_)
-    arcs[dag.edges.row, dag.edges.col] = True
+    directed = np.zeros((dag.d, dag.d), np.bool_)
     directed[dag.edges.row, dag.edges.col] = [
         basis not in (FREE, SCALE) for basis in dag.arrow_basis
     ]
-    return Fit(place, arcs, directed, np.argsort(dag.order))
+    return Fit(place, dag.arcs.toarray(), directed, np.argsort(dag.order))
 
 
 def fit_resamples(
