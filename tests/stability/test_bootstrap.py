@@ -341,7 +341,7 @@ def test_windows_are_drawn_in_blocks():
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
 def test_resamples_in_which_a_variable_was_always_set_are_left_out(model):
     X, targets = pd.DataFrame(DATA.X[:60], columns=list("abcdef")), ["", "", *["b"] * 58]
-    with pytest.warns(InterruptedWarning, match="no row in which some variable was not set"):
+    with pytest.warns(InterruptedWarning, match="set or missing in all rows"):
         result = bootstrap(model, X, n=20, interventions=targets, random_state=0, verbose=False)
     usable = [seed for seed in result.seeds if rows_of("bootstrap", 60, seed)[0] < 2]
     assert [result.seeds[place] for place in result.done] == usable

@@ -164,7 +164,7 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
 def _test_named(
     name: str, values: NDArray[np.float64], known: Known, moments: Moments | None = None
 ) -> Test:
-    """Create a test; a variable that was measured and not set in fewer than two rows has none.
+    """Create a test; it leaves out variables with fewer than two measured values that were not set.
 
     `moments` are those of the values, if they are known.
     """

@@ -14,6 +14,7 @@ from cosmodag.assess.independences import Test, failing_share, run_tests
 from cosmodag.assess.inputs import fit_quietly
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.knowledge.bounds import closure
+from cosmodag.data.knowledge.statement import places_of
 from cosmodag.errors import CosmodagError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.view.fitted import FittedGraph
@@ -115,10 +116,10 @@ def narrowed(
     """
     if knowledge is None:
         return None
-    place = {name: number for number, name in enumerate(names)}
+    place = places_of([*knowledge.names, *names], names)
 
     def name(one: Any) -> str:
-        return str(one) if str(one) in place else names[one]
+        return names[place[one]]
 
     def entries(values: Any) -> list[Any]:
         found = [tuple(map(name, v)) if isinstance(v, tuple) else name(v) for v in values]

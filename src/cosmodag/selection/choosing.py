@@ -114,11 +114,10 @@ def auto(
     common = {"knowledge": knowledge, "kinds": kinds, "random_state": seed, "verbose": verbose}
     X, entries = take_column(X, interventions)
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
-    kinds_found = whole.table.kinds or ()
-    has_kinds = needs_blocks(kinds_found)
     # A learner fitted to an array has no column names.
     whole = whole._replace(is_named=not isinstance(X, np.ndarray | list | tuple))
-    found = (_for_kinds if has_kinds else _for_numbers)(whole, common, max_time)
+    choose = _for_kinds if needs_blocks(whole.table.kinds or ()) else _for_numbers
+    found = choose(whole, common, max_time)
     found.model.set_params(missing=missing, max_time=max_time)
     return found
 

@@ -43,12 +43,10 @@ def compare(
         Number of folds of the cross-validation; all learners have the same folds.
     resamples : int
         Number of half-samples for stability, the same for all learners; 0 omits stability.
-    interventions : optional
-        As for ``fit``.
     random_state : int, Generator, RandomState or None
         Seed of the folds, and of learners whose random state is None.
-    verbose : bool
-        Whether to show progress on stderr if that is a terminal.
+    interventions, verbose
+        As for :func:`cosmodag.stability.bootstrap`.
 
     Returns
     -------
@@ -226,11 +224,8 @@ def stability_selection(
         Values of the parameter.
     n : int
         Number of half-samples for each value, the same for all values.
-    interventions : optional
-        As for ``fit``.
-    random_state : int, Generator, RandomState or None
-    verbose : bool
-        Whether to show progress on stderr if that is a terminal.
+    interventions, random_state, verbose
+        As for :func:`cosmodag.stability.bootstrap`.
 
     Examples
     --------

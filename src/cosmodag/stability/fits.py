@@ -94,10 +94,9 @@ def fit_resamples(
     """Fit a learner to resamples of a table, and yield the result of each as soon as it is ready.
 
     The seed of a resample determines its rows and the random numbers of the learner. Fits that the
-    watch stopped, or that diverged, are left out, and so are resamples without any row in which
-    some variable was measured and not set. `take` is called with the index of a resample and
-    its DAG, in the thread that fitted it, and its return value is yielded: few DAGs are in memory
-    at once.
+    watch stopped, or that diverged, are left out, and so are resamples in which a variable was set
+    or is missing in all rows. `take` is called with the index of a resample and its DAG, in the
+    thread that fitted it, and its return value is yielded: few DAGs are in memory at once.
     """
     n = len(given.data)
     block = 1 if given.window is None else block_length(n, given.window.lags)

@@ -66,7 +66,7 @@ class Effect:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether no graph of the class has a directed path, which could have an effect."""
+        """Whether there is no effect, because no graph of the class has a directed path."""
         return self.identified and not any(self.possible) and not self.paths
 
     def facts(self) -> dict[str, Any]:
