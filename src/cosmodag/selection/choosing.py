@@ -96,10 +96,6 @@ def auto(
     verbose : bool
         Whether to show progress on stderr if that is a terminal.
 
-    Returns
-    -------
-    Choice
-
     Examples
     --------
     >>> from cosmodag import selection, simulate

@@ -142,7 +142,7 @@ def extended_bic(
 def at_threshold(
     model: StructureLearner, X: Any, threshold: float, *, interventions: Any = None
 ) -> StructureLearner:
-    """Apply another threshold to the weights of a fitted model, without fitting it again.
+    """Return a copy of a fitted model with another threshold of its weights, without a new fit.
 
     The equations are fitted again to the remaining arcs. Networks are not trained again, and lose
     the inputs below the threshold; equations of targets in their regimes are those of the fit. Arcs
@@ -158,11 +158,6 @@ def at_threshold(
         Arcs of ``weights_`` above it are kept.
     interventions : optional
         As for :func:`extended_bic`. No equation is fitted to rows in which its variable was set.
-
-    Returns
-    -------
-    StructureLearner
-        A copy of the model with the other graph.
     """
     check_is_fitted(model, "adjacency_")
     _check_weights(model)

@@ -108,10 +108,6 @@ def bootstrap(
     verbose : bool
         Whether to show progress on stderr if that is a terminal.
 
-    Returns
-    -------
-    BootstrapResult
-
     Raises
     ------
     BootstrapInterrupt

@@ -71,7 +71,8 @@ def before_fit(
 ) -> list[Finding]:
     """Check the table alone: O(n·d), plus correlations for up to 500 columns.
 
-    Exact linear combinations are searched for among up to 1,000 columns, first in d + 200 rows.
+    The findings are those of `docs/diagnose.md` that apply and need no graph. Exact linear
+    combinations are searched for among up to 1,000 columns, first in d + 200 rows.
 
     Parameters
     ----------
@@ -90,11 +91,6 @@ def before_fit(
     by_kind : bool
         Whether levels and counts have equations of their kinds, so that they are not reported as
         unsuitable for linear equations.
-
-    Returns
-    -------
-    list of Finding
-        The findings of `docs/diagnose.md` that apply and need no graph.
 
     Examples
     --------
@@ -164,7 +160,8 @@ def after_fit(
 ) -> list[Finding]:
     """Test the linear equations of a learnt graph for misfit.
 
-    The tests cost about three products of n·d², and more if hidden causes seem possible.
+    The findings are ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply. The tests
+    cost about three products of n·d², and more if hidden causes seem possible.
 
     Parameters
     ----------
@@ -185,11 +182,6 @@ def after_fit(
         for among the residuals of the other columns after regression on these.
     should_stop : function
         Called before every test. Once it returns True, the findings so far are returned.
-
-    Returns
-    -------
-    list of Finding
-        ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
     # The tests assume independent rows.

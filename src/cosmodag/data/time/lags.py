@@ -78,10 +78,6 @@ def lagged(
         Times by which the rows of each series are sorted, distinct within a series. A step of more
         than 1.5 times the median step is a gap, and no window crosses it.
 
-    Returns
-    -------
-    LaggedTable
-
     Raises
     ------
     DataError
