@@ -95,18 +95,21 @@ def fit_resamples(
 
     The seed of a resample determines its rows and the random numbers of the learner. Fits that the
     watch stopped, or that diverged, are left out, and so are resamples in which a variable was set
-    or is missing in all rows. `take` is called with the index of a resample and its DAG, in the
-    thread that fitted it, and its return value is yielded: few DAGs are in memory at once.
+    or is missing in all rows (or, with a required cause, in all but one). `take` is called with the
+    index of a resample and its DAG, in the thread that fitted it, and its return value is yielded:
+    few DAGs are in memory at once.
     """
     n = len(given.data)
     block = 1 if given.window is None else block_length(n, given.window.lags)
     groups = None if given.regimes is None else given.regimes.labels
     draws = [partial(rows_of, sample, n, seed, block, groups) for seed in seeds]
-    counted = given.known.counted
+    counted, required = given.known.counted, given.known.required
+    # The weight of a required arc cannot be learnt from one row.
+    fewest = 1 if required is None else np.where(required.any(axis=0), 2, 1)
     places = [
         place
         for place, draw in enumerate(draws)
-        if counted is None or counted[draw()].any(axis=0).all()
+        if counted is None or (np.count_nonzero(counted[draw()], axis=0) >= fewest).all()
     ]
     if not places:
         return
