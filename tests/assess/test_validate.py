@@ -232,7 +232,6 @@ def test_graphs_of_names_and_what_is_refused():
         {"shuffles": -1},
         {"split": "a"},
         {"subsets": 1.5},
-        {"max_time": None},
     ):
         with pytest.raises(DataError, match=next(iter(settings))):
             model.validate(**settings)

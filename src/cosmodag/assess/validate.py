@@ -23,13 +23,7 @@ from cosmodag.assess.inputs import rows_to_test
 from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
-from cosmodag.fit.checks import (
-    check_choice,
-    check_count,
-    check_level,
-    check_number,
-    refuse_lags,
-)
+from cosmodag.fit.checks import check_choice, check_count, check_level, refuse_lags
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
@@ -62,7 +56,6 @@ def validate(
     if test != "auto":
         check_choice("test", test, TESTS)
     check_count("subsets", subsets, low=0)
-    check_number("max_time", max_time, low=0.0, low_allowed=True)
     random = np.random.default_rng(random_state)
     begin = time.monotonic()
     _check_numbers(model.fitted_.texts, model.fitted_.kinds)
@@ -136,7 +129,6 @@ def validate_graph(
     (False, True)
     """
     check_choice("test", test, TESTS)
-    check_number("max_time", max_time, low=0.0, low_allowed=True)
     table = as_table(X)
     _check_numbers(table.names, table.kinds)
     is_array = isinstance(X, np.ndarray | list | tuple)
