@@ -212,7 +212,11 @@ def test_graphs_of_names_and_what_is_refused():
     graph = nx.relabel_nodes(nx.DiGraph(arcs.astype(int)), dict(enumerate("abcdefgh")))
     by_name, by_place = (validate_graph(one, table, shuffles=0) for one in (graph, arcs))
     assert by_name.p_value == pytest.approx(by_place.p_value)
-    with pytest.raises(DataError, match="no variable 'z'"):
+    renamed = table.rename(columns={name: f"x{place}" for place, name in enumerate("abcdefgh")})
+    graph_of_numbers = nx.relabel_nodes(graph, dict(zip("abcdefgh", renamed.columns, strict=True)))
+    found = validate_graph(graph_of_numbers, renamed[renamed.columns[::-1]], shuffles=0)
+    assert found.p_value == pytest.approx(by_place.p_value)
+    with pytest.raises(DataError, match="'z'"):
         validate_graph(nx.DiGraph([("a", "z")]), table)
     with pytest.raises(DataError, match="2 nodes without names"):
         validate_graph(np.zeros((2, 2)), table)

@@ -163,6 +163,13 @@ def test_stability_selection_takes_what_is_found_again_and_again():
         selection.stability_selection(VarianceSort(), DATA.X, "lamda", [1])
 
 
+def test_the_bound_on_false_arcs_counts_what_is_found_at_any_value():
+    shares = np.zeros((2, 3, 3))
+    shares[0, 0, 1] = shares[1, 1, 2] = 1.0  # another arc at each value
+    found = selection.StabilitySelection("threshold", [0.1, 0.2], ["a", "b", "c"], shares)
+    assert found.expected_false(0.75) == pytest.approx(2**2 / (0.5 * 6))
+
+
 def test_stability_selection_takes_the_random_states_of_every_learner(monkeypatch):
     asked, fitted = [], selection.comparing.bootstrap
 

@@ -341,10 +341,20 @@ def test_windows_are_drawn_in_blocks():
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
 def test_resamples_in_which_a_variable_was_always_set_are_left_out(model):
     X, targets = pd.DataFrame(DATA.X[:60], columns=list("abcdef")), ["", "", *["b"] * 58]
-    with pytest.warns(InterruptedWarning, match="no row in which some variable was not set"):
+    with pytest.warns(InterruptedWarning, match="set or missing in all rows"):
         result = bootstrap(model, X, n=20, interventions=targets, random_state=0, verbose=False)
     usable = [seed for seed in result.seeds if rows_of("bootstrap", 60, seed)[0] < 2]
     assert [result.seeds[place] for place in result.done] == usable
     assert 0 < len(usable) < 20
     with pytest.raises(NoResampleError):
         bootstrap(model, X, n=1, interventions=targets, random_state=11, verbose=False)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_resamples_with_one_row_for_a_required_arc_are_left_out():
+    X, targets = pd.DataFrame(DATA.X[:60], columns=list("abcdef")), [*[""] * 3, *["b"] * 57]
+    model = OrderSearch(noise="gaussian", knowledge={"required_edges": [("a", "b")]})
+    result = bootstrap(model, X, n=20, interventions=targets, random_state=0, verbose=False)
+    free = [np.count_nonzero(rows_of("bootstrap", 60, seed) < 3) for seed in result.seeds]
+    assert min(free) < 2
+    assert result.done == [place for place, rows in enumerate(free) if rows >= 2]

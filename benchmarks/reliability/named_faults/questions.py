@@ -66,8 +66,8 @@ FAULTS = (
     Fault(
         "rows in which a variable was set count for its tests",
         "assess/validate.py",
-        "return partial(partial_correlation, moments or known.moments(values))",
-        "return partial(partial_correlation, moments or NOTHING.moments(values))",
+        "partial(partial_correlation, moments or known.moments(values))",
+        "partial(partial_correlation, moments or NOTHING.moments(values))",
         (f"{VALIDATE}::test_rows_in_which_a_variable_was_set_do_not_count_for_it",),
     ),
     Fault(

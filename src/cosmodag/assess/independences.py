@@ -132,7 +132,8 @@ def residual_products(
     ends = X[:, np.append(others, v)]
     residuals = ends - ends.mean(axis=0)
     if len(given):
-        residuals = _residuals(_features(X[:, given], curved), residuals)
+        ridge = _RIDGE if curved else _LINE_RIDGE * len(X)
+        residuals = _residuals(_features(X[:, given], curved), residuals, ridge)
     products = residuals[:, :-1] * residuals[:, -1:]
     spread = products.std(axis=0)
     usable = spread > _MIN_UNEXPLAINED
@@ -153,8 +154,7 @@ def _features(given: Floats, curved: bool) -> Floats:
     return np.asarray(found - found.mean(axis=0))
 
 
-def _residuals(features: Floats, targets: Floats) -> Floats:
-    ridge = _RIDGE if features.shape[1] > _FEATURES else _LINE_RIDGE * len(features)
+def _residuals(features: Floats, targets: Floats, ridge: float) -> Floats:
     gram = features.T @ features + ridge * np.eye(features.shape[1])
     return np.asarray(targets - features @ linalg.solve(gram, features.T @ targets, assume_a="pos"))
 

@@ -222,7 +222,7 @@ def rows_to_test(
             "fit or for the test."
         )
     held, kept = np.sort(rows[:count]), np.sort(rows[count:])
-    values = whole.X[kept] * whole.preparation.factors + whole.preparation.means
+    values = whole.in_own_units[kept]
     if whole.known.absent is not None:
         values = np.where(whole.known.absent[kept], np.nan, values)
     targets = None if whole.known.targets is None else whole.known.targets[kept]

@@ -19,7 +19,7 @@ from cosmodag.assess.independences import (
     residual_products,
     run_tests,
 )
-from cosmodag.assess.inputs import place_of, rows_to_test
+from cosmodag.assess.inputs import rows_to_test
 from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
@@ -27,9 +27,7 @@ from cosmodag.fit.checks import check_choice, check_count, check_level, refuse_l
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
-from cosmodag.graph.texts import counted
-from cosmodag.io.columns.names import numbered_names
-from cosmodag.io.graphs.read import as_graph
+from cosmodag.io.graphs.read import arcs_among
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 from cosmodag.order.moments import Moments
@@ -135,7 +133,7 @@ def validate_graph(
     _check_numbers(table.names, table.kinds)
     is_array = isinstance(X, np.ndarray | list | tuple)
     names: list[Any] = list(range(len(table.names))) if is_array else list(table.names)
-    arcs = _arcs_of(graph, list(map(str, names)))
+    arcs = arcs_among(graph, list(map(str, names)))
     values = np.asarray(table.X, np.float64)
     return _validation(
         arcs,
@@ -166,16 +164,19 @@ def _check_numbers(names: Sequence[str], kinds: Sequence[ColumnKind] | None) -> 
 def _test_named(
     name: str, values: NDArray[np.float64], known: Known, moments: Moments | None = None
 ) -> Test:
-    """Create a test; variables without enough rows in which they were not set are not tested.
+    """Create a test; it leaves out variables with fewer than two measured values that were not set.
 
     `moments` are those of the values, if they are known.
     """
-    if known.counted is None:
-        return _test_of_rows(name, values, known, moments)
-    is_tested = np.count_nonzero(known.counted, axis=0) >= _FEWEST_ROWS
-    if known.targets is not None:  # the other variables need moments of some rows
-        known = replace(known, targets=known.targets & is_tested)
-    test = _test_of_rows(name, values, known, moments)
+    rows = None if known.counted is None else known.counted > 0
+    is_tested = np.full(values.shape[1], True)
+    if rows is not None:
+        is_tested = np.count_nonzero(rows, axis=0) >= _FEWEST_ROWS
+    test: Test = partial(residual_products, standardised(values), rows, name == "curved")
+    if name == "partial-correlation":
+        if known.targets is not None:  # moments need some rows of every variable
+            known = replace(known, targets=known.targets & is_tested)
+        test = partial(partial_correlation, moments or known.moments(values))
 
     def test_measured(
         v: int, others: NDArray[np.intp], given: NDArray[np.intp]
@@ -185,15 +186,6 @@ def _test_named(
         return np.zeros(len(others)), np.full(len(others), np.nan)
 
     return test_measured
-
-
-def _test_of_rows(
-    name: str, values: NDArray[np.float64], known: Known, moments: Moments | None
-) -> Test:
-    if name == "partial-correlation":
-        return partial(partial_correlation, moments or known.moments(values))
-    rows = None if known.counted is None else known.counted > 0
-    return partial(residual_products, standardised(values), rows, name == "curved")
 
 
 def _validation(
@@ -262,18 +254,3 @@ def _arc_tests(arcs: NDArray[np.bool_], names: list[Any], check: Test) -> pd.Dat
         {"cause": [names[u] for u in tails], "effect": [names[v] for v in heads], "p": p_values}
     )
     return table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
-
-
-def _arcs_of(graph: Any, labels: list[str]) -> NDArray[np.bool_]:
-    """Read a graph as a matrix in the order of the columns, which have these labels."""
-    found = as_graph(graph)
-    if list(found.names) != numbered_names(len(found.names)):
-        for name in found.names:
-            place_of(labels, name)  # refuses an unknown name
-        return found.aligned(labels).mask()
-    if len(found.names) != len(labels):
-        raise DataError(
-            f"The graph has {counted(len(found.names), 'node')} without names, but the table has "
-            f"{counted(len(labels), 'column')}: give one node for each."
-        )
-    return found.mask()

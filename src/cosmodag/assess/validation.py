@@ -14,6 +14,7 @@ from cosmodag.assess.independences import Test, failing_share, run_tests
 from cosmodag.assess.inputs import fit_quietly
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.knowledge.bounds import closure
+from cosmodag.data.knowledge.statement import places_of
 from cosmodag.errors import CosmodagError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.view.fitted import FittedGraph
@@ -72,10 +73,9 @@ def agreement_on_subsets(
         return Agreement(0, 0, 0)
     # Direct and indirect causes in all graphs of the class.
     whole = ClassView.of(model.fitted_).mixed.causes()
-    values = given.X * given.preparation.factors + given.preparation.means
     while done < count and time.monotonic() < deadline:
         kept = np.sort(random.choice(varying, size, replace=False))
-        part = _fitted(model, given, values, kept)
+        part = _fitted(model, given, kept)
         if part is None:
             break
         found = ClassView.of(part.fitted_).mixed.causes()
@@ -86,19 +86,17 @@ def agreement_on_subsets(
     return Agreement(same, opposite, done)
 
 
-def _fitted(
-    model: FittedGraph, given: Prepared, values: NDArray[np.float64], kept: NDArray[np.intp]
-) -> FittedGraph | None:
+def _fitted(model: FittedGraph, given: Prepared, kept: NDArray[np.intp]) -> FittedGraph | None:
     """Fit some of the columns as the model was fitted; None if that is not possible."""
-    names = given.names
+    names = [given.names[v] for v in kept]
     learner: Any = clone(model)
-    known = narrowed(model.fitted_.knowledge, names, [names[v] for v in kept])
+    known = narrowed(model.fitted_.knowledge, given.names, names)
     learner.set_params(knowledge=known, verbose=False, **model.decided())
     if given.kinds:
         learner.set_params(kinds=[given.kinds[v] for v in kept])
     targets = None if given.known.targets is None else given.known.targets[:, kept]
     try:
-        return fit_quietly(learner, values[:, kept], [names[v] for v in kept], targets)
+        return fit_quietly(learner, given.in_own_units[:, kept], names, targets)
     except CosmodagError:
         return None
 
@@ -118,10 +116,10 @@ def narrowed(
     """
     if knowledge is None:
         return None
-    place = {name: number for number, name in enumerate(names)}
+    place = places_of([*knowledge.names, *names], names)
 
     def name(one: Any) -> str:
-        return str(one) if str(one) in place else names[one]
+        return names[place[one]]
 
     def entries(values: Any) -> list[Any]:
         found = [tuple(map(name, v)) if isinstance(v, tuple) else name(v) for v in values]

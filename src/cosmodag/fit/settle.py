@@ -202,7 +202,8 @@ def _findings_after(
 ) -> list[Finding]:
     """Find what linear equations on the learnt graph leave unexplained in its training data.
 
-    `known` are the findings before the fit; `doubt` is that of the noise decision.
+    `known` are the findings before the fit. `doubt` is that of the noise decision, about the graph
+    that it rejected: it is left out if it is about arcs, and the learnt graph has such a finding.
     """
     rows = given.known.untouched
     has_observations = given.known.targets is None or rows is not None
@@ -215,10 +216,12 @@ def _findings_after(
         dag.arcs.toarray(),
         dag.order,
         known=known,
-        doubt=doubt,
         given=given.known.given,
         should_stop=should_stop,
     )
+    of_arcs = {"curved", "uneven_noise"}
+    if doubt is not None and not (doubt.name in of_arcs and any(f.name in of_arcs for f in found)):
+        found = [doubt, *found]
     return [*found, *_about_lags(dag)]
 
 

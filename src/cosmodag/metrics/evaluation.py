@@ -112,8 +112,7 @@ def evaluate(
     (2, 3, 0.333)
     """
     is_chosen = threshold is None and is_graph(weights)
-    if threshold is None:
-        threshold = 0.3
+    threshold = 0.3 if threshold is None else threshold
     if is_graph(truth) or is_graph(weights):
         first, second, _ = matched_graphs(truth, weights)
         truth, weights = first.weights, second.weights

@@ -96,10 +96,6 @@ def auto(
     verbose : bool
         Whether to show progress on stderr if that is a terminal.
 
-    Returns
-    -------
-    Choice
-
     Examples
     --------
     >>> from cosmodag import selection, simulate
@@ -114,11 +110,10 @@ def auto(
     common = {"knowledge": knowledge, "kinds": kinds, "random_state": seed, "verbose": verbose}
     X, entries = take_column(X, interventions)
     whole = complete(OrderSearch(missing=missing, **common), X, entries)
-    kinds_found = whole.table.kinds or ()
-    has_kinds = needs_blocks(kinds_found)
     # A learner fitted to an array has no column names.
     whole = whole._replace(is_named=not isinstance(X, np.ndarray | list | tuple))
-    found = (_for_kinds if has_kinds else _for_numbers)(whole, common, max_time)
+    choose = _for_kinds if needs_blocks(whole.table.kinds or ()) else _for_numbers
+    found = choose(whole, common, max_time)
     found.model.set_params(missing=missing, max_time=max_time)
     return found
 
@@ -223,9 +218,7 @@ def _regressors(model: StructureLearner) -> NDArray[np.bool_]:
     With Gaussian noise also its children, since only the equivalence class is known and some of
     them may be parents; regressions of Gaussian variables are linear in both directions.
     """
-    d, edges = model.n_features_in_, model.edges_
-    arcs = np.zeros((d, d), np.bool_)
-    arcs[edges.row, edges.col] = True
+    arcs: NDArray[np.bool_] = model.fitted_.arcs.toarray()
     return arcs | arcs.T if model.noise_ == "gaussian" else arcs
 
 

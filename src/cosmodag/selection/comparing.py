@@ -43,12 +43,10 @@ def compare(
         Number of folds of the cross-validation; all learners have the same folds.
     resamples : int
         Number of half-samples for stability, the same for all learners; 0 omits stability.
-    interventions : optional
-        As for ``fit``.
     random_state : int, Generator, RandomState or None
         Seed of the folds, and of learners whose random state is None.
-    verbose : bool
-        Whether to show progress on stderr if that is a terminal.
+    interventions, verbose
+        As for :func:`cosmodag.stability.bootstrap`.
 
     Returns
     -------
@@ -187,17 +185,17 @@ class StabilitySelection:
     def expected_false(self, threshold: float = 0.75) -> float:
         """Bound the expected number of false arcs above a threshold greater than one half.
 
-        The bound is q² / ((2π − 1) p) for a threshold π and q arcs found on average among p
-        possible arcs (Meinshausen and Bühlmann 2010). It assumes that false arcs are exchangeable,
-        which holds for graphs only approximately.
+        The bound is q² / ((2π − 1) p) for a threshold π, p possible arcs, and q arcs found on
+        average at any of the values (Meinshausen and Bühlmann 2010). Here q is the sum of the
+        highest probabilities, as if the arcs found at one value were among those at another. The
+        bound assumes that false arcs are exchangeable, which holds for graphs only approximately.
         """
         if not 0.5 < threshold <= 1:
             raise DataError(
                 f"threshold is {threshold!r}: for the bound it must be above 0.5, and at most 1."
             )
         d = len(self.names)
-        found = float(self.probabilities.sum(axis=(1, 2)).max())
-        return found**2 / ((2 * threshold - 1) * d * (d - 1))
+        return float(self.highest.sum()) ** 2 / ((2 * threshold - 1) * d * (d - 1))
 
 
 def stability_selection(
@@ -226,11 +224,8 @@ def stability_selection(
         Values of the parameter.
     n : int
         Number of half-samples for each value, the same for all values.
-    interventions : optional
-        As for ``fit``.
-    random_state : int, Generator, RandomState or None
-    verbose : bool
-        Whether to show progress on stderr if that is a terminal.
+    interventions, random_state, verbose
+        As for :func:`cosmodag.stability.bootstrap`.
 
     Examples
     --------

@@ -87,9 +87,9 @@ def held_out(
     for fold, result in enumerate(fit_prepared(tasks, examine=False)):
         held = whole.of_rows(fold_of == fold)
         likelihoods = result.dag.log_likelihoods(held.table)
-        counted = Known(targets=held.targets, absent=held.absent).counted
-        if counted is not None:
-            likelihoods = likelihoods[counted[:, ~result.dag.preparation.constant] > 0]
+        measured = Known(targets=held.targets, absent=held.absent).counted
+        if measured is not None:
+            likelihoods = likelihoods[measured[:, ~result.dag.preparation.constant] > 0]
         scores.append(float(np.mean(likelihoods)) if likelihoods.size else 0.0)
     return np.array(scores)
 
@@ -142,7 +142,7 @@ def extended_bic(
 def at_threshold(
     model: StructureLearner, X: Any, threshold: float, *, interventions: Any = None
 ) -> StructureLearner:
-    """Apply another threshold to the weights of a fitted model, without fitting it again.
+    """Return a copy of a fitted model with another threshold of its weights, without a new fit.
 
     The equations are fitted again to the remaining arcs. Networks are not trained again, and lose
     the inputs below the threshold; equations of targets in their regimes are those of the fit. Arcs
@@ -157,13 +157,7 @@ def at_threshold(
     threshold : float
         Arcs of ``weights_`` above it are kept.
     interventions : optional
-        What was set in each row, as for ``fit``; by default the interventions of the fit. No
-        equation is fitted to rows in which its variable was set.
-
-    Returns
-    -------
-    StructureLearner
-        A copy of the model with the other graph.
+        As for :func:`extended_bic`. No equation is fitted to rows in which its variable was set.
     """
     check_is_fitted(model, "adjacency_")
     _check_weights(model)
@@ -236,10 +230,8 @@ def threshold_path(
         The training data of the model.
     thresholds : sequence of float, optional
         By default 0, and at most 50 quantiles of the absolute weights.
-    gamma : float
+    gamma, interventions
         As for :func:`extended_bic`.
-    interventions : optional
-        What was set in each row, as for ``fit``; by default the interventions of the fit.
 
     Returns
     -------
@@ -274,13 +266,12 @@ def threshold_path(
     for threshold in values.tolist():
         one = at_threshold(model, X, threshold, interventions=entries)
         measured = one.known_.counted
+        others = None if measured is None else measured == 0  # values that were set or imputed
         rows.append(
             {
                 "threshold": threshold,
                 "arcs": count_arcs(one.adjacency_),
-                "log_likelihood": one.score(
-                    X, interventions=None if measured is None else measured == 0
-                ),
+                "log_likelihood": one.score(X, interventions=others),
                 "extended_bic": extended_bic(one, X, gamma, interventions=entries),
             }
         )

@@ -1,7 +1,7 @@
 """Random directed acyclic graphs, as sparse adjacency matrices.
 
-A graph is a `scipy.sparse.csr_array` of Booleans whose entry ``[u, v]`` is the arc u → v. All
-randomness comes from the generator that is passed.
+A graph is a (d, d) `scipy.sparse.csr_array` of Booleans whose entry ``[u, v]`` is the arc u → v.
+All randomness comes from the generator that is passed.
 """
 
 from typing import Any
@@ -24,15 +24,9 @@ def erdos_renyi(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatri
 
     Parameters
     ----------
-    nodes : int
-        The number of nodes d.
-    edges : int
-        The number of arcs; the paper's ``ERk`` means k·d.
+    nodes, edges : int
+        The numbers of nodes d and of arcs; the paper's ``ERk`` means k·d arcs.
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    scipy.sparse.csr_array of bool, shape (d, d)
 
     Examples
     --------
@@ -56,15 +50,9 @@ def scale_free(nodes: int, attachments: int, rng: np.random.Generator) -> Sparse
 
     Parameters
     ----------
-    nodes : int
-        The number of nodes d.
-    attachments : int
-        The number m of arcs from each new node; the paper's ``SFk`` means m = k.
+    nodes, attachments : int
+        The numbers d of nodes and m of arcs from each new node; the paper's ``SFk`` means m = k.
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    scipy.sparse.csr_array of bool, shape (d, d)
 
     Examples
     --------
@@ -103,15 +91,9 @@ def bipartite(nodes: int, edges: int, rng: np.random.Generator) -> SparseMatrix:
 
     Parameters
     ----------
-    nodes : int
-        The number of nodes d.
-    edges : int
-        The number of arcs, at most ⌊d/5⌋·(d − ⌊d/5⌋).
+    nodes, edges : int
+        The numbers of nodes d and of arcs, of which there are at most ⌊d/5⌋·(d − ⌊d/5⌋).
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    scipy.sparse.csr_array of bool, shape (d, d)
 
     Examples
     --------
@@ -131,17 +113,8 @@ def random_weights(
 ) -> SparseMatrix:
     """Draw a weight for each arc, with magnitude uniform on (low, high) and a random sign.
 
-    Parameters
-    ----------
-    graph : sparse matrix or ndarray, shape (d, d)
-        Arcs are its non-zero entries.
-    rng : numpy.random.Generator
-    low, high : float
-        The range of the magnitude; the paper's is (0.5, 2).
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float, shape (d, d)
+    The arcs are the non-zero entries of the graph, a dense or sparse matrix. The default range is
+    the paper's. The result is a ``csr_array``.
 
     Examples
     --------

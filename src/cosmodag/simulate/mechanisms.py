@@ -38,10 +38,7 @@ JITTER = 1e-6
 def draw_noise(
     noise: str, samples: int, scales: ArrayLike, nodes: int, rng: np.random.Generator
 ) -> Matrix:
-    """Draw independent noise: the family's standard form times the variable's scale.
-
-    The standard forms are N(0, 1), Exponential(mean 1), Gumbel(0, 1), U(−1, 1), Logistic(0, 1) and
-    Poisson(1); they are not centred. The result has one row per sample and one column per node.
+    """Draw independent noise (n, d): the family's standard form times the variable's scale.
 
     >>> draw_noise("exp", 1000, [1.0, 5.0], 2, np.random.default_rng(0)).mean(axis=0).round()
     array([1., 5.])
@@ -75,7 +72,7 @@ def sample_linear(
     noise: str = "gauss",
     scales: ArrayLike = 1.0,
 ) -> Matrix:
-    """Sample the linear model x_v = Σ_u W_uv x_u + z_v.
+    """Sample n rows of the linear model x_v = Σ_u W_uv x_u + z_v: (n, d), not centred.
 
     Parameters
     ----------
@@ -85,14 +82,10 @@ def sample_linear(
         The number of rows n.
     rng : numpy.random.Generator
     noise : {"gauss", "exp", "gumbel", "uniform", "logistic", "poisson"}
-        The family of z; see `draw_noise`.
+        The family of z: N(0, 1), Exponential(mean 1), Gumbel(0, 1), U(−1, 1), Logistic(0, 1) or
+        Poisson(1), not centred.
     scales : float or array of d floats
-        The scale of z: one number for all variables, or one per variable.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, d)
-        Not centred.
+        Factor of the noise of all variables, or of each.
 
     Examples
     --------
@@ -106,16 +99,7 @@ def sample_linear(
 def population_covariance(weights: SparseMatrix, scales: ArrayLike = 1.0) -> Matrix:
     """Return the covariance (I−W)^{-T} diag(scales²) (I−W)^{-1} of the linear Gaussian model.
 
-    Parameters
-    ----------
-    weights : sparse matrix or ndarray, shape (d, d)
-        W, acyclic.
-    scales : float or array of d floats
-        The standard deviation of each variable's noise.
-
-    Returns
-    -------
-    ndarray of float64, shape (d, d)
+    Arguments are as for `sample_linear`.
 
     Examples
     --------
@@ -147,6 +131,8 @@ def sample_nonlinear(
 ) -> Matrix:
     """Sample x_v = f_v(x_pa(v)) + z_v with Gaussian noise; a node without parents is pure noise.
 
+    The result (n, d) is not centred.
+
     Parameters
     ----------
     graph : sparse matrix or ndarray, shape (d, d)
@@ -162,14 +148,9 @@ def sample_nonlinear(
         - ``gp``: a draw from the Gaussian process with kernel exp(−‖x − x'‖²/2);
         - ``gp-add``: a sum of such draws, one for each parent.
     scales : float or array of d floats
-        The standard deviation of z: one number for all variables, or one per variable.
+        The standard deviation of the noise of all variables, or of each.
     held : ndarray, shape (n, d), optional
         Values to which variables are set, independently of their parents; NaN elsewhere.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, d)
-        Not centred.
 
     Notes
     -----

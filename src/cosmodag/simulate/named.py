@@ -56,17 +56,7 @@ class DatasetName:
 
 
 def parse_name(name: str) -> DatasetName:
-    """Parse the name of a data set.
-
-    Parameters
-    ----------
-    name : str
-        For example ``"n1000_d30_ER4_gauss"``.
-
-    Raises
-    ------
-    DataError
-        If the name is invalid; the message names the wrong part.
+    """Parse the name of a data set; the error about an invalid name says which part is wrong.
 
     Examples
     --------

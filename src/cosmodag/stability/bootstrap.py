@@ -108,10 +108,6 @@ def bootstrap(
     verbose : bool
         Whether to show progress on stderr if that is a terminal.
 
-    Returns
-    -------
-    BootstrapResult
-
     Raises
     ------
     BootstrapInterrupt
@@ -255,7 +251,7 @@ def _warn_if_short(result: BootstrapResult) -> None:
     cause = (
         "max_time was reached"
         if is_late
-        else "the others diverged, were lost, or had no row in which some variable was not set"
+        else "the others diverged, were lost, or had a variable that was set or missing in all rows"
     )
     if not done:
         raise NoResampleError(f"None of {counted(asked, 'resample')} was fitted, because {cause}.")

@@ -76,12 +76,11 @@ class Fit(NamedTuple):
 
 
 def _take_fit(place: int, dag: FittedDAG) -> Fit:
-    arcs, directed = np.zeros((2, dag.d, dag.d), np.bool_)
-    arcs[dag.edges.row, dag.edges.col] = True
+    directed = np.zeros((dag.d, dag.d), np.bool_)
     directed[dag.edges.row, dag.edges.col] = [
         basis not in (FREE, SCALE) for basis in dag.arrow_basis
     ]
-    return Fit(place, arcs, directed, np.argsort(dag.order))
+    return Fit(place, dag.arcs.toarray(), directed, np.argsort(dag.order))
 
 
 def fit_resamples(
@@ -95,20 +94,22 @@ def fit_resamples(
     """Fit a learner to resamples of a table, and yield the result of each as soon as it is ready.
 
     The seed of a resample determines its rows and the random numbers of the learner. Fits that the
-    watch stopped, or that diverged, are left out, and so are resamples without any row in which
-    some variable was measured and not set. `take` is called with the index of a resample and
-    its DAG, in the thread that fitted it, and its return value is yielded: few DAGs are in memory
-    at once.
+    watch stopped, or that diverged, are left out, and so are resamples in which a variable was set
+    or is missing in all rows (or, with a required cause, in all but one). `take` is called with the
+    index of a resample and its DAG, in the thread that fitted it, and its return value is yielded:
+    few DAGs are in memory at once.
     """
     n = len(given.data)
     block = 1 if given.window is None else block_length(n, given.window.lags)
     groups = None if given.regimes is None else given.regimes.labels
     draws = [partial(rows_of, sample, n, seed, block, groups) for seed in seeds]
-    counted = given.known.counted
+    counted, required = given.known.counted, given.known.required
+    # The weight of a required arc cannot be learnt from one row.
+    fewest = 1 if required is None else np.where(required.any(axis=0), 2, 1)
     places = [
         place
         for place, draw in enumerate(draws)
-        if counted is None or counted[draw()].any(axis=0).all()
+        if counted is None or (np.count_nonzero(counted[draw()], axis=0) >= fewest).all()
     ]
     if not places:
         return

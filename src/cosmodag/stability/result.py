@@ -158,7 +158,7 @@ class BootstrapResult:
         return None if self.bounds is None else self.bounds.required
 
     def consensus(self, threshold: float = 0.5) -> NDArray[np.bool_]:
-        """Build an acyclic graph of the arcs that most fits have.
+        """Build an acyclic graph of the arcs that most fits have: (d, d).
 
         Required arcs come first; then arcs are inserted by falling probability, except those that
         would close a cycle, or contradict a known order.
@@ -167,10 +167,6 @@ class BootstrapResult:
         ----------
         threshold : float
             Smallest probability of an arc; arcs that no fit has are never inserted.
-
-        Returns
-        -------
-        (d, d) array of bool
         """
         return most_frequent(self.arc_probabilities, threshold, self.bounds)
 

@@ -121,7 +121,7 @@ def test_one_entry_for_each_column():
         ({"score": "nominal"}, "entry 'nominal': it must be one of continuous"),
         ({"score": 3}, "the entry 3"),
         (7, "kinds is 7"),
-        (np.array(["count", "binary"]), "give 'auto', a mapping or a list"),
+        (np.array(["count", "binary"]), "give 'auto', a mapping such as"),
         ({"scores": "ordinal"}, "names the column 'scores'.*nearest is 'score'"),
         ({"score": "binary"}, "'score' as binary, but it has more than two"),
         ({"height": "count"}, "'height' as a count, but not all"),

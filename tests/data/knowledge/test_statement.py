@@ -26,7 +26,7 @@ NAMES = ["a", "b", "c", "d"]
         ),
         (
             {"required_edges": [("b", "a")], "tiers": [["a"], ["c"], ["b"]]},
-            ["b → a", "tier 3", "tier 1"],
+            ["b → a", "later tier"],
         ),
         (
             {"required_edges": [("b", "c"), ("c", "a")], "tiers": [["a"], ["b"]]},

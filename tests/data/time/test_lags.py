@@ -76,8 +76,10 @@ def test_a_learner_finds_the_arcs_of_an_autoregression():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"lags": 0}, "must be 1 or more"),
+        ({"lags": 0}, "at least 1"),
+        ({"lags": 1.5}, "whole number"),
         ({"lags": 5}, "without a gap has 4 rows"),
+        ({"lags": 10**30}, "without a gap has 4 rows"),
         ({"lags": 1, "series": "ab"}, "4 rows, but 2 series labels"),
         ({"lags": 1, "time": [1, 2]}, "4 rows, but 2 times"),
         ({"lags": 1, "time": [1, 1, 2, 3]}, "same time: name the series"),

@@ -66,7 +66,7 @@ class Effect:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether no graph of the class has a directed path, which could have an effect."""
+        """Whether there is no effect, because no graph of the class has a directed path."""
         return self.identified and not any(self.possible) and not self.paths
 
     def facts(self) -> dict[str, Any]:
@@ -81,24 +81,24 @@ class Effect:
                 f"{self.cause} has no {kind} on {self.effect} in any graph that fits equally well: "
                 f"no {link} leads from {self.cause} to {self.effect}.{self._interval()}"
             )
-        if not self.identified and len(self.possible) == 1:
-            return (
-                f"The data leave the {kind} of {self.cause} on {self.effect} open: "
-                f"{_number(self.estimate)} in this graph, for {self._step()}, and possibly another "
-                f"in graphs that fit equally well.{self._interval()}"
-            )
+        size, step = self.estimate, self._step()
         if not self.identified:
-            return (
-                f"The data leave the {kind} of {self.cause} on {self.effect} open: "
+            values = (
                 f"from {_number(self.possible[0])} to {_number(self.possible[-1])} in graphs that "
-                f"fit equally well, {_number(self.estimate)} in this one, for {self._step()}."
+                f"fit equally well, {_number(size)} in this one, for {step}."
+            )
+            if len(self.possible) == 1:
+                values = (
+                    f"{_number(size)} in this graph, for {step}, and possibly another in graphs "
+                    "that fit equally well."
+                )
+            return (
+                f"The data leave the {kind} of {self.cause} on {self.effect} open: {values}"
                 f"{self._interval()}"
             )
-        size = self.estimate
         verb = "raises" if size > 0 else "lowers" if size < 0 else "changes"
         by = f"{verb} {self.effect} by {_number(abs(size))}"
         held = ", all its other causes held fixed" if self.direct else ""
-        step = self._step()
         return f"{step[0].upper()}{step[1:]} {by}{held}.{self._interval()}"
 
     def _step(self) -> str:

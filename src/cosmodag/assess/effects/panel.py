@@ -95,12 +95,9 @@ def _over_time(model: FittedGraph) -> dict[str, Any]:
     pairs = []
     for u, v in np.argwhere(np.nan_to_num(parts[..., 0]).any(axis=2)).tolist():
         estimate, low, high = parts[u, v].T
-        has_band = bool(np.isfinite(low).all())
-        band = (low, high) if has_band else None
+        band = (low, high) if np.isfinite(low).all() else None
         pairs.append(_pair(u, v, np.arange(_HORIZON + 1), estimate, band))
-    source = "standard errors, as if the graph were known"
-    if fits is not None:
-        source = fits.source
+    source = "standard errors, as if the graph were known" if fits is None else fits.source
     has_bands = any(pair["low"] is not None for pair in pairs)
     return {"over": "time", "variables": d, "band": source if has_bands else "", "pairs": pairs}
 
@@ -113,7 +110,7 @@ def _over_values(dag: FittedDAG, fits: ResampledFits | None) -> dict[str, Any]:
     numbers = np.array([kind.is_number for kind in dag.kinds] or [True] * dag.d)
     pairs = []
     for x in range(dag.d):
-        below = sorted(y for y in view.dag.descendants(x) if numbers[y] and y != x)
+        below = sorted(y for y in view.dag.descendants(x) if numbers[y])
         if not below:
             continue
         grid, labels = _grid(dag, x, drawn[:, x])

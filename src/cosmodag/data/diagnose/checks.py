@@ -71,7 +71,8 @@ def before_fit(
 ) -> list[Finding]:
     """Check the table alone: O(n·d), plus correlations for up to 500 columns.
 
-    Exact linear combinations are searched for among up to 1,000 columns, first in d + 200 rows.
+    The findings are those of `docs/diagnose.md` that apply and need no graph. Exact linear
+    combinations are searched for among up to 1,000 columns, first in d + 200 rows.
 
     Parameters
     ----------
@@ -90,11 +91,6 @@ def before_fit(
     by_kind : bool
         Whether levels and counts have equations of their kinds, so that they are not reported as
         unsuitable for linear equations.
-
-    Returns
-    -------
-    list of Finding
-        The findings of `docs/diagnose.md` that apply and need no graph.
 
     Examples
     --------
@@ -159,13 +155,13 @@ def after_fit(
     order: ArrayLike,
     *,
     known: Sequence[Finding] = (),
-    doubt: Finding | None = None,
     given: NDArray[np.bool_] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[Finding]:
     """Test the linear equations of a learnt graph for misfit.
 
-    The tests cost about three products of n·d², and more if hidden causes seem possible.
+    The findings are ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply. The tests
+    cost about three products of n·d², and more if hidden causes seem possible.
 
     Parameters
     ----------
@@ -181,36 +177,12 @@ def after_fit(
         Earlier findings. If rows depend on one another, nothing is tested. With several populations
         or curved relations, hidden causes are not searched for, because both produce the same arcs
         as hidden causes.
-    doubt : Finding, optional
-        The finding of the noise decision, about the graph that it rejected. It is left out if it
-        is about arcs and the learnt graph has a finding about arcs too, to avoid a repetition.
     given : (d,) array of bool, optional
         Columns without an equation, such as the past of a time series. Hidden causes are searched
         for among the residuals of the other columns after regression on these.
     should_stop : function
         Called before every test. Once it returns True, the findings so far are returned.
-
-    Returns
-    -------
-    list of Finding
-        ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply.
     """
-    found = _misfit(X, names, arcs, order, known, given, should_stop)
-    of_arcs = {"curved", "uneven_noise"}
-    if doubt is None or (doubt.name in of_arcs and any(one.name in of_arcs for one in found)):
-        return found
-    return [doubt, *found]
-
-
-def _misfit(
-    X: NDArray[Any],
-    names: Sequence[str],
-    arcs: NDArray[np.bool_],
-    order: ArrayLike,
-    known: Sequence[Finding],
-    given: NDArray[np.bool_] | None,
-    should_stop: Callable[[], bool],
-) -> list[Finding]:
     used = np.asarray(X[:: max(1, len(X) // _MOST_ROWS)], np.float64)
     # The tests assume independent rows.
     if len(used) < _FEWEST_ROWS or "rows_follow" in {finding.name for finding in known}:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from numpy.typing import NDArray
 
 from cosmodag.data.diagnose.checks import after_fit, before_fit
 from cosmodag.data.diagnose.columns import inferred_kinds
@@ -20,12 +19,8 @@ from cosmodag.data.diagnose.scale import (
     varsortability,
 )
 from cosmodag.data.kinds import with_kinds
-from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
-from cosmodag.graph.texts import counted
-from cosmodag.io.columns.names import numbered_names
-from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.read import as_graph
+from cosmodag.io.graphs.read import GraphLike, arcs_among
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import as_table
 
@@ -40,7 +35,7 @@ _MOST_SEARCHED = 100
 
 
 def diagnose(
-    data: Any, names: Sequence[str] | None = None, *, graph: Graph | ArrayLike | None = None
+    data: Any, names: Sequence[str] | None = None, *, graph: GraphLike | None = None
 ) -> list[Finding]:
     """Run all checks of a table, and of a graph learnt from it.
 
@@ -51,8 +46,8 @@ def diagnose(
         table may have gaps (NaN): they are counted, and the other checks use the complete rows.
     names : sequence of str, optional
         Column names, as for `cosmodag.io.as_table`.
-    graph : Graph, or array, sparse matrix or data frame of shape (d, d), optional
-        A true or a learnt DAG, non-zero at [u, v] for the arc u → v. ``varsortability`` and
+    graph : graph, as for `cosmodag.io.as_graph`, optional
+        A true or a learnt DAG; an array has the order of the columns. ``varsortability`` and
         ``r2_sortability`` need it, because sortability is a property of a table *and* a graph.
         Without it, the checks of a learnt graph use the result of an order search, for up to 100
         columns.
@@ -70,7 +65,7 @@ def diagnose(
     ['scale_ratio', 'variance_order', 'r2_order']
     """
     table = with_kinds(as_table(data, names, missing="keep"))
-    columns, arcs = table.names, None if graph is None else _arcs(graph, table.names)
+    columns, arcs = table.names, None if graph is None else arcs_among(graph, table.names)
     refuse_empty(np.isnan(table.X), columns)
     findings = missing_values(table.X, columns)
     findings += inferred_kinds(table.kinds or (), columns)
@@ -198,26 +193,6 @@ def _collinear(explained: NDArray[np.float64], names: list[str]) -> list[Finding
         most,
         "notice",
     )
-
-
-def _arcs(graph: Graph | ArrayLike, columns: list[str]) -> NDArray[np.bool_]:
-    """Convert a graph to a dense mask in the order of the columns."""
-    if issparse(graph):
-        graph = Graph(columns, graph)
-    elif hasattr(graph, "columns"):  # a data frame names the ends of its arcs
-        graph = as_graph(graph)
-        if list(graph.names) == numbered_names(len(columns)):  # it has no names of its own
-            graph = Graph(columns, graph.weights)
-    if isinstance(graph, Graph):
-        return graph.aligned(columns).mask()
-    mask: NDArray[np.bool_] = np.asarray(graph) != 0
-    if mask.shape != (len(columns), len(columns)):
-        raise DataError(
-            f"the graph has shape {mask.shape} but the table has "
-            f"{counted(len(columns), 'column')}: give a square matrix with one row and column per "
-            "variable."
-        )
-    return mask
 
 
 def _sorted_by_variance(share: float) -> Finding:

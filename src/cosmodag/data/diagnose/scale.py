@@ -188,16 +188,6 @@ def r2_sortability(X: ArrayLike, graph: ArrayLike) -> float:
     R²-sortability is defined like varsortability, but with R², the fraction of a column's variance
     explained by a regression on all other columns, instead of the variance (Reisach et al. 2023, *A
     scale-invariant sorting criterion to find a causal order in additive noise models*, equation 3).
-
-    Parameters
-    ----------
-    X, graph
-        As in `varsortability`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; NaN for a graph without arcs.
     """
     return _alignment(graph, explained_variance(np.asarray(X, dtype=np.float64)))
 

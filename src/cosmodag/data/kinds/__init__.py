@@ -9,11 +9,4 @@ from cosmodag.data.kinds.decision import (
 )
 from cosmodag.io.kinds import ColumnKind
 
-__all__ = [
-    "ColumnKind",
-    "check_kinds",
-    "declared_names",
-    "matched",
-    "plain_kinds",
-    "with_kinds",
-]
+__all__ = ["ColumnKind", "check_kinds", "declared_names", "matched", "plain_kinds", "with_kinds"]

@@ -3,6 +3,7 @@
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -42,20 +43,13 @@ def check_kinds(given: Any) -> None:
     each column. An entry is a kind, the levels of an ordinal column from low to high, a
     `ColumnKind`, or, in a sequence, ``"auto"`` or None.
     """
-    if isinstance(given, str) and given != "auto":
+    is_other_text = isinstance(given, str) and given != "auto"
+    if is_other_text or not (given is None or isinstance(given, str | Mapping | Sequence)):
         raise DataError(
-            f"kinds is {given!r}: give 'auto', a mapping such as {{'region': 'categorical'}}, or "
-            "one kind for each column."
+            f"kinds is {reprlib.repr(given)}: give 'auto', a mapping such as "
+            "{'region': 'categorical'}, or one kind for each column."
         )
-    if isinstance(given, Mapping):
-        entries = [*given.values()]
-    elif given is None or isinstance(given, str):
-        entries = []
-    elif isinstance(given, Sequence):
-        entries = [entry for entry in given if entry not in (None, "auto")]
-    else:
-        raise DataError(f"kinds is {reprlib.repr(given)}: give 'auto', a mapping or a list.")
-    for entry in entries:
+    for entry in _by_name(given, count()).values():
         if entry not in KINDS if isinstance(entry, str) else not isinstance(entry, _LEVELS):
             raise DataError(
                 f"kinds has the entry {reprlib.repr(entry)}: it must be one of {', '.join(KINDS)}, "
@@ -136,19 +130,19 @@ def _as_declared(
     known: Kind = next(kind for kind in KINDS if kind == declared)
     if not before.is_levels:
         return _numbers_as_declared(name, column, known)
-    count, fault = len(before.levels), ""
+    number, fault = len(before.levels), ""
     if known in _OF_NUMBERS:
         fault = "but its values are labels."
-    elif known == "binary" and count > 2:
-        fault = f"but it has {counted(count, 'level')}."
-    elif known == "ordinal" and count > 2 and before.kind != "ordinal":
+    elif known == "binary" and number > 2:
+        fault = f"but it has {counted(number, 'level')}."
+    elif known == "ordinal" and number > 2 and before.kind != "ordinal":
         fault = (
             "but not the order of its levels: give them from low to high, as in "
             f"{name}: {list(before.levels)}."
         )
     if fault:
         raise DataError(f"kinds declares {name!r} as {known}, {fault}")
-    return None, replace(before, kind=known, reason=f"as given, {counted(count, 'level')}")
+    return None, replace(before, kind=known, reason=f"as given, {counted(number, 'level')}")
 
 
 def _with_levels(
@@ -159,13 +153,12 @@ def _with_levels(
     In a column of numbers, levels that are numbers written as text are numbers. If all levels are
     words, the column holds level numbers.
     """
-    texts = [str(level).strip() for level in kind.levels]
+    texts = [str(level).strip().lower() for level in kind.levels]
     are_numbers = not any(isinstance(level, str) for level in before.levels)
     if are_numbers and all(map(is_number, texts)):
         truths = {"true": True, "false": False}
-        levels = (truths.get(text.lower(), text) for text in texts)
-        plain = (level if isinstance(level, bool) else label_of(float(level)) for level in levels)
-        kind = replace(kind, levels=tuple(plain))
+        levels = (truths[text] if text in truths else label_of(float(text)) for text in texts)
+        kind = replace(kind, levels=tuple(levels))
     numbers = renumbered(name, column, before, kind)
     _refuse_other_numbers(name, numbers, kind)
     return numbers, kind
@@ -217,9 +210,8 @@ def renumbered(
     if before.is_levels:
         labels = [None if np.isnan(number) else before.levels[int(number)] for number in column]
     elif all(isinstance(level, str) for level in kind.levels):
-        if kind.is_number:  # predictions of linear equations lie between levels
-            return np.asarray(column, np.float64)
-        _refuse_other_numbers(name, column, kind)
+        if not kind.is_number:  # predictions of linear equations lie between levels
+            _refuse_other_numbers(name, column, kind)
         return np.asarray(column, np.float64)
     return encode_as(name, labels, kind).numbers
 

@@ -81,19 +81,15 @@ def closure(relation: Mask) -> Mask:
     >>> closure(np.eye(3, k=1, dtype=bool)).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
     """
-    closed = relation.copy()
-    between = np.flatnonzero(closed.any(axis=0) & closed.any(axis=1))
-    if len(between) > 64:
+    between = np.flatnonzero(relation.any(axis=0) & relation.any(axis=1))
+    closed = relation
+    while True:
         # Products count paths, in a type with fast products; only zero or non-zero matters.
-        while True:
-            steps = closed.astype(np.float32)
-            longer = closed | (steps @ steps > 0)
-            if np.array_equal(longer, closed):
-                return closed
-            closed = longer
-    for v in between:
-        closed |= np.outer(closed[:, v], closed[v])
-    return closed
+        into, out = closed[:, between].astype(np.float32), closed[between].astype(np.float32)
+        longer = closed | (into @ out > 0)
+        if np.array_equal(longer, closed):
+            return longer
+        closed = longer
 
 
 def longest_chains(before: Mask) -> NDArray[np.float32]:
@@ -163,13 +159,6 @@ def refuse_contradictions(known: Any, names: Sequence[Any]) -> None:
     if cycle:
         chain = " → ".join(str(names[place]) for place in cycle)
         raise KnowledgeError(f"The required arcs {chain} form a cycle: remove one of them.")
-    for cause, effect in required:
-        if cause in tier_of and effect in tier_of and tier_of[cause] > tier_of[effect]:
-            raise KnowledgeError(
-                f"The arc {names[cause]} → {names[effect]} is required, but {names[cause]} is in "
-                f"tier {tier_of[cause] + 1} and {names[effect]} before it, in tier "
-                f"{tier_of[effect] + 1}: change the tiers, or do not require it."
-            )
     if required:
         _refuse_chains(required, tier_of, names)
 
@@ -194,7 +183,7 @@ def _refuse_excluded(known: Any, names: Sequence[Any]) -> None:
 def _refuse_chains(
     required: Sequence[tuple[int, int]], tier_of: Mapping[int, int], names: Sequence[Any]
 ) -> None:
-    """Refuse required chains from a later tier to an earlier one, through variables in no tier."""
+    """Refuse required arcs from a later tier to an earlier one, also through further variables."""
     # An auxiliary vertex before each tier, reached from all earlier tiers, stands for the arcs
     # between all pairs of variables in different tiers.
     gate = len(names)
@@ -208,6 +197,6 @@ def _refuse_chains(
     arcs = [pair for pair in pairwise(cycle) if max(pair) < gate]
     listed = ", ".join(f"{names[cause]} → {names[effect]}" for cause, effect in arcs)
     raise KnowledgeError(
-        f"The required arcs {listed} lead from a later tier to an earlier one: change the tiers, "
-        "or do not require them."
+        f"Required arcs lead from a later tier to an earlier one ({listed}): change the tiers, or "
+        "do not require these arcs."
     )

@@ -78,10 +78,6 @@ def lagged(
         Times by which the rows of each series are sorted, distinct within a series. A step of more
         than 1.5 times the median step is a gap, and no window crosses it.
 
-    Returns
-    -------
-    LaggedTable
-
     Raises
     ------
     DataError
@@ -99,20 +95,19 @@ def lagged(
     table = np.asarray(X, np.float64)
     if table.ndim != 2:
         raise DataError(f"A table has rows and columns, but this one has shape {table.shape}.")
-    if lags < 1:
-        raise DataError(f"lags is {lags}: it must be 1 or more.")
+    if not isinstance(lags, int | np.integer) or lags < 1:
+        raise DataError(f"lags is {lags!r}: it must be a whole number of at least 1.")
     columns = tuple(numbered_names(table.shape[1]) if names is None else names)
     if len(columns) != table.shape[1]:
         raise DataError(
             f"The table has {counted(table.shape[1], 'column')}, but "
             f"{counted(len(columns), 'name')}: give one name for each column."
         )
-    window = Window(columns, lags)
     whole, times = _sorted_series(len(table), series, time)
     parts = whole if time is None else _split_at_gaps(whole, times)
     windows = _windows(parts, lags)
     wide = table[windows].reshape(len(windows), -1)
-    return LaggedTable(wide, windows[:, 0], window, len(parts) - len(whole))
+    return LaggedTable(wide, windows[:, 0], Window(columns, lags), len(parts) - len(whole))
 
 
 def _sorted_series(

@@ -1,14 +1,16 @@
 """Graphs from files, models, networkx graphs, matrices and tables of arcs."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
-from cosmodag.graph.texts import GraphFormat
+from cosmodag.graph.texts import GraphFormat, counted
 from cosmodag.io.columns.names import numbered_names
 from cosmodag.io.files import read_model, read_text
 from cosmodag.io.files.reading import check_file, given_file
@@ -146,6 +148,24 @@ def as_graph(graph: GraphLike) -> Graph:
         f"an object of type {type(graph).__name__} is not a graph: give a fitted model, a "
         "networkx.DiGraph, a square matrix of weights, a file, or the folder of a fit."
     )
+
+
+def arcs_among(graph: GraphLike, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Mark the arcs of a graph between named columns of a table: (d, d).
+
+    A graph without names, such as an array, has the order of the columns.
+    """
+    found = as_graph(graph)
+    is_matrix = sparse.issparse(graph) or isinstance(graph, np.ndarray | list | tuple)
+    is_named = list(found.names) != numbered_names(len(found.names))
+    if is_named or (not is_matrix and set(found.names) <= set(names)):
+        return found.aligned(names).mask()
+    if len(found.names) != len(names):
+        raise DataError(
+            f"The graph has {counted(len(found.names), 'node')} without names, but the table has "
+            f"{counted(len(names), 'column')}: give one node for each."
+        )
+    return found.mask()
 
 
 def is_model(graph: GraphLike) -> bool:
