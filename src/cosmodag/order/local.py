@@ -78,7 +78,7 @@ class LocalSearch:
         self.problem = problem
         self.set_threads(run, threads, should_stop)
         self.is_batched = problem.variables >= BATCHED_FROM
-        self.state: State = new_state(problem, order, threads if self.is_batched else 0)
+        self.state: State = new_state(problem, order)
         self.workers: SimpleQueue[State] = SimpleQueue()
         self.moves = 0
         self.renew()
@@ -194,7 +194,6 @@ class LocalSearch:
         """Create the workers, unless there are workers for the current pool of records."""
         if self.workers_of_pool is self.state.notes:
             return
-        # A search that reuses the records of another one may have more threads.
         self.state = with_worker_pools(self.state, self.threads)
         self.workers_of_pool = self.state.notes
         self.workers = SimpleQueue()
