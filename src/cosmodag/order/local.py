@@ -54,17 +54,9 @@ def renew_records(state: State) -> State:
 class LocalSearch:
     """An order, the parents chosen on it, and the moves that raise its score.
 
-    Parameters
-    ----------
-    problem : Problem
-    order : (d,) array of int
-        The start, causes first.
-    run : function
-        Like ``map``, on ``threads`` threads; used from 1,000 variables, where moves are evaluated
-        in batches.
-    threads : int
-    should_stop : function
-        Called about every second; when it returns True, `Stopped` is raised.
+    `run` is like ``map``, on `threads` threads; it is used from 1,000 variables, where moves are
+    evaluated in batches. `should_stop` is called about every second; when it returns True,
+    `Stopped` is raised.
     """
 
     def __init__(

@@ -56,21 +56,12 @@ def problem_of(
     before: NDArray[np.bool_] | None = None,
     precision: NDArray[np.float64] | None = None,
 ) -> OrderProblem:
-    """Prepare the arrays of a search.
+    """Prepare the arrays of a search; the options are those of `cosmodag.order.search`.
 
-    Parameters
-    ----------
-    moments : Moments
-        If they hold a table, the score is that of `cosmodag.order.entropy.score`.
-    penalty : float
-        Per arc.
-    support, required : (d, d) arrays of bool, optional
-        Allowed arcs, and arcs that are always included.
-    before : (d, d) array of bool, optional
-        Whether u must come before v, at [u, v]; transitively closed.
-    precision : (d,) array, optional
-        Variance of each variable divided by the common noise variance. The score of v is then
-        −(n/2) · precision · s with the residual share s of the variance, instead of −(n/2) · log s.
+    If the moments hold a table, the score is that of `cosmodag.order.entropy.score`. ``precision``
+    (d,) is the variance of each variable divided by the common noise variance, if there is one. The
+    score of v is then −(n/2) · precision · s with the residual share s of the variance, instead of
+    −(n/2) · log s.
     """
     d = moments.variables
     half = 0.5 * moments.own_rows

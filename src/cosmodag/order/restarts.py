@@ -66,20 +66,12 @@ class Reached(NamedTuple):
 class Climb:
     """Hill climbing with restarts, and the best order found so far.
 
-    Parameters
-    ----------
-    run : function
-        Like ``map``, on ``threads`` threads.
-    threads : int
-        Several restarts run concurrently from the same best order. They are evaluated in the order
-        of their numbers: once one has found a better order, the later ones are discarded and
-        repeated from it, so that the result does not depend on the number of threads.
-    random : Generator
-    should_stop : function
-    on_progress : function, optional
-    slack : float
-        A trial of the quick search ends once its estimated gain is below the best gain by more than
-        this.
+    With several threads, several restarts run concurrently from the same best order. They are
+    evaluated in the order of their numbers: once one has found a better order, the later ones are
+    discarded and repeated from it, so that the result does not depend on the number of threads.
+
+    `run` is like ``map``, on `threads` threads. A trial of the quick search ends once its estimated
+    gain is below the best gain by more than `slack`.
     """
 
     def __init__(

@@ -27,16 +27,10 @@ def ancestor_bits(parents: Sequence[int], start: int) -> int:
 
 @dataclass(frozen=True)
 class AncestralGraph:
-    """A graph with directed edges and ↔ edges, in which no vertex is an ancestor of its spouses.
+    """A graph with directed edges and ↔ edges, in which no vertex is an ancestor of its spouses."""
 
-    Attributes
-    ----------
-    parents, spouses : tuples of sets
-        For each vertex v: all u with u → v, and all u with u ↔ v.
-    """
-
-    parents: Vertices
-    spouses: Vertices
+    parents: Vertices  # for each vertex v: all u with u → v
+    spouses: Vertices  # for each vertex v: all u with u ↔ v
 
     @classmethod
     def of_dag(cls, arcs: NDArray[np.bool_]) -> "AncestralGraph":

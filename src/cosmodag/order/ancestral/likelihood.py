@@ -26,20 +26,11 @@ _Key = tuple[tuple[int, frozenset[int], frozenset[int]], ...]
 
 @dataclass(eq=False)
 class AncestralScore:
-    """Log-likelihood less a penalty per edge; for a DAG, the score of the order search.
+    """Log-likelihood less a penalty per edge; for a DAG, the score of the order search."""
 
-    Attributes
-    ----------
-    correlations : (d, d) array
-    rows : float
-        Effective number of rows.
-    penalty : float
-        Penalty per edge.
-    """
-
-    correlations: NDArray[np.float64]
-    rows: float
-    penalty: float
+    correlations: NDArray[np.float64]  # (d, d)
+    rows: float  # effective number of rows
+    penalty: float  # per edge
     _known: dict[_Key, float] = field(default_factory=dict)
 
     def of(self, graph: AncestralGraph, vertices: Iterable[int]) -> float:

@@ -78,22 +78,9 @@ def best_ancestral_graph(
 ) -> AncestralGraph:
     """Search for an ancestral graph of better score, starting from a DAG.
 
-    Parameters
-    ----------
-    correlations : (d, d) array
-    rows : float
-        Effective number of rows.
-    penalty : float
-        Penalty per edge, as in the search that found the DAG.
-    dag : (d, d) array of bool
-        The DAG of the search: True at [u, v] for u → v.
-    fixed : (d, d) array of bool, optional
-        Edges that must not be changed or removed; symmetric.
-
-    Returns
-    -------
-    AncestralGraph
-        Maximal; if no step gains, a DAG of the same equivalence class.
+    `rows` is the effective number of rows, and `penalty` that per edge in the search that found the
+    DAG. `fixed` (d, d) are edges that must not be changed or removed; it is symmetric. The result
+    is maximal; if no step gains, it is a DAG of the same equivalence class.
     """
     score = AncestralScore(correlations, rows, penalty)
     tests = PartialCorrelations(correlations, rows, penalty)

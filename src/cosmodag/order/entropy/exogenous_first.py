@@ -29,20 +29,9 @@ def exogenous_first_order(
 ) -> NDArray[np.int64]:
     """Order variables by repeatedly choosing the one with the least evidence of having a cause.
 
-    Parameters
-    ----------
-    columns : ndarray (d, n)
-        The variables, each with mean 0 and variance 1, or constant 0.
-    before : ndarray of bool (d, d)
-        Whether u must come before v, at [u, v]; transitively closed.
-    should_stop : callable, optional
-        Called at least once per variable; once it returns True, the remaining variables follow in
-        an allowed order.
-
-    Returns
-    -------
-    ndarray (d,)
-        Causes first.
+    `columns` (d, n) are the variables, each with mean 0 and variance 1, or constant 0; `before`
+    (d, d), transitively closed, says whether u must come before v, at [u, v]. Once `should_stop`
+    returns True, the remaining variables follow in an allowed order.
 
     Examples
     --------

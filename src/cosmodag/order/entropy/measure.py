@@ -116,11 +116,8 @@ def non_gaussianity(residuals: ArrayLike) -> NonGaussianity:
     freedom per variable, one for each moment of the approximation. Of Gaussian tables (d = 1 to
     100, n = 50 to 5000), 0.2 to 0.8% were classified as non-Gaussian at the level of 0.5%.
 
-    Parameters
-    ----------
-    residuals : array (n, d)
-        Residuals of each variable given its parents. The parents must be chosen by a *Gaussian*
-        score: a search that maximises non-Gaussianity finds some in any data.
+    The parents of the variables must be chosen by a *Gaussian* score: a search that maximises
+    non-Gaussianity finds some in the residuals (n, d) of any data.
 
     Examples
     --------

@@ -50,16 +50,7 @@ def search_large(
     ``score="equal-variance"``, the first variables to be tried are those whose residual variance is
     larger than the common noise variance explains, because a parent of theirs comes after them. All
     variables are tried at the end: without that, two arcs of 4,000 were reversed (d = 1,000), in
-    two thirds of the time.
-
-    Parameters
-    ----------
-    moments, start, random, penalty, score, support, required, before, should_stop, on_progress
-        As for `search`.
-    restarts : int
-        Maximum number of restarts, which use the final lists.
-    threads, choose
-        As for `search`.
+    two thirds of the time. Restarts use the final lists. The options are those of `search`.
 
     Examples
     --------
@@ -229,12 +220,6 @@ def _suspects(moments: Moments, local: LocalSearch) -> NDArray[np.bool_]:
 
 def unexplained(moments: Moments, penalty: float) -> NDArray[np.float64]:
     """Compute the fraction of each variable's variance that its best few predictors leave.
-
-    Parameters
-    ----------
-    moments : Moments
-    penalty : float
-        Per predictor.
 
     Examples
     --------

@@ -113,18 +113,7 @@ def turn_by_shapes(
 ) -> FoundBlocks:
     """Turn arcs between numbers while that certainly gains log-likelihood, each arc at most once.
 
-    Parameters
-    ----------
-    shapes : NoiseShapes
-    found : FoundBlocks
-        Result of the search.
-    should_stop : function, optional
-        Once it returns True, the graph so far is returned, with ``ended_early``.
-
-    Returns
-    -------
-    FoundBlocks
-        With the new graph, its scores, and an order that agrees with it.
+    Once `should_stop` returns True, the graph so far is returned, with ``ended_early``.
     """
     done: set[frozenset[int]] = set()
     while True:

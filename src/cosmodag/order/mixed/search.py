@@ -28,27 +28,11 @@ def best_blocks(
 ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
     """Search from every start, then with restarts from the best result.
 
-    Parameters
-    ----------
-    problem : BlockProblem
-    orders : mapping of names to orders
-        Orders to start from. Random ones are added if there are none, and to a search of few
-        variables.
-    random : Generator
-    method : {"order", "prune"}
-        Whether to search for better orders, or only to choose arcs on the given orders.
-    restarts : int, optional
-        Maximum number of restarts; by default that of `search_blocks`.
-    should_stop : function, optional
-    records : ParentRecords, optional
-        As for `search_blocks`; all searches share them.
-
-    Returns
-    -------
-    FoundBlocks
-    list of dict
-        One entry per search: its start, its scores before and after, its time, and whether it was
-        chosen.
+    Random orders are added to the given ones, which have names, if there are none, and to a search
+    of few variables. `method` is ``"order"``, to search for better orders, or ``"prune"``, to
+    choose arcs on the given ones. The other options are those of `search_blocks`; all searches
+    share the records. The report has an entry per search: its start, its scores before and after,
+    its time, and whether it was chosen.
     """
     d = problem.variables
     report: list[dict[str, Any]] = []
@@ -93,13 +77,8 @@ def turned_losses(
 
     For an arc u → v, v is moved to just before u, or u to just after v, with those in between that
     must move along. Parents are chosen again on both orders, and the better one counts. The result
-    is an upper bound on the loss of the best graph in which v comes before u.
-
-    Returns
-    -------
-    (d, d) array
-        The loss of u → v at [u, v]; NaN if there is no such arc, infinite if its direction is
-        required.
+    is an upper bound on the loss of the best graph in which v comes before u. It is at [u, v]; NaN
+    if there is no such arc, infinite if its direction is required.
     """
     total = records.total(found.order.tolist())
     adjacency = found.adjacency

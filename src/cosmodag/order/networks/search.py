@@ -37,16 +37,12 @@ def search_networks(
 
     Starts are the learnt and pruned graph, the other `orders`, and the best order for sums of
     curves. From the start with most evidence, single variables are moved while the evidence rises;
-    arcs are then chosen again on more rows.
+    arcs are then chosen again on more rows. The fields `added` and `changed` compare the graph with
+    the learnt one.
 
-    Returns
-    -------
-    PrunedNetworks
-        The graph; `added` and `changed` compare it with the learnt one.
-    list of dict
-        One entry per start: ``start``, its name; ``before``, the log evidence of its graph on the
-        rows of the search, less 3 nats per arc; and ``chosen``. The entry of the chosen start also
-        has ``after``, the same at the end, and the numbers of ``moves`` and ``trials``.
+    The report has one entry per start: ``start``, its name; ``before``, the log evidence of its
+    graph on the rows of the search, less 3 nats per arc; and ``chosen``. The entry of the chosen
+    start also has ``after``, the same at the end, and the numbers of ``moves`` and ``trials``.
 
     Examples
     --------

@@ -69,23 +69,9 @@ def prune_in_tiles(
     parents of a child and their weights are then computed in double precision from the columns, by
     the same grow–shrink among the few candidates on its path.
 
-    Parameters
-    ----------
-    X : (n, d) array or Columns
-    order : (d,) array of int
-        The variables, causes first.
-    penalty : float, optional
-        Per arc; by default `default_penalty`.
-    device : Host or jax.Device, optional
-        By default JAX's first device.
-    block : int, optional
-        Maximum number of children at a time; there are fewer if memory is short.
-    double : bool
-        Whether all products are in double precision.
-    should_stop : function, optional
-        Called every few steps; once it returns True, the remaining variables get no parents.
-    threads : int, optional
-        Number of threads for the computation in double precision; by default one per core.
+    There are fewer children at a time if memory is short. With `double`, all products are in double
+    precision. The device is by default JAX's first one. Once `should_stop` returns True, the
+    remaining variables get no parents.
 
     Examples
     --------
