@@ -162,7 +162,8 @@ class Climb:
                 searchers.append(self._local(local.problem, self.best))
             numbers = range(self.restarts + 1, self.restarts + count + 1)
             tasks = list(zip(searchers, numbers, strict=False))
-            for reached in self._run_restarts(tasks, is_sequential):
+            run = map if is_sequential else self.run
+            for reached in run(self._restart_once, tasks):
                 self.restarts += 1
                 self.moves += reached.moves
                 self.ended_early |= reached.was_stopped
@@ -177,13 +178,6 @@ class Climb:
     def _report(self) -> None:
         if self.on_progress is not None:
             self.on_progress(self.restarts, self.total)
-
-    def _run_restarts(
-        self, tasks: list[tuple[LocalSearch, int]], is_sequential: bool
-    ) -> list[Reached]:
-        if is_sequential:
-            return [self._restart_once(task) for task in tasks]
-        return self.run(self._restart_once, tasks)
 
     def _restart_once(self, task: tuple[LocalSearch, int]) -> Reached:
         local, number = task

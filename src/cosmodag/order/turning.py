@@ -54,15 +54,10 @@ def turning_losses(
 
     Parameters
     ----------
-    moments : Moments
-    order : (d,) array of int
-        Causes first.
     tails, heads : (m,) arrays of int
         All arcs u → v of the graph, which agree with the order.
     asked : (m,) array of bool, optional
         Arcs whose losses are computed; by default all.
-    support, required : (d, d) arrays of bool, optional
-        Allowed arcs, and arcs that are always included.
     search_from : float
         Loss from which a better graph with the arc reversed is searched for, if no arcs are
         required and there are at most ``SEARCHED_UP_TO`` variables; by default infinite.
@@ -73,8 +68,8 @@ def turning_losses(
     Returns
     -------
     array
-        The loss of each arc in ``asked``, in units of log-likelihood; non-negative, and infinite
-        if required arcs lead from its tail to its head.
+        In units of log-likelihood; non-negative, and infinite if required arcs lead from the tail
+        of the arc to its head.
 
     Examples
     --------

@@ -10,6 +10,7 @@ first with the variable that gave the most evidence against it in earlier steps.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,13 +87,13 @@ def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> N
 
 @borrowing
 def _most_exogenous(
-    residuals: NDArray[np.float64],
-    last_seen: NDArray[np.float64],
-    negentropy: NDArray[np.float64],
-    evidence: NDArray[np.float64],
-    compared: NDArray[np.bool_],
-    ones: NDArray[np.float64],
-    difference: NDArray[np.float64],
+    residuals: Any,
+    last_seen: Any,
+    negentropy: Any,
+    evidence: Any,
+    compared: Any,
+    ones: Any,
+    difference: Any,
     most: int,
 ) -> int:
     """Find the remaining variable with the least evidence against it in all comparisons.
@@ -124,12 +125,7 @@ def _most_exogenous(
 
 @part
 def _direction(
-    residuals: NDArray[np.float64],
-    negentropy: NDArray[np.float64],
-    i: int,
-    j: int,
-    ones: NDArray[np.float64],
-    difference: NDArray[np.float64],
+    residuals: Any, negentropy: Any, i: int, j: int, ones: Any, difference: Any
 ) -> float:
     """Compute the entropy of j → i minus that of i → j: positive if i looks like the cause.
 

@@ -131,10 +131,5 @@ def turn_by_shapes(
         for end in (best.tail, best.head):
             parents = np.flatnonzero(best.widths[:, end]).tolist()
             scores[end] = shapes.records.score_with(end, parents)[0]
-        found = replace(
-            found,
-            order=best.order,
-            widths=best.widths,
-            scores=scores,
-            score=float(scores.sum()),
-        )
+        total = float(scores.sum())
+        found = replace(found, order=best.order, widths=best.widths, scores=scores, score=total)
