@@ -101,21 +101,18 @@ def decide_noise(
     >>> decide_noise(given, {}, random=random).noise
     'non-gaussian'
     """
-    stop = should_stop or (lambda: False)
+    options: dict[str, Any] = {"support": given.support, "required": given.required}
+    options |= {"random": random, "restarts": restarts, "should_stop": should_stop}
     unit_free = {name: order for name, order in orders.items() if name not in by_units}
 
     def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
         return search_non_gaussian(
             given.X,
             starts,
-            random=random,
-            support=given.support,
-            required=given.required,
             before=given.before,
             counted=given.counted,
             weak_parents=True,
-            restarts=restarts,
-            should_stop=stop,
+            **options,
         )
 
     if noise == "non-gaussian" and method == "order":
@@ -127,16 +124,12 @@ def decide_noise(
             starts,
             method=method,
             score=score,
-            support=given.support,
-            required=given.required,
             before=given.beyond_support,
-            random=random,
-            restarts=restarts,
             scale_free=method == "order",
             by_units=by_units,
             not_equal=not_equal,
-            should_stop=stop,
             device=device,
+            **options,
         )
 
     if given.counted is not None and noise == "auto" and method == "order":

@@ -41,30 +41,25 @@ def best_blocks(
         for number in range(_RANDOM_STARTS if d <= _MOST_VARIABLES else not starts):
             drawn = respecting(random.permutation(d), problem.precedence)
             starts[f"random {number + 1}"] = drawn
-    best: FoundBlocks | None = None
     options: dict[str, Any] = {"random": random, "should_stop": should_stop, "records": records}
 
-    def note(name: str, found: FoundBlocks, begin: float) -> None:
-        seconds = time.perf_counter() - begin
-        entry: dict[str, Any] = {"start": name, "score": "blocks", "before": found.start_score}
-        entry |= {"after": found.score, "moves": 0, "seconds": seconds, "chosen": False}
-        report.append(entry)
-
-    for name, order in starts.items():
+    def searched(name: str, order: NDArray[Any], most: int | None) -> FoundBlocks:
         begin = time.perf_counter()
         if method == "prune":
             on_order = records.found if records else partial(choose_block_parents, problem)
             found = on_order(order.tolist())
         else:
-            found = search_blocks(problem, order, restarts=0, **options)
-        note(name, found, begin)
-        if best is None or found.score > best.score:
-            best = found
-    assert best is not None
+            found = search_blocks(problem, order, restarts=most, **options)
+        seconds = time.perf_counter() - begin
+        entry: dict[str, Any] = {"start": name, "score": "blocks", "before": found.start_score}
+        entry |= {"after": found.score, "moves": 0, "seconds": seconds, "chosen": False}
+        report.append(entry)
+        return found
+
+    results = [searched(name, order, 0) for name, order in starts.items()]
+    best = max(results, key=lambda found: found.score)
     if method == "order" and restarts != 0 and not best.ended_early:
-        begin = time.perf_counter()
-        best = search_blocks(problem, best.order, restarts=restarts, **options)
-        note("best of these, searched further", best, begin)
+        best = searched("best of these, searched further", best.order, restarts)
     totals = [float(entry["after"]) for entry in report]
     report[int(np.argmax(totals))]["chosen"] = True
     return best, report
