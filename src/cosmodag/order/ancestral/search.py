@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.ancestral.graph import AncestralGraph, ancestor_bits
+from cosmodag.order.ancestral.graph import AncestralGraph, reached
 from cosmodag.order.ancestral.likelihood import AncestralScore
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
 from cosmodag.order.bits import members
@@ -53,10 +53,10 @@ class _Step:
             # not be an ancestor of the head either.
             tail, head = (u, v) if parents[v] >> u & 1 else (v, u)
             parents[head] &= ~(1 << tail)
-            if ancestor_bits(parents, 1 << head) >> tail & 1:
+            if reached(parents, 1 << head) >> tail & 1:
                 return None
         ends = 1 << x | 1 << y
-        return members(ancestor_bits(parents, ends) & ~ends)
+        return members(reached(parents, ends) & ~ends)
 
     def apply(self, graph: AncestralGraph) -> AncestralGraph | None:
         """Graph after the step; None if it is not ancestral, or x and y have no edge."""
