@@ -13,7 +13,7 @@ from cosmodag.errors import name_list
 from cosmodag.graph.texts import counted
 from cosmodag.order.entropy.measure import SMALLEST_DEVIATION, NonGaussianity, non_gaussianity
 from cosmodag.order.moments import Moments
-from cosmodag.refinement.arc_checks import Dependence, arc_curves, noise_dependence
+from cosmodag.refinement.arc_checks import ArcCurves, Dependence, arc_curves, noise_dependence
 from cosmodag.refinement.jobs import Decided, Doubt
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
@@ -197,22 +197,19 @@ def _beyond_gaussian(
     dependence = noise_dependence(given.X, searched.weights, given.counted)
     scores["arcs_refuted"] = dependence.share
 
-    def refuted(kind: str, worst: tuple[int, int] | None, share: float, finding: str) -> Decided:
-        assert worst is not None
-        tail, head = (given.names[v] for v in worst)
-        finding = f"{finding} (most clearly between {tail!r} and {head!r})"
-        not_chosen = [{**entry, "chosen": False} for entry in searched.report]
-        gaussian = replace(found, report=[*not_chosen, *found.report])
-        return _doubted(gaussian, scores, kind, worst, share, finding)
-
-    if dependence.refutes:
-        return refuted(dependence.kind, dependence.worst, dependence.share, dependence.description)
-    curves = arc_curves(given.X, searched.weights, dependence.suspects, given.counted)
-    scores["arcs_bent"] = curves.share
-    if curves.refutes:
-        return refuted("curved", curves.worst, curves.share, curves.description)
-    report = [*found.report, *searched.report]
-    return replace(searched, reason=_confirmed(verdict, dependence), scores=scores, report=report)
+    against: Dependence | ArcCurves = dependence
+    if not dependence.refutes:
+        against = arc_curves(given.X, searched.weights, dependence.suspects, given.counted)
+        scores["arcs_bent"] = against.share
+    if not against.refutes:
+        reason, report = _confirmed(verdict, dependence), [*found.report, *searched.report]
+        return replace(searched, reason=reason, scores=scores, report=report)
+    assert against.worst is not None
+    tail, head = (given.names[v] for v in against.worst)
+    finding = f"{against.description} (most clearly between {tail!r} and {head!r})"
+    not_chosen = [{**entry, "chosen": False} for entry in searched.report]
+    gaussian = replace(found, report=[*not_chosen, *found.report])
+    return _doubted(gaussian, scores, against.kind, against.worst, against.share, finding)
 
 
 def _doubted(
