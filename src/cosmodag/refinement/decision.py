@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import name_list
 from cosmodag.graph.texts import counted
+from cosmodag.later import jax
 from cosmodag.order.entropy.measure import SMALLEST_DEVIATION, NonGaussianity, non_gaussianity
 from cosmodag.order.moments import Moments
 from cosmodag.refinement.arc_checks import ArcCurves, Dependence, arc_curves, noise_dependence
@@ -18,11 +19,7 @@ from cosmodag.refinement.jobs import Decided, Doubt
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
 from cosmodag.refinement.variances import against_equal, few_valued
-
-if TYPE_CHECKING:
-    import jax
-
-    from cosmodag.solve.machine.devices import Host
+from cosmodag.solve.machine.devices import Host
 
 Bools = NDArray[np.bool_]
 

@@ -50,7 +50,7 @@ class PartialCorrelations:
         residual = products[:, :2, :2]
         if size:
             inner, across = products[:, 2:, 2:], products[:, 2:, :2]
-            residual = residual - across.transpose(0, 2, 1) @ _solve(inner, across)
+            residual = residual - across.transpose(0, 2, 1) @ solution(inner, across)
         scale = np.maximum(residual[:, 0, 0] * residual[:, 1, 1], np.finfo(np.float64).tiny)
         squares = np.minimum(residual[:, 0, 1] ** 2 / scale, _LARGEST_SQUARE)
         n = max(self.rows - size - 3, 1.0)
@@ -73,8 +73,9 @@ class PartialCorrelations:
         return best if least < self.limit else None
 
 
-def _solve(inner: NDArray[np.float64], across: NDArray[np.float64]) -> NDArray[np.float64]:
+def solution(matrices: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve linear equations with symmetric matrices, which may be singular."""
     try:
-        return np.asarray(np.linalg.solve(inner, across), np.float64)
+        return np.asarray(np.linalg.solve(matrices, right), np.float64)
     except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.pinv(inner, hermitian=True) @ across, np.float64)
+        return np.asarray(np.linalg.pinv(matrices, hermitian=True) @ right, np.float64)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, part
+from cosmodag.graph.dags import respecting
 from cosmodag.order.entropy.measure import entropy_parts
 from cosmodag.order.kernel.grow_and_shrink import wide
 
@@ -58,7 +59,7 @@ def exogenous_first_order(
         compared = before | before.T | np.eye(variables, dtype=bool) | ~remaining
         while found < 0:
             if should_stop is not None and should_stop():
-                order[place:] = _allowed_order(np.flatnonzero(remaining), before)
+                order[place:] = respecting(np.flatnonzero(remaining), before)
                 return order
             found = _most_exogenous(
                 residuals, last_seen, negentropy, evidence, compared, ones, difference, _AT_ONCE
@@ -78,11 +79,6 @@ def _take_out(residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.
     is_new = 1.0 - correlations**2 >= _NEARLY_EQUAL
     rest[~is_new] = 0.0
     residuals[remaining] = rest / np.where(is_new & (deviations > 0), deviations, 1.0)[:, None]
-
-
-def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Sort variables by their number of predecessors in ``before``, which is transitive."""
-    return variables[np.argsort(before[:, variables].sum(axis=0), kind="stable")]
 
 
 @borrowing
