@@ -59,9 +59,7 @@ class _Step:
         return members(reached(parents, ends) & ~ends)
 
     def apply(self, graph: AncestralGraph) -> AncestralGraph | None:
-        """Graph after the step; None if it is not ancestral, or x and y have no edge."""
-        if not graph.are_joined(self.x, self.y):
-            return None
+        """Graph after the step; None if it is not ancestral."""
         after = graph.without(self.x, self.y)
         if self.u is None or self.v is None:
             return after
@@ -121,10 +119,10 @@ def _climb(
                 proposed.append((-gain, len(proposed), step))
         changed: set[int] = set()
         for *_, step in sorted(proposed):
-            after = step.apply(graph)
-            if after is None or _gain(graph, step, score, tests) <= _LEAST_GAIN:
+            if _gain(graph, step, score, tests) <= _LEAST_GAIN:
                 continue
-            if after.is_maximal():
+            after = step.apply(graph)
+            if after is not None and after.is_maximal():
                 graph = after
                 changed |= step.vertices
         if not changed:

@@ -58,7 +58,9 @@ def search_networks(
     nothing = np.zeros_like(learnt.adjacency)
     starts = {"learnt": (learnt.order, learnt.adjacency)}
     starts |= {name: (respecting(order, problem.before), nothing) for name, order in orders.items()}
-    starts["sums of curves"] = additive_start(problem, learnt.order, random=random)
+    starts["sums of curves"] = additive_start(
+        problem, learnt.order, random=random, should_stop=should_stop
+    )
     found = search_by_evidence(
         problem, list(starts.values()), should_stop=should_stop, workers=workers
     )
@@ -79,7 +81,11 @@ def search_networks(
 
 
 def additive_start(
-    problem: NetworkProblem, order: NDArray[np.intp], *, random: Any = None
+    problem: NetworkProblem,
+    order: NDArray[np.intp],
+    *,
+    random: Any = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> tuple[NDArray[np.intp], Arcs]:
     """Search, near a given order, for the best graph in which variables are sums of curves.
 
@@ -111,7 +117,13 @@ def additive_start(
         before=closure(problem.before),
     )
     generator = np.random.default_rng(0 if random is None else random)
-    found = search_blocks(blocks, order, random=generator, restarts=_ADDITIVE_RESTARTS)
+    found = search_blocks(
+        blocks,
+        order,
+        random=generator,
+        restarts=_ADDITIVE_RESTARTS,
+        should_stop=should_stop,
+    )
     return found.order.astype(np.intp), found.adjacency
 
 
