@@ -43,7 +43,8 @@ def turning_losses(
     between. Parents are chosen anew on each order, with `default_penalty`. The loss is the score of
     the given order minus the best score of the four, an upper bound of the loss of the best graph
     in which the arc is reversed or missing. One additional arc often compensates for a reversed
-    one, so that few losses exceed the penalty of an arc.
+    one, so that few losses exceed the penalty of an arc. A loss is infinite if required arcs lead
+    from the tail of the arc to its head.
 
     If the direction of an arc depends on other doubtful arcs, a graph that reverses it and also
     changes these may fit nearly as well, and none of the four orders leads to it. With few
@@ -64,12 +65,6 @@ def turning_losses(
     should_stop : function
         Called before every arc; once it returns True, the remaining losses are NaN, or are not
         checked by a search.
-
-    Returns
-    -------
-    array
-        In units of log-likelihood; non-negative, and infinite if required arcs lead from the tail
-        of the arc to its head.
 
     Examples
     --------

@@ -57,9 +57,8 @@ class NoiseInputs:
     @property
     def complete(self) -> Bools | None:
         """(n,): rows whose entries all count; None if there are fewer than 30."""
-        rows = np.ones(len(self.X), np.bool_)
         if self.counted is None:
-            return rows
+            return np.ones(len(self.X), np.bool_)
         rows = np.all(self.counted > 0, axis=1)
         return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
 

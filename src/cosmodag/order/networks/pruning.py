@@ -101,10 +101,6 @@ def prune_networks(
         Which columns of the data are categories or counts. The table must then be in its own units,
         and strengths refer to standardised columns. By default all columns are numbers.
 
-    Returns
-    -------
-    PrunedNetworks
-
     Raises
     ------
     DataError
