@@ -24,7 +24,7 @@ from cosmodag.solve.machine.threads import available_threads, mapper
 
 # Number of variables beyond which tiles are used: on CPUs because of memory (1.2 GB of
 # correlations), on GPUs because of time.
-LARGE = {"gpu": 2_000, "cpu": 12_000}
+TILED_BEYOND = {"gpu": 2_000, "cpu": 12_000}
 
 # Initial capacity of a path, and the factor by which it grows. Children with longer paths are
 # repeated in double precision, in queues whose length is a power of two and at least a minimum,
@@ -44,9 +44,9 @@ TOGETHER = 512
 
 def tiles_are_better(d: int, device: Host | jax.Device | None = None) -> bool:
     """Whether pruning d variables is better done from columns than from correlations."""
-    if d <= min(LARGE.values()):  # avoid importing JAX
+    if d <= min(TILED_BEYOND.values()):  # avoid importing JAX
         return False
-    return d > LARGE[_platform(device_named("auto") if device is None else device)]
+    return d > TILED_BEYOND[_platform(device_named("auto") if device is None else device)]
 
 
 def prune_in_tiles(
