@@ -150,8 +150,8 @@ def test_large_tables_are_refined_without_correlations(monkeypatch):
     # As for the large tables that are pruned in tiles, the parents are not polished.
     monkeypatch.setattr("cosmodag.refinement.best.POLISHED_UP_TO", 0)
     expected = refine_linear(table, {"variance": order}, method="prune")
-    for platform in blocks.LARGE:
-        monkeypatch.setitem(blocks.LARGE, platform, 50)
+    for platform in blocks.TILED_BEYOND:
+        monkeypatch.setitem(blocks.TILED_BEYOND, platform, 50)
     monkeypatch.setattr(Moments, "of", None)
     found = refine_linear(table, {"variance": order}, method="prune")
     assert (found.noise, found.reason) == (expected.noise, expected.reason)
@@ -164,8 +164,8 @@ def test_large_tables_are_refined_without_correlations(monkeypatch):
 def test_a_limit_on_time_ends_pruning_in_blocks(monkeypatch):
     table = simulate.load("n300_d60_ER4_gauss", seed=0).X
     order = np.argsort(table.var(axis=0))
-    for platform in blocks.LARGE:
-        monkeypatch.setitem(blocks.LARGE, platform, 50)
+    for platform in blocks.TILED_BEYOND:
+        monkeypatch.setitem(blocks.TILED_BEYOND, platform, 50)
     monkeypatch.setattr(blocks, "STEPS", 1)
     found = refine_linear(table, {"variance": order}, method="prune", should_stop=lambda: True)
     whole = refine_linear(table, {"variance": order}, method="prune")
@@ -175,8 +175,8 @@ def test_a_limit_on_time_ends_pruning_in_blocks(monkeypatch):
 
 
 def test_blocks_are_pruned_on_the_device_that_the_learner_names(monkeypatch):
-    for platform in blocks.LARGE:
-        monkeypatch.setitem(blocks.LARGE, platform, 50)
+    for platform in blocks.TILED_BEYOND:
+        monkeypatch.setitem(blocks.TILED_BEYOND, platform, 50)
     asked = []
 
     def pruned(columns, order, *, device, **settings):

@@ -39,8 +39,8 @@ FAULTS = (
     Fault(
         "an order that is worse than its start is returned",
         "order/order_search.py",
-        "    if total < start_score:\n",
-        "    if False:\n",
+        "    best = int(np.argmax(totals))\n",
+        "    best = int(np.argmax(totals[:-1]))\n",
         (
             SEARCH,
             "properties/test_refinement_scores.py"

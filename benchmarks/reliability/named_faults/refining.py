@@ -62,8 +62,8 @@ FAULTS = (
     Fault(
         "pruning sees later variables",
         "order/kernel/records.py",
-        "                    count += key[j] < at\n",
-        "                    count += key[j] != at\n",
+        "                count += (key[j] < at) & ",
+        "                count += (key[j] != at) & ",
         (DEFINITION,),
     ),
     Fault(
@@ -115,15 +115,15 @@ FAULTS = (
     Fault(
         "noise that depends on a parent refutes no model",
         "refinement/decision.py",
-        "    if dependence.refutes:\n",
-        "    if False:\n",
+        "    if not dependence.refutes:\n",
+        "    if True:\n",
         (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",),
     ),
     Fault(
         "curves that explain arcs far better refute no model",
         "refinement/decision.py",
-        "    if curves.refutes:\n",
-        "    if False:\n",
+        "    if not against.refutes:\n",
+        "    if not dependence.refutes:\n",
         ("refinement/test_noise_curves.py::test_bent_pairs_get_no_arrow_from_the_shape_of_noise",),
     ),
     Fault(

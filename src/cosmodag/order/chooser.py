@@ -48,16 +48,7 @@ def grow_and_shrink(score: LocalScore, least_to_add: float, least_to_drop: float
 
 
 def change_best(best: Callable[[], Change], change: Callable[[int], None], least: float) -> None:
-    """Apply the best change while it gains at least a given amount.
-
-    Parameters
-    ----------
-    best : function
-        Returns the best change in the current state.
-    change : function
-        Applies the change to a parent.
-    least : float
-        Smallest gain for which a change is applied.
+    """Apply the best change of the current state while it gains at least a given amount.
 
     Examples
     --------

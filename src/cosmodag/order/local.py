@@ -54,17 +54,9 @@ def renew_records(state: State) -> State:
 class LocalSearch:
     """An order, the parents chosen on it, and the moves that raise its score.
 
-    Parameters
-    ----------
-    problem : Problem
-    order : (d,) array of int
-        The start, causes first.
-    run : function
-        Like ``map``, on ``threads`` threads; used from 1,000 variables, where moves are evaluated
-        in batches.
-    threads : int
-    should_stop : function
-        Called about every second; when it returns True, `Stopped` is raised.
+    `run` is like ``map``, on `threads` threads; it is used from 1,000 variables, where moves are
+    evaluated in batches. `should_stop` is called about every second; when it returns True,
+    `Stopped` is raised.
     """
 
     def __init__(
@@ -78,7 +70,7 @@ class LocalSearch:
         self.problem = problem
         self.set_threads(run, threads, should_stop)
         self.is_batched = problem.variables >= BATCHED_FROM
-        self.state: State = new_state(problem, order, threads if self.is_batched else 0)
+        self.state: State = new_state(problem, order)
         self.workers: SimpleQueue[State] = SimpleQueue()
         self.moves = 0
         self.renew()
@@ -194,7 +186,6 @@ class LocalSearch:
         """Create the workers, unless there are workers for the current pool of records."""
         if self.workers_of_pool is self.state.notes:
             return
-        # A search that reuses the records of another one may have more threads.
         self.state = with_worker_pools(self.state, self.threads)
         self.workers_of_pool = self.state.notes
         self.workers = SimpleQueue()

@@ -157,7 +157,6 @@ def search(
 
     choose = choose or choose_here
     start_graph = choose(first)
-    start_score = criterion.total(moments, start_graph, penalty)
     if threads is None and d < _SHARED_FROM:
         threads = 1
     count = available_threads(threads)
@@ -183,16 +182,14 @@ def search(
     if is_polished:
         pairs = zip(finalists, graphs, strict=True)
         graphs = [polish(moments, *pair, score=score, penalty=penalty, **arcs) for pair in pairs]
+    orders, graphs = [*finalists, first], [*graphs, start_graph]
     totals = [criterion.total(moments, graph, penalty) for graph in graphs]
     best = int(np.argmax(totals))
-    order, graph, total = finalists[best], graphs[best], totals[best]
-    if total < start_score:
-        order, graph, total = first, start_graph, start_score
     return Found(
-        order,
-        graph,
-        total,
-        start_score,
+        orders[best],
+        graphs[best],
+        totals[best],
+        totals[-1],
         moves=climb.moves,
         restarts=climb.restarts,
         improved=climb.improved,

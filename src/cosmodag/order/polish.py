@@ -61,18 +61,8 @@ def polish(
 ) -> RegressionGraph:
     """Improve the parents of every variable among its predecessors; the total score never falls.
 
-    Parameters
-    ----------
-    moments : Moments
-    order : (d,) array of int
-        Causes first.
-    graph : RegressionGraph
-        A graph that agrees with the order.
-    score : {"gaussian", "equal-variance"}
-    penalty : float
-        Per arc.
-    support, required : (d, d) arrays of bool, optional
-        Allowed arcs, and arcs that are always included.
+    The graph must agree with the order. `score` is ``"gaussian"`` or ``"equal-variance"``, and
+    `penalty` is that per arc; `support` are allowed arcs, and `required` ones are always included.
 
     Examples
     --------

@@ -56,21 +56,12 @@ def problem_of(
     before: NDArray[np.bool_] | None = None,
     precision: NDArray[np.float64] | None = None,
 ) -> OrderProblem:
-    """Prepare the arrays of a search.
+    """Prepare the arrays of a search; the options are those of `cosmodag.order.search`.
 
-    Parameters
-    ----------
-    moments : Moments
-        If they hold a table, the score is that of `cosmodag.order.entropy.score`.
-    penalty : float
-        Per arc.
-    support, required : (d, d) arrays of bool, optional
-        Allowed arcs, and arcs that are always included.
-    before : (d, d) array of bool, optional
-        Whether u must come before v, at [u, v]; transitively closed.
-    precision : (d,) array, optional
-        Variance of each variable divided by the common noise variance. The score of v is then
-        −(n/2) · precision · s with the residual share s of the variance, instead of −(n/2) · log s.
+    If the moments hold a table, the score is that of `cosmodag.order.entropy.score`. ``precision``
+    (d,) is the variance of each variable divided by the common noise variance, if there is one. The
+    score of v is then −(n/2) · precision · s with the residual share s of the variance, instead of
+    −(n/2) · log s.
     """
     d = moments.variables
     half = 0.5 * moments.own_rows
@@ -90,25 +81,34 @@ def problem_of(
         # The shape of residuals can be estimated only from several times as many rows as parents.
         settings[slot.LONGEST] = np.clip(moments.own_rows // 3, moments.own_rows > 2, d)
     none = np.zeros((0, 0), np.uint8)
-    rules, order_rules = none, none
+    rules = none
     if support is not None or required is not None or before is not None:
-        rules = np.ones((d, d), np.uint8)
-        if support is not None:
-            rules[~np.asarray(support, np.bool_).T] = 0
-        if before is not None:
-            order_rules = np.ascontiguousarray(before, np.uint8)
-            rules[np.asarray(before, np.bool_)] = 0
-        if required is not None:
-            rules[np.asarray(required, np.bool_).T] = 2
-        np.fill_diagonal(rules, 0)
+        rules = arc_rules(d, support, required, before)
+    order_rules = none if before is None else np.ascontiguousarray(before, np.uint8)
     correlations = np.ascontiguousarray(moments.correlations)
     return OrderProblem(correlations, settings, rules, order_rules, table=table, scales=scales)
 
 
-def new_state(
-    problem: OrderProblem, order: NDArray[np.int64], workers: int = 0, width: int = WIDTH
-) -> State:
-    """Create the state of an order without records, with space for the records of workers.
+def arc_rules(
+    d: int,
+    support: NDArray[np.bool_] | None,
+    required: NDArray[np.bool_] | None,
+    before: NDArray[np.bool_] | None,
+) -> NDArray[np.uint8]:
+    """(d, d): at [v, u] 0 if u → v is forbidden, 2 if it is required, else 1."""
+    rules = np.ones((d, d), np.uint8)
+    if support is not None:
+        rules[~np.asarray(support, np.bool_).T] = 0
+    if before is not None:
+        rules[np.asarray(before, np.bool_)] = 0
+    if required is not None:
+        rules[np.asarray(required, np.bool_).T] = 2
+    np.fill_diagonal(rules, 0)
+    return rules
+
+
+def new_state(problem: OrderProblem, order: NDArray[np.int64], width: int = WIDTH) -> State:
+    """Create the state of an order without records.
 
     With a ``width`` of 0, records have no blockers, which suffices to choose parents on one order.
     """
@@ -123,7 +123,6 @@ def new_state(
     own[slot.NEWEST] = -1
     counters = np.zeros(8, np.int64)
     counters[slot.END], counters[slot.TO] = pool, d
-    pool += workers * WORKER_POOL
     room = min(FIRST_ROOM, d)
     state = State(
         problem.correlations,
@@ -186,23 +185,19 @@ def make_room(state: State) -> State:
 
 
 def _with_larger_pool(state: State) -> State:
-    used = int(state.counters[slot.FREE])
-    size = len(state.notes) + int(state.counters[slot.END])
-    notes, reals = np.empty(size, np.int32), np.empty(size)
-    notes[:used], reals[:used] = state.notes[:used], state.reals[:used]
     state.counters[slot.END] *= 2
-    return state._replace(notes=notes, reals=reals)
+    return _with_space(state, int(state.counters[slot.END]))
 
 
 def with_worker_pools(state: State, workers: int) -> State:
     """Enlarge the space for the records of workers if it is too small for their number."""
-    size, used = (
-        int(state.counters[slot.END]) + workers * WORKER_POOL,
-        int(state.counters[slot.FREE]),
-    )
-    if len(state.notes) >= size:
-        return state
+    size = int(state.counters[slot.END]) + workers * WORKER_POOL
+    return state if len(state.notes) >= size else _with_space(state, size)
+
+
+def _with_space(state: State, size: int) -> State:
     notes, reals = np.empty(size, np.int32), np.empty(size)
+    used = int(state.counters[slot.FREE])
     notes[:used], reals[:used] = state.notes[:used], state.reals[:used]
     return state._replace(notes=notes, reals=reals)
 

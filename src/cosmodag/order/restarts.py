@@ -66,20 +66,12 @@ class Reached(NamedTuple):
 class Climb:
     """Hill climbing with restarts, and the best order found so far.
 
-    Parameters
-    ----------
-    run : function
-        Like ``map``, on ``threads`` threads.
-    threads : int
-        Several restarts run concurrently from the same best order. They are evaluated in the order
-        of their numbers: once one has found a better order, the later ones are discarded and
-        repeated from it, so that the result does not depend on the number of threads.
-    random : Generator
-    should_stop : function
-    on_progress : function, optional
-    slack : float
-        A trial of the quick search ends once its estimated gain is below the best gain by more than
-        this.
+    With several threads, several restarts run concurrently from the same best order. They are
+    evaluated in the order of their numbers: once one has found a better order, the later ones are
+    discarded and repeated from it, so that the result does not depend on the number of threads.
+
+    `run` is like ``map``, on `threads` threads. A trial of the quick search ends once its estimated
+    gain is below the best gain by more than `slack`.
     """
 
     def __init__(
@@ -170,7 +162,8 @@ class Climb:
                 searchers.append(self._local(local.problem, self.best))
             numbers = range(self.restarts + 1, self.restarts + count + 1)
             tasks = list(zip(searchers, numbers, strict=False))
-            for reached in self._run_restarts(tasks, is_sequential):
+            run = map if is_sequential else self.run
+            for reached in run(self._restart_once, tasks):
                 self.restarts += 1
                 self.moves += reached.moves
                 self.ended_early |= reached.was_stopped
@@ -185,13 +178,6 @@ class Climb:
     def _report(self) -> None:
         if self.on_progress is not None:
             self.on_progress(self.restarts, self.total)
-
-    def _run_restarts(
-        self, tasks: list[tuple[LocalSearch, int]], is_sequential: bool
-    ) -> list[Reached]:
-        if is_sequential:
-            return [self._restart_once(task) for task in tasks]
-        return self.run(self._restart_once, tasks)
 
     def _restart_once(self, task: tuple[LocalSearch, int]) -> Reached:
         local, number = task

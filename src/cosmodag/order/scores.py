@@ -109,29 +109,20 @@ def _sum_of_scores(moments: Moments, graph: RegressionGraph, penalty: float) -> 
 
 @dataclass(frozen=True)
 class Score:
-    """A score of graphs, and how orders are searched with it.
-
-    Attributes
-    ----------
-    name : str
-    total : function
-        Computes the score of a graph from moments, the graph and the penalty per arc.
-    restart_work : int
-        The default number of restarts is this divided by the number of variables, at most 200.
-    has_common_variance : bool
-        Whether all noise variances are equal. A scale-free search, without moves to the ends of the
-        order, is then followed by rounds, each with the common variance that results from the
-        previous round.
-    needs_table : bool
-        Whether moments must hold their table, which other scores refuse. Parents are chosen by
-        Gaussian evidence, but the score is another one: Gaussian gains are no bounds of the gain of
-        a move, and `cosmodag.order.polish` does not apply.
-    """
+    """A score of graphs, and how orders are searched with it."""
 
     name: str
+    # Computes the score of a graph from moments, the graph and the penalty per arc.
     total: Callable[[Moments, RegressionGraph, float], float]
+    # The default number of restarts is this divided by the number of variables, at most 200.
     restart_work: int = 40_000
+    # Whether all noise variances are equal. A scale-free search, without moves to the ends of the
+    # order, is then followed by rounds, each with the common variance that results from the
+    # previous round.
     has_common_variance: bool = False
+    # Whether moments must hold their table, which other scores refuse. Parents are chosen by
+    # Gaussian evidence, but the score is another one: Gaussian gains are no bounds of the gain of a
+    # move, and `cosmodag.order.polish` does not apply.
     needs_table: bool = False
 
     def slack(self, penalty: float) -> float:

@@ -43,7 +43,8 @@ def turning_losses(
     between. Parents are chosen anew on each order, with `default_penalty`. The loss is the score of
     the given order minus the best score of the four, an upper bound of the loss of the best graph
     in which the arc is reversed or missing. One additional arc often compensates for a reversed
-    one, so that few losses exceed the penalty of an arc.
+    one, so that few losses exceed the penalty of an arc. A loss is infinite if required arcs lead
+    from the tail of the arc to its head.
 
     If the direction of an arc depends on other doubtful arcs, a graph that reverses it and also
     changes these may fit nearly as well, and none of the four orders leads to it. With few
@@ -54,27 +55,16 @@ def turning_losses(
 
     Parameters
     ----------
-    moments : Moments
-    order : (d,) array of int
-        Causes first.
     tails, heads : (m,) arrays of int
         All arcs u → v of the graph, which agree with the order.
     asked : (m,) array of bool, optional
         Arcs whose losses are computed; by default all.
-    support, required : (d, d) arrays of bool, optional
-        Allowed arcs, and arcs that are always included.
     search_from : float
         Loss from which a better graph with the arc reversed is searched for, if no arcs are
         required and there are at most ``SEARCHED_UP_TO`` variables; by default infinite.
     should_stop : function
         Called before every arc; once it returns True, the remaining losses are NaN, or are not
         checked by a search.
-
-    Returns
-    -------
-    array
-        The loss of each arc in ``asked``, in units of log-likelihood; non-negative, and infinite
-        if required arcs lead from its tail to its head.
 
     Examples
     --------

@@ -162,6 +162,11 @@ class ArcCurves(NamedTuple):
         return self.bent > max(1.0, _MOST * self.arcs) or self.share > _MOST_SINGLE
 
     @property
+    def kind(self) -> str:
+        """The contradiction, as in `Dependence`."""
+        return "curved"
+
+    @property
     def worst(self) -> tuple[int, int]:
         """The arc for which a curve gains most."""
         return self.compared[int(self.gains.argmax())]

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import name_list
 from cosmodag.graph.texts import counted
+from cosmodag.later import jax
 from cosmodag.order.entropy.measure import SMALLEST_DEVIATION, NonGaussianity, non_gaussianity
 from cosmodag.order.moments import Moments
-from cosmodag.refinement.arc_checks import Dependence, arc_curves, noise_dependence
+from cosmodag.refinement.arc_checks import ArcCurves, Dependence, arc_curves, noise_dependence
 from cosmodag.refinement.jobs import Decided, Doubt
 from cosmodag.refinement.non_gaussian import search_non_gaussian
 from cosmodag.refinement.refine import refine_linear
 from cosmodag.refinement.variances import against_equal, few_valued
-
-if TYPE_CHECKING:
-    import jax
-
-    from cosmodag.solve.machine.devices import Host
+from cosmodag.solve.machine.devices import Host
 
 Bools = NDArray[np.bool_]
 
@@ -60,9 +57,8 @@ class NoiseInputs:
     @property
     def complete(self) -> Bools | None:
         """(n,): rows whose entries all count; None if there are fewer than 30."""
-        rows = np.ones(len(self.X), np.bool_)
         if self.counted is None:
-            return rows
+            return np.ones(len(self.X), np.bool_)
         rows = np.all(self.counted > 0, axis=1)
         return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
 
@@ -101,21 +97,18 @@ def decide_noise(
     >>> decide_noise(given, {}, random=random).noise
     'non-gaussian'
     """
-    stop = should_stop or (lambda: False)
+    options: dict[str, Any] = {"support": given.support, "required": given.required}
+    options |= {"random": random, "restarts": restarts, "should_stop": should_stop}
     unit_free = {name: order for name, order in orders.items() if name not in by_units}
 
     def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
         return search_non_gaussian(
             given.X,
             starts,
-            random=random,
-            support=given.support,
-            required=given.required,
             before=given.before,
             counted=given.counted,
             weak_parents=True,
-            restarts=restarts,
-            should_stop=stop,
+            **options,
         )
 
     if noise == "non-gaussian" and method == "order":
@@ -127,16 +120,12 @@ def decide_noise(
             starts,
             method=method,
             score=score,
-            support=given.support,
-            required=given.required,
             before=given.beyond_support,
-            random=random,
-            restarts=restarts,
             scale_free=method == "order",
             by_units=by_units,
             not_equal=not_equal,
-            should_stop=stop,
             device=device,
+            **options,
         )
 
     if given.counted is not None and noise == "auto" and method == "order":
@@ -204,22 +193,19 @@ def _beyond_gaussian(
     dependence = noise_dependence(given.X, searched.weights, given.counted)
     scores["arcs_refuted"] = dependence.share
 
-    def refuted(kind: str, worst: tuple[int, int] | None, share: float, finding: str) -> Decided:
-        assert worst is not None
-        tail, head = (given.names[v] for v in worst)
-        finding = f"{finding} (most clearly between {tail!r} and {head!r})"
-        not_chosen = [{**entry, "chosen": False} for entry in searched.report]
-        gaussian = replace(found, report=[*not_chosen, *found.report])
-        return _doubted(gaussian, scores, kind, worst, share, finding)
-
-    if dependence.refutes:
-        return refuted(dependence.kind, dependence.worst, dependence.share, dependence.description)
-    curves = arc_curves(given.X, searched.weights, dependence.suspects, given.counted)
-    scores["arcs_bent"] = curves.share
-    if curves.refutes:
-        return refuted("curved", curves.worst, curves.share, curves.description)
-    report = [*found.report, *searched.report]
-    return replace(searched, reason=_confirmed(verdict, dependence), scores=scores, report=report)
+    against: Dependence | ArcCurves = dependence
+    if not dependence.refutes:
+        against = arc_curves(given.X, searched.weights, dependence.suspects, given.counted)
+        scores["arcs_bent"] = against.share
+    if not against.refutes:
+        reason, report = _confirmed(verdict, dependence), [*found.report, *searched.report]
+        return replace(searched, reason=reason, scores=scores, report=report)
+    assert against.worst is not None
+    tail, head = (given.names[v] for v in against.worst)
+    finding = f"{against.description} (most clearly between {tail!r} and {head!r})"
+    not_chosen = [{**entry, "chosen": False} for entry in searched.report]
+    gaussian = replace(found, report=[*not_chosen, *found.report])
+    return _doubted(gaussian, scores, against.kind, against.worst, against.share, finding)
 
 
 def _doubted(

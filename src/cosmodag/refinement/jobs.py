@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.later import jax
 from cosmodag.order import Found, Memory, choose_parents, search
 from cosmodag.order.large import LARGE, search_large
 from cosmodag.order.moments import Moments
@@ -21,11 +22,7 @@ from cosmodag.order.starts.orders import is_wide
 from cosmodag.order.tiles.columns import Columns
 from cosmodag.order.tiles.pruning import prune_in_tiles
 from cosmodag.refinement.variances import Variances
-
-if TYPE_CHECKING:
-    import jax
-
-    from cosmodag.solve.machine.devices import Host
+from cosmodag.solve.machine.devices import Host
 
 
 def restarts_for(d: int, rows: float, score: str = "gaussian") -> int:

@@ -48,7 +48,8 @@ def search_non_gaussian(
     """Find the order and graph with the best non-Gaussian score.
 
     The search from the given starts and the exogenous-first order, which is always added, is that
-    of `refine_linear`; restarts begin from the best result.
+    of `refine_linear`; restarts begin from the best result. The total is never below that of a
+    start.
 
     Parameters
     ----------
@@ -76,11 +77,6 @@ def search_non_gaussian(
         Called often; when it returns True, the best result so far is returned.
     on_progress : callable, optional
         Called after each restart with the number of restarts and the best score.
-
-    Returns
-    -------
-    Decided
-        The total is never below that of a start.
 
     Examples
     --------

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.dags import respecting
+from cosmodag.later import jax
 from cosmodag.order.moments import Moments
 from cosmodag.order.scores import SCORES, default_penalty
 from cosmodag.order.starts.orders import EQUAL_VARIANCE, VARIANCE, closed_order, further_starts
@@ -19,11 +19,7 @@ from cosmodag.order.tiles.pruning import tiles_are_better
 from cosmodag.refinement.best import best_of_starts, distinct
 from cosmodag.refinement.jobs import Decided, Job
 from cosmodag.refinement.variance_choice import gaussian_best, refine_by_best_score
-
-if TYPE_CHECKING:
-    import jax
-
-    from cosmodag.solve.machine.devices import Host
+from cosmodag.solve.machine.devices import Host
 
 _SCORES = tuple(score.name for score in SCORES.values() if not score.needs_table)
 

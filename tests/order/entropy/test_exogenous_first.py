@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cosmodag.order.entropy.exogenous_first import exogenous_first_order
-from cosmodag.order.entropy.measure import entropy
+from cosmodag.order.entropy.measure import entropy_parts
 
 Columns = NDArray[np.float64]
 
@@ -14,6 +14,11 @@ def residual(a: Columns, b: Columns) -> Columns:
     """Standardised residual of a on b, both centred."""
     rest = a - (a @ b) / (b @ b) * b
     return np.asarray(rest / rest.std())
+
+
+def entropy(column: Columns) -> float:
+    """Entropy of a standardised column, up to a constant."""
+    return -entropy_parts(np.ascontiguousarray(column), np.ones(len(column)))[1]
 
 
 def evidence_against(columns: Columns, i: int, rest: list[int]) -> float:

@@ -120,3 +120,6 @@ def test_sums_of_curves_are_ordered_by_block_search() -> None:
     order, adjacency = additive_start(NetworkProblem(x, start), start)
     assert np.argwhere(adjacency).tolist() == [[1, 0], [2, 0], [3, 1]]
     assert obeys(order, adjacency)
+    stopped, adjacency = additive_start(NetworkProblem(x, start), start, should_stop=lambda: True)
+    assert stopped.tolist() == start.tolist()
+    assert obeys(stopped, adjacency)

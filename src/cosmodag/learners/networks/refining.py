@@ -13,6 +13,7 @@ from cosmodag.learners.networks.equations import NetworkEquations
 from cosmodag.learners.networks.loss_choice import Encoding, encoding_of
 from cosmodag.model.objective import AnnealedObjective
 from cosmodag.model.structure import Priority
+from cosmodag.order.networks.order_moves import FoundOrder
 from cosmodag.order.networks.problem import NetworkProblem
 from cosmodag.order.networks.pruning import PrunedNetworks, prune
 from cosmodag.order.networks.search import search_networks
@@ -62,7 +63,7 @@ def refined_networks(
 
 def _chosen_arcs(
     learner: "NetworkLearner", given: Prepared, learnt: Learnt, encoding: Encoding, watch: Watch
-) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
+) -> tuple[PrunedNetworks | FoundOrder, list[dict[str, Any]]]:
     """Choose arcs on the learnt order, and on other orders unless the order depends on units."""
     name, in_units = type(learner).__name__, learner.order_follows_units(None)
     (seed,) = seeds_from(learner.random_state, 1)
@@ -97,7 +98,7 @@ def _refitted(
     networks: NetworkEquations,
     encoding: Encoding,
     given: Prepared,
-    pruned: PrunedNetworks,
+    pruned: PrunedNetworks | FoundOrder,
     watch: Watch,
 ) -> NetworkEquations:
     """Continue to train the networks without penalties, each on its parents in a DAG only.

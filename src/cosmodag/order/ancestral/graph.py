@@ -14,12 +14,15 @@ from cosmodag.order.bits import as_bits, members
 Vertices = tuple[frozenset[int], ...]
 
 
-def ancestor_bits(parents: Sequence[int], start: int) -> int:
-    """Return the vertices `start` and their ancestors; all sets are bits, `parents` by vertex."""
+def reached(links: Sequence[int], start: int) -> int:
+    """Return the vertices `start`, and those to which chains of links lead; all sets are bits.
+
+    `links` are the vertices to which each vertex is linked. With parents, ancestors are reached.
+    """
     found, waiting = start, start
     while waiting:
         lowest = waiting & -waiting
-        new = parents[lowest.bit_length() - 1] & ~found
+        new = links[lowest.bit_length() - 1] & ~found
         found |= new
         waiting = (waiting ^ lowest) | new
     return found
@@ -27,16 +30,10 @@ def ancestor_bits(parents: Sequence[int], start: int) -> int:
 
 @dataclass(frozen=True)
 class AncestralGraph:
-    """A graph with directed edges and ↔ edges, in which no vertex is an ancestor of its spouses.
+    """A graph with directed edges and ↔ edges, in which no vertex is an ancestor of its spouses."""
 
-    Attributes
-    ----------
-    parents, spouses : tuples of sets
-        For each vertex v: all u with u → v, and all u with u ↔ v.
-    """
-
-    parents: Vertices
-    spouses: Vertices
+    parents: Vertices  # for each vertex v: all u with u → v
+    spouses: Vertices  # for each vertex v: all u with u ↔ v
 
     @classmethod
     def of_dag(cls, arcs: NDArray[np.bool_]) -> "AncestralGraph":
@@ -86,7 +83,7 @@ class AncestralGraph:
 
     def ancestors(self, vertices: Iterable[int]) -> set[int]:
         """Return the given vertices and all their ancestors."""
-        return set(members(ancestor_bits(self.parent_bits, as_bits(vertices))))
+        return set(members(reached(self.parent_bits, as_bits(vertices))))
 
     def district(self, v: int) -> frozenset[int]:
         """Return v and all vertices that paths of ↔ edges connect to it."""
@@ -120,18 +117,12 @@ class AncestralGraph:
     def _has_inducing_path(self, u: int, v: int, district: frozenset[int]) -> bool:
         """Whether ancestors of u or v in a district form a path of colliders between u and v."""
         ends = 1 << u | 1 << v
-        inner = as_bits(district) & ancestor_bits(self.parent_bits, ends) & ~ends
-        found = waiting = as_bits(
-            c for c in members(inner) if u in self.parents[c] or u in self.spouses[c]
+        inner = as_bits(district) & reached(self.parent_bits, ends) & ~ends
+        from_u, from_v = (
+            as_bits(c for c in members(inner) if end in self.parents[c] | self.spouses[c])
+            for end in (u, v)
         )
-        while waiting:
-            (at,) = members(waiting & -waiting)
-            if v in self.parents[at] or v in self.spouses[at]:
-                return True
-            new = self.spouse_bits[at] & inner & ~found
-            found |= new
-            waiting = (waiting & (waiting - 1)) | new
-        return False
+        return bool(reached([both & inner for both in self.spouse_bits], from_u) & from_v)
 
     def marks(self) -> Marks:
         """Matrix of marks (`cosmodag.graph.mixed.marks`)."""

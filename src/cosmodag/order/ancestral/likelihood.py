@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.order.ancestral.graph import AncestralGraph
+from cosmodag.order.ancestral.partial_correlations import solution
 from cosmodag.order.scores import NEGLIGIBLE
 
 # A fit ends when a round gains less than this, in units of −2/n times the log-likelihood.
@@ -26,20 +27,11 @@ _Key = tuple[tuple[int, frozenset[int], frozenset[int]], ...]
 
 @dataclass(eq=False)
 class AncestralScore:
-    """Log-likelihood less a penalty per edge; for a DAG, the score of the order search.
+    """Log-likelihood less a penalty per edge; for a DAG, the score of the order search."""
 
-    Attributes
-    ----------
-    correlations : (d, d) array
-    rows : float
-        Effective number of rows.
-    penalty : float
-        Penalty per edge.
-    """
-
-    correlations: NDArray[np.float64]
-    rows: float
-    penalty: float
+    correlations: NDArray[np.float64]  # (d, d)
+    rows: float  # effective number of rows
+    penalty: float  # per edge
     _known: dict[_Key, float] = field(default_factory=dict)
 
     def of(self, graph: AncestralGraph, vertices: Iterable[int]) -> float:
@@ -61,7 +53,7 @@ class AncestralScore:
         if parents:
             up = sorted(parents)
             products = self.correlations[up, v]
-            variance -= products @ _solve(self.correlations[np.ix_(up, up)], products)
+            variance -= products @ solution(self.correlations[np.ix_(up, up)], products)
         return math.log(max(float(variance), NEGLIGIBLE))
 
     def _of_several(self, key: _Key) -> float:
@@ -137,10 +129,3 @@ class _DistrictFit:
         if not len(further):
             self.covariance[number, number] = variance
         return weights[len(parents) :], variance
-
-
-def _solve(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    try:
-        return np.asarray(np.linalg.solve(matrix, right), np.float64)
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(matrix, right)[0], np.float64)

@@ -49,10 +49,6 @@ def pag_by_score(
     support, required : (d, d) arrays of bool, optional
         Arcs that may exist, and arcs that must exist. If u cannot be a cause of v, directly or
         through others, an edge between them has an arrowhead at u.
-
-    Returns
-    -------
-    (d, d) array of marks
     """
     correlations, rows = _of_one_group(moments)
     fixed = None if required is None else required | required.T
@@ -100,10 +96,6 @@ def pag_by_tests(
         Log-likelihood that an edge must gain: 3.32 is a test at level .01.
     largest : int
         Maximum size of a set that separates two variables.
-
-    Returns
-    -------
-    (d, d) array of marks
     """
     tests = PartialCorrelations(*_of_one_group(moments), limit)
     return pag_from_dag(

@@ -10,21 +10,11 @@ from numpy.typing import NDArray
 # Maximum number of sets tested at once, which bounds the memory of their matrices.
 _AT_ONCE = 4096
 _LARGEST_SQUARE = 1 - 1e-12
-# An inverse with a diagonal entry from here consists of rounding errors.
-_SINGULAR = 1e12
 
 
 @dataclass(frozen=True, eq=False)
 class PartialCorrelations:
     """Evidence against conditional independence in a multivariate normal distribution.
-
-    Attributes
-    ----------
-    correlations : (d, d) array
-    rows : float
-        Effective number of rows.
-    limit : float
-        Variables count as independent if an edge gains less log-likelihood than this.
 
     Examples
     --------
@@ -34,8 +24,9 @@ class PartialCorrelations:
     (None, (1,))
     """
 
-    correlations: NDArray[np.float64]
-    rows: float
+    correlations: NDArray[np.float64]  # (d, d)
+    rows: float  # effective number of rows
+    # Variables count as independent if an edge gains less log-likelihood than this.
     limit: float
     _known: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict, repr=False)
 
@@ -46,22 +37,8 @@ class PartialCorrelations:
         """
         key = (min(u, v), max(u, v), frozenset(given))
         if key not in self._known:
-            self._known[key] = self._gain(*key)
+            self._known[key] = float(self.gains(*key[:2], [tuple(sorted(key[2]))])[0])
         return self._known[key]
-
-    def _gain(self, u: int, v: int, given: frozenset[int]) -> float:
-        columns = [u, v, *sorted(given)]
-        try:
-            inverse = np.linalg.inv(self.correlations[columns][:, columns])
-            shares = inverse.diagonal()  # 1 / (1 − R²) of each column given the others
-            is_singular = not (shares.min() > 0 and shares.max() < _SINGULAR)
-        except np.linalg.LinAlgError:
-            is_singular = True
-        if is_singular:
-            return float(self.gains(u, v, [tuple(columns[2:])])[0])
-        square = inverse[0, 1] ** 2 / (shares[0] * shares[1])
-        n = max(self.rows - len(given) - 3, 1.0)
-        return -0.5 * n * math.log1p(-min(max(square, 0.0), _LARGEST_SQUARE))
 
     def gains(self, u: int, v: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
         """Compute the gain given each of several sets of the same size."""
@@ -73,7 +50,7 @@ class PartialCorrelations:
         residual = products[:, :2, :2]
         if size:
             inner, across = products[:, 2:, 2:], products[:, 2:, :2]
-            residual = residual - across.transpose(0, 2, 1) @ _solve(inner, across)
+            residual = residual - across.transpose(0, 2, 1) @ solution(inner, across)
         scale = np.maximum(residual[:, 0, 0] * residual[:, 1, 1], np.finfo(np.float64).tiny)
         squares = np.minimum(residual[:, 0, 1] ** 2 / scale, _LARGEST_SQUARE)
         n = max(self.rows - size - 3, 1.0)
@@ -96,8 +73,9 @@ class PartialCorrelations:
         return best if least < self.limit else None
 
 
-def _solve(inner: NDArray[np.float64], across: NDArray[np.float64]) -> NDArray[np.float64]:
+def solution(matrices: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve linear equations with symmetric matrices, which may be singular."""
     try:
-        return np.asarray(np.linalg.solve(inner, across), np.float64)
+        return np.asarray(np.linalg.solve(matrices, right), np.float64)
     except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.pinv(inner, hermitian=True) @ across, np.float64)
+        return np.asarray(np.linalg.pinv(matrices, hermitian=True) @ right, np.float64)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.order.ancestral.graph import AncestralGraph, ancestor_bits
+from cosmodag.order.ancestral.graph import AncestralGraph, reached
 from cosmodag.order.ancestral.likelihood import AncestralScore
 from cosmodag.order.ancestral.partial_correlations import PartialCorrelations
 from cosmodag.order.bits import members
@@ -53,15 +53,13 @@ class _Step:
             # not be an ancestor of the head either.
             tail, head = (u, v) if parents[v] >> u & 1 else (v, u)
             parents[head] &= ~(1 << tail)
-            if ancestor_bits(parents, 1 << head) >> tail & 1:
+            if reached(parents, 1 << head) >> tail & 1:
                 return None
         ends = 1 << x | 1 << y
-        return members(ancestor_bits(parents, ends) & ~ends)
+        return members(reached(parents, ends) & ~ends)
 
     def apply(self, graph: AncestralGraph) -> AncestralGraph | None:
-        """Graph after the step; None if it is not ancestral, or x and y have no edge."""
-        if not graph.are_joined(self.x, self.y):
-            return None
+        """Graph after the step; None if it is not ancestral."""
         after = graph.without(self.x, self.y)
         if self.u is None or self.v is None:
             return after
@@ -78,22 +76,9 @@ def best_ancestral_graph(
 ) -> AncestralGraph:
     """Search for an ancestral graph of better score, starting from a DAG.
 
-    Parameters
-    ----------
-    correlations : (d, d) array
-    rows : float
-        Effective number of rows.
-    penalty : float
-        Penalty per edge, as in the search that found the DAG.
-    dag : (d, d) array of bool
-        The DAG of the search: True at [u, v] for u → v.
-    fixed : (d, d) array of bool, optional
-        Edges that must not be changed or removed; symmetric.
-
-    Returns
-    -------
-    AncestralGraph
-        Maximal; if no step gains, a DAG of the same equivalence class.
+    `rows` is the effective number of rows, and `penalty` that per edge in the search that found the
+    DAG. `fixed` (d, d) are edges that must not be changed or removed; it is symmetric. The result
+    is maximal; if no step gains, it is a DAG of the same equivalence class.
     """
     score = AncestralScore(correlations, rows, penalty)
     tests = PartialCorrelations(correlations, rows, penalty)
@@ -134,10 +119,10 @@ def _climb(
                 proposed.append((-gain, len(proposed), step))
         changed: set[int] = set()
         for *_, step in sorted(proposed):
-            after = step.apply(graph)
-            if after is None or _gain(graph, step, score, tests) <= _LEAST_GAIN:
+            if _gain(graph, step, score, tests) <= _LEAST_GAIN:
                 continue
-            if after.is_maximal():
+            after = step.apply(graph)
+            if after is not None and after.is_maximal():
                 graph = after
                 changed |= step.vertices
         if not changed:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, part
 
-# Roles of the other variables while the parents of one are chosen. A variable is LATER if it could
-# be a parent but comes after the child in the order.
+# Roles of the other variables while the parents of one are chosen: the numbers of `arc_rules`, and
+# LATER for a variable that could be a parent but comes after the child in the order.
 NO_CANDIDATE, CANDIDATE, REQUIRED, LATER = 0, 1, 2, 3
 # A column whose variance given the others is below this fraction is treated as collinear with them.
 COLLINEAR = 1e-9

@@ -19,6 +19,7 @@ from cosmodag.order.blocks.columns import (
     new_workspace,
 )
 from cosmodag.order.blocks.problem import BlockProblem, FoundBlocks
+from cosmodag.order.problem import arc_rules
 from cosmodag.order.scores import growing_penalty, most_parents
 
 
@@ -39,21 +40,15 @@ class Record:
 class ParentRecords(ABC):
     """Base class of scores, which choose the parents of a variable and reuse earlier choices.
 
-    A subclass implements `choose`. ``rules[v, u]`` says whether u may, must or must not be a parent
-    of v.
+    A subclass implements `choose`. ``rules[v, u]`` is the role of u while the parents of v are
+    chosen: `CANDIDATE`, `REQUIRED` or `NO_CANDIDATE`.
     """
 
     def __init__(self, problem: BlockProblem) -> None:
         self.problem, d = problem, problem.variables
         self.known: list[list[Record]] = [[] for _ in range(d)]
-        self.rules = np.full((d, d), CANDIDATE, np.int64)
-        if problem.support is not None:
-            self.rules[~np.asarray(problem.support, np.bool_).T] = NO_CANDIDATE
-        if problem.before is not None:
-            self.rules[np.asarray(problem.before, np.bool_)] = NO_CANDIDATE
-        if problem.required is not None:
-            self.rules[np.asarray(problem.required, np.bool_).T] = REQUIRED
-        np.fill_diagonal(self.rules, NO_CANDIDATE)
+        rules = arc_rules(d, problem.support, problem.required, problem.before)
+        self.rules = rules.astype(np.int64)
 
     @abstractmethod
     def choose(self, v: int, earlier: int) -> Record:

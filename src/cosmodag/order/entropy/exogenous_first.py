@@ -10,11 +10,13 @@ first with the variable that gave the most evidence against it in earlier steps.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.compiled import borrowing, part
+from cosmodag.graph.dags import respecting
 from cosmodag.order.entropy.measure import entropy_parts
 from cosmodag.order.kernel.grow_and_shrink import wide
 
@@ -29,20 +31,9 @@ def exogenous_first_order(
 ) -> NDArray[np.int64]:
     """Order variables by repeatedly choosing the one with the least evidence of having a cause.
 
-    Parameters
-    ----------
-    columns : ndarray (d, n)
-        The variables, each with mean 0 and variance 1, or constant 0.
-    before : ndarray of bool (d, d)
-        Whether u must come before v, at [u, v]; transitively closed.
-    should_stop : callable, optional
-        Called at least once per variable; once it returns True, the remaining variables follow in
-        an allowed order.
-
-    Returns
-    -------
-    ndarray (d,)
-        Causes first.
+    `columns` (d, n) are the variables, each with mean 0 and variance 1, or constant 0; `before`
+    (d, d), transitively closed, says whether u must come before v, at [u, v]. Once `should_stop`
+    returns True, the remaining variables follow in an allowed order.
 
     Examples
     --------
@@ -68,7 +59,7 @@ def exogenous_first_order(
         compared = before | before.T | np.eye(variables, dtype=bool) | ~remaining
         while found < 0:
             if should_stop is not None and should_stop():
-                order[place:] = _allowed_order(np.flatnonzero(remaining), before)
+                order[place:] = respecting(np.flatnonzero(remaining), before)
                 return order
             found = _most_exogenous(
                 residuals, last_seen, negentropy, evidence, compared, ones, difference, _AT_ONCE
@@ -90,20 +81,15 @@ def _take_out(residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.
     residuals[remaining] = rest / np.where(is_new & (deviations > 0), deviations, 1.0)[:, None]
 
 
-def _allowed_order(variables: NDArray[np.int64], before: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Sort variables by their number of predecessors in ``before``, which is transitive."""
-    return variables[np.argsort(before[:, variables].sum(axis=0), kind="stable")]
-
-
 @borrowing
 def _most_exogenous(
-    residuals: NDArray[np.float64],
-    last_seen: NDArray[np.float64],
-    negentropy: NDArray[np.float64],
-    evidence: NDArray[np.float64],
-    compared: NDArray[np.bool_],
-    ones: NDArray[np.float64],
-    difference: NDArray[np.float64],
+    residuals: Any,
+    last_seen: Any,
+    negentropy: Any,
+    evidence: Any,
+    compared: Any,
+    ones: Any,
+    difference: Any,
     most: int,
 ) -> int:
     """Find the remaining variable with the least evidence against it in all comparisons.
@@ -135,12 +121,7 @@ def _most_exogenous(
 
 @part
 def _direction(
-    residuals: NDArray[np.float64],
-    negentropy: NDArray[np.float64],
-    i: int,
-    j: int,
-    ones: NDArray[np.float64],
-    difference: NDArray[np.float64],
+    residuals: Any, negentropy: Any, i: int, j: int, ones: Any, difference: Any
 ) -> float:
     """Compute the entropy of j → i minus that of i → j: positive if i looks like the cause.
 

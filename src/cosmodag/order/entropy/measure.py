@@ -8,8 +8,7 @@ A variable u of mean 0 and variance 1 has an entropy below the Gaussian one by a
 measures heavy and light tails, the second skewness.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
@@ -17,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 
 from cosmodag.compiled import borrowing, inlined
-from cosmodag.errors import DataError
 
 GAUSSIAN_ENTROPY = float(0.5 * np.log(2 * np.pi * np.e))
 _LOG_COSH_WEIGHT, _LOG_COSH_GAUSSIAN, _SKEW_WEIGHT = 79.047, 0.37457, 7.4129
@@ -73,7 +71,10 @@ def _log_of_one_plus(x: float) -> float:
 def entropy_parts(
     residuals: NDArray[np.float64], counted: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Compute the standard deviation and negentropy of one variable with weighted rows."""
+    """Compute the standard deviation s and negentropy J of one variable with weighted rows.
+
+    Its entropy is about log s + ½ log 2πe − J.
+    """
     total = mean = variance = 0.0
     for i in range(residuals.size):
         total += counted[i]
@@ -96,63 +97,16 @@ def entropy_parts(
     return deviation, _LOG_COSH_WEIGHT * log_cosh**2 + _SKEW_WEIGHT * skew**2
 
 
-def entropy(residuals: ArrayLike) -> NDArray[np.float64]:
-    """Estimate the entropy of each column from its standard deviation and two moments.
+class NonGaussianity(NamedTuple):
+    """Whether residuals are non-Gaussian, and by how much."""
 
-    H(r) ≈ log sd + ½ log 2πe − 79.047 (E log cosh u − 0.37457)² − 7.4129 (E u e^{−u²/2})², with
-    u = (r − mean) / sd.
+    gain: float  # in log-likelihood over Gaussian residuals, in nats
+    threshold: float  # gain that Gaussian residuals exceed by chance in half a percent of tables
 
-    Parameters
-    ----------
-    residuals : array (n,) or (n, d)
-
-    Returns
-    -------
-    ndarray (d,), or () for one variable
-        In nats; −∞ for a constant.
-
-    Examples
-    --------
-    >>> float(entropy(np.random.default_rng(0).normal(size=100_000)).round(2))
-    1.42
-    """
-    deviations, negentropies = _parts(residuals)
-    with np.errstate(divide="ignore"):
-        values = np.log(deviations) + GAUSSIAN_ENTROPY - negentropies
-    return np.asarray(values.reshape(np.shape(residuals)[1:]))
-
-
-def _parts(residuals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute the standard deviations and negentropies of the columns."""
-    table = np.asarray(residuals, dtype=np.float64)
-    if table.ndim not in (1, 2) or table.shape[0] == 0:
-        raise DataError(
-            f"Residuals must have shape (n,) or (n, d) with n > 0; their shape is {table.shape}."
-        )
-    columns = np.ascontiguousarray(table.reshape(len(table), -1).T)
-    ones = np.ones(len(table))
-    parts = [entropy_parts(column, ones) for column in columns]
-    deviations, negentropies = np.array(parts, dtype=np.float64).reshape(-1, 2).T
-    return deviations, negentropies
-
-
-@dataclass(frozen=True)
-class NonGaussianity:
-    """Whether residuals are non-Gaussian, and by how much.
-
-    Attributes
-    ----------
-    gain : float
-        Gain in log-likelihood over Gaussian residuals, in nats.
-    threshold : float
-        Gain that Gaussian residuals exceed by chance in half a percent of tables.
-    is_non_gaussian : bool
-        Whether the gain is above the threshold.
-    """
-
-    gain: float
-    threshold: float
-    is_non_gaussian: bool
+    @property
+    def is_non_gaussian(self) -> bool:
+        """Whether the gain is above the threshold."""
+        return self.gain > self.threshold
 
 
 def non_gaussianity(residuals: ArrayLike) -> NonGaussianity:
@@ -162,15 +116,8 @@ def non_gaussianity(residuals: ArrayLike) -> NonGaussianity:
     freedom per variable, one for each moment of the approximation. Of Gaussian tables (d = 1 to
     100, n = 50 to 5000), 0.2 to 0.8% were classified as non-Gaussian at the level of 0.5%.
 
-    Parameters
-    ----------
-    residuals : array (n, d)
-        Residuals of each variable given its parents. The parents must be chosen by a *Gaussian*
-        score: a search that maximises non-Gaussianity finds some in any data.
-
-    Returns
-    -------
-    NonGaussianity
+    The parents of the variables must be chosen by a *Gaussian* score: a search that maximises
+    non-Gaussianity finds some in the residuals (n, d) of any data.
 
     Examples
     --------
@@ -181,8 +128,11 @@ def non_gaussianity(residuals: ArrayLike) -> NonGaussianity:
     >>> round(found.gain, 1), round(found.threshold, 1)
     (9.1, 20.0)
     """
-    deviations, negentropies = _parts(residuals)
-    rows, variables = np.shape(residuals)[0], int((deviations > 0).sum())
+    columns = np.ascontiguousarray(np.asarray(residuals, np.float64).T)
+    rows = columns.shape[1]
+    parts = np.array([entropy_parts(column, np.ones(rows)) for column in columns])
+    deviations, negentropies = parts.T
+    variables = int((deviations > 0).sum())
     gain = float(rows * negentropies.sum())
     threshold = float(0.5 * chdtri(2 * max(variables, 1), _LEVEL))
-    return NonGaussianity(gain, threshold, gain > threshold)
+    return NonGaussianity(gain, threshold)

@@ -19,10 +19,6 @@ def log_densities(values: Floats) -> Floats:
     distance that they span (Vasicek 1976). Equal values are spread over half the distances to their
     neighbours. With √n ranks, curves gained 5 or more on 2.4 instead of 1.1 % of 450 linear pairs.
 
-    Parameters
-    ----------
-    values : (n,) array
-
     Examples
     --------
     >>> x = np.random.default_rng(0).normal(size=2000)

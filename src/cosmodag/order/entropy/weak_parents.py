@@ -41,25 +41,9 @@ def with_weak_parents(
 ) -> csr_array:
     """Add the best predecessor of each variable while its evidence exceeds the penalty.
 
-    Parameters
-    ----------
-    moments : Moments
-        Moments that hold their table.
-    order : (d,) array of int
-        Causes first.
-    graph : RegressionGraph
-        A graph that agrees with the order.
-    penalty : float
-        Per arc.
-    support : (d, d) array of bool, optional
-        Allowed arcs.
-    should_stop : function
-        Called before every variable; once it returns True, the other variables keep their parents.
-
-    Returns
-    -------
-    csr_array (d, d)
-        The weights, refitted for variables with new parents.
+    The moments must hold their table, and the graph must agree with the order. Returns the weights
+    (d, d), refitted for variables with new parents. Once `should_stop` returns True, the other
+    variables keep their parents.
     """
     d = moments.variables
     parents = np.split(graph.parents, graph.starts[1:-1])
@@ -139,10 +123,7 @@ def _fitted(moments: Moments, child: int, parents: NDArray[np.int64]) -> NDArray
 def scores_of(residuals: NDArray[np.float64], counted: NDArray[np.float64]) -> NDArray[np.float64]:
     r"""Compute the score :math:`-f'(r)/f(r)` of each residual; f is a kernel density estimate.
 
-    Parameters
-    ----------
-    residuals, counted : (n,) arrays
-        Values and their weights.
+    `counted` are the weights of the rows.
 
     Examples
     --------

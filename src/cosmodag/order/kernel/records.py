@@ -64,7 +64,7 @@ def renew(state: Any, n: int, total_bound: float, least: float, is_made: bool) -
     path, keep = state.ints[2], state.ints[3]
     near, room, d = state.near, state.work.shape[0] - 4, len(key)
     left, along, weights = state.work[room], state.work[room + 1], state.work[room + 3]
-    later = d if mentioned_by.shape[1] else 0
+    has_blockers = mentioned_by.shape[1] > 0
     total = 0.0
     for place in range(n):
         v = changed[place]
@@ -98,44 +98,21 @@ def renew(state: Any, n: int, total_bound: float, least: float, is_made: bool) -
         if found < 0:
             # List required parents, variables before v, and variables after v.
             forced = wide(0)
-            if len(near):
-                begin, stop = near[v], near[v + 1]
-                if len(rules):
-                    for j in range(d):
-                        columns[forced] = j
-                        forced += rules[v, j] == 2
-                count = forced
-                for t in range(begin, stop):
-                    j = wide(near[t])
-                    columns[count] = j
-                    count += (key[j] < at) & (len(rules) == 0 or rules[v, j] == 1)
-                everyone = count
-                for t in range(begin, stop if later else begin):
-                    j = wide(near[t])
-                    columns[everyone] = j
-                    everyone += (key[j] > at) & (len(rules) == 0 or rules[v, j] == 1)
-            elif len(rules):
-                rule = rules[v]
+            if len(rules):
                 for j in range(d):
                     columns[forced] = j
-                    forced += rule[j] == 2
-                count = forced
-                for j in range(d):
-                    columns[count] = j
-                    count += (key[j] < at) & (rule[j] == 1)
-                everyone = count
-                for j in range(later):
-                    columns[everyone] = j
-                    everyone += (key[j] > at) & (rule[j] == 1)
-            else:
-                count = forced
-                for j in range(d):  # without a branch, which would be mispredicted half the time
-                    columns[count] = j
-                    count += key[j] < at
-                everyone = count
-                for j in range(later):
-                    columns[everyone] = j
-                    everyone += key[j] > at
+                    forced += rules[v, j] == 2
+            begin, stop = wide(near[v] if len(near) else 0), wide(near[v + 1] if len(near) else d)
+            count = forced
+            for t in range(begin, stop):  # without a branch: half would be mispredicted
+                j = wide(near[t] if len(near) else t)
+                columns[count] = j
+                count += (key[j] < at) & (len(rules) == 0 or rules[v, j] == 1)
+            everyone = count
+            for t in range(begin, stop if has_blockers else begin):
+                j = wide(near[t] if len(near) else t)
+                columns[everyone] = j
+                everyone += (key[j] > at) & (len(rules) == 0 or rules[v, j] == 1)
             k, variance = grow(
                 state.correlations[wide(settings[GROUP, v])],
                 settings[UNIT, v],

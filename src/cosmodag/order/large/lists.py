@@ -32,22 +32,14 @@ class Lists:
     .066 wrong arcs per variable, searches among all columns at .065, and searches on lists of that
     length without the neighbours of neighbours at 1.1.
 
-    Parameters
-    ----------
-    problem : OrderProblem
-        The problem with all columns.
-    run : function
-        Like ``map``.
-    should_stop : function
-        Called before each task; when it returns True, `Stopped` is raised.
+    `problem` has all columns, and `run` is like ``map``. Once `should_stop` returns True, `Stopped`
+    is raised.
     """
 
     def __init__(
         self, problem: OrderProblem, run: Callable[..., list[Any]], should_stop: Callable[[], bool]
     ) -> None:
-        self.problem = problem
-        self.run = run
-        self.should_stop = should_stop
+        self.problem, self.run, self.should_stop = problem, run, should_stop
         d = problem.variables
         self.listed = sparse.csr_array((d, d), dtype=np.bool_)
 

@@ -50,16 +50,7 @@ def search_large(
     ``score="equal-variance"``, the first variables to be tried are those whose residual variance is
     larger than the common noise variance explains, because a parent of theirs comes after them. All
     variables are tried at the end: without that, two arcs of 4,000 were reversed (d = 1,000), in
-    two thirds of the time.
-
-    Parameters
-    ----------
-    moments, start, random, penalty, score, support, required, before, should_stop, on_progress
-        As for `search`.
-    restarts : int
-        Maximum number of restarts, which use the final lists.
-    threads, choose
-        As for `search`.
+    two thirds of the time. Restarts use the final lists. The options are those of `search`.
 
     Examples
     --------
@@ -86,19 +77,19 @@ def search_large(
     count = available_threads(threads)
     with mapper(count) as run:
         problem = problem_of(moments, penalty, support=support, required=required, before=before)
-        rounds = _Rounds(problem, first, random, run, count, should_stop or (lambda: False))
-        slack = criterion.slack(penalty)
+        stop, slack = should_stop or (lambda: False), criterion.slack(penalty)
+        rounds = _Rounds(problem, first, random, run, count, stop, on_progress, slack)
         try:
             if criterion.has_common_variance:
-                rounds.improve(moments, slack, on_progress)
+                rounds.improve(moments)
                 rounds.assume_equal_variances(moments)
-                rounds.improve(moments, slack, on_progress)
-            rounds.improve(None, slack, on_progress)
+                rounds.improve(moments)
+            rounds.improve(None)
         except Stopped:
             rounds.ended_early = True
         searched = rounds.order
         if restarts and not rounds.ended_early:
-            rounds.restart(restarts, on_progress)
+            rounds.restart(restarts)
         rounds.local = None  # free its memory
     # Restarts compare orders on the lists: among all columns, the order before them may be better.
     orders = [rounds.order, *([searched] if rounds.improved else []), first]
@@ -128,12 +119,11 @@ class _Rounds:
         run: Mapper,
         threads: int,
         should_stop: Stop,
+        on_progress: Callable[[int, float], None] | None,
+        slack: float,
     ) -> None:
-        self.order = order
-        self.random = random
-        self.run = run
-        self.threads = threads
-        self.should_stop = should_stop
+        self.order, self.random, self.run, self.threads = order, random, run, threads
+        self.should_stop, self.on_progress, self.slack = should_stop, on_progress, slack
         self.lists = Lists(problem, run, should_stop)
         self.residuals: NDArray[np.float64] = np.ones(problem.variables)
         self.local: LocalSearch | None = None
@@ -142,12 +132,7 @@ class _Rounds:
         self.improved: list[tuple[int, float]] = []
         self.ended_early = False
 
-    def improve(
-        self,
-        equal: Moments | None,
-        slack: float,
-        on_progress: Callable[[int, float], None] | None,
-    ) -> None:
+    def improve(self, equal: Moments | None) -> None:
         """Extend the lists and search in turn, until no move helps.
 
         After the first round, only the variables are tried whose path or blockers change with the
@@ -168,31 +153,32 @@ class _Rounds:
             elif hashes:
                 pairs = zip(hashes, _record_hashes(local), strict=True)
                 local.is_due[:] = [old != new for old, new in pairs]
-            moves = self._improve(local, slack)
+            moves = self._improve(local)
             if moves == 0 and hashes and not are_all_tried:
                 are_all_tried = True
                 local.is_due[:] = 1
-                moves = self._improve(local, slack)
+                moves = self._improve(local)
             hashes = _record_hashes(local)
-            if on_progress is not None:
-                on_progress(0, local.total)
+            if self.on_progress is not None:
+                self.on_progress(0, local.total)
             if not moves:
                 break
             del local
 
-    def _improve(self, local: LocalSearch, slack: float) -> int:
+    def _improve(self, local: LocalSearch) -> int:
         """Make moves until none helps, or the search is stopped; return the number of moves."""
         before, self.local = local.moves, local
         try:
-            local.improve(self.random, slack)
+            local.improve(self.random, self.slack)
         finally:
             self.order, self.residuals = local.order, local.residuals()
             self.moves += local.moves - before
         return local.moves - before
 
-    def restart(self, limit: int, on_progress: Callable[[int, float], None] | None) -> None:
+    def restart(self, limit: int) -> None:
         """Restart from perturbed copies of the best order, on the current lists."""
-        climb = Climb(self.run, self.threads, self.random, self.should_stop, on_progress, np.inf)
+        shared = self.run, self.threads, self.random, self.should_stop, self.on_progress
+        climb = Climb(*shared, slack=np.inf)
         assert self.local is not None
         climb.best, climb.total = self.order, self.local.total
         climb.restart(self.local, limit)
@@ -229,12 +215,6 @@ def _suspects(moments: Moments, local: LocalSearch) -> NDArray[np.bool_]:
 
 def unexplained(moments: Moments, penalty: float) -> NDArray[np.float64]:
     """Compute the fraction of each variable's variance that its best few predictors leave.
-
-    Parameters
-    ----------
-    moments : Moments
-    penalty : float
-        Per predictor.
 
     Examples
     --------

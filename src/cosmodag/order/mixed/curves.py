@@ -99,7 +99,7 @@ def _gain(
 ) -> HeldOutGain:
     n = len(table.X)
     folds, gains = random_folds(n, random), np.zeros(n)
-    for v in _differing(lines, curves):
+    for v in np.flatnonzero(np.any(lines != curves, axis=0)).tolist():
         gains += held_out(table, v, curves[:, v], folds) - held_out(table, v, lines[:, v], folds)
     return HeldOutGain.of_rows(gains)
 
@@ -122,11 +122,6 @@ def joint_gain(
 def random_folds(rows: int, random: np.random.Generator) -> Folds:
     """Divide rows at random into five parts of nearly equal size."""
     return np.asarray(random.permutation(rows) % _FOLDS)
-
-
-def _differing(plain: Widths, wider: Widths) -> list[int]:
-    """Variables whose equations differ between two graphs."""
-    return np.flatnonzero(np.any(plain != wider, axis=0)).tolist()
 
 
 def _cross_validated(
@@ -168,9 +163,9 @@ def held_out_densities(table: BlockTable, v: int, widths: Widths, folds: Folds) 
 
     Rounding errors have the density of the smallest deviation.
     """
-    rows = table.rows_of(v)
-    residuals = _residuals(table, v, widths, folds)[rows]
-    values = np.zeros(len(folds))
+    rows, values = table.rows_of(v), np.zeros(len(folds))
+    regress = partial(_regress, table, v, table.design(widths))
+    residuals = _cross_validated(folds, rows, lambda *some: regress(*some)[0])[rows]
     if len(residuals) and residuals.std() > SMALLEST_DEVIATION:
         values[rows] = log_densities(residuals)
     else:
@@ -192,12 +187,6 @@ def _held_out_jointly(table: BlockTable, v: int, widths: Widths, folds: Folds) -
         return np.asarray(np.log(shares[states[held], levels[held]]))
 
     return _cross_validated(folds, table.rows_of(v), values_of)
-
-
-def _residuals(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
-    """Held-out residuals of one number in each row."""
-    regress = partial(_regress, table, v, table.design(widths))
-    return _cross_validated(folds, table.rows_of(v), lambda *rows: regress(*rows)[0])
 
 
 def _number_likelihood(

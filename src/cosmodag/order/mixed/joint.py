@@ -25,11 +25,7 @@ _LEAST_GAIN = 1e-9
 def states_of(levels: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
     """Encode the combination of levels in each row as a number; the last column changes fastest.
 
-    Parameters
-    ----------
-    levels : (n, parents) array of int
-    counts : (parents,) array of int
-        Number of levels of each column.
+    `counts` are the numbers of levels of the columns.
 
     Examples
     --------

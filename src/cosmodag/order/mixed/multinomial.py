@@ -20,21 +20,10 @@ def probabilities(design: NDArray[np.float64], weights: NDArray[np.float64]) -> 
 def fit_levels(
     design: NDArray[np.float64], levels: NDArray[np.integer], count: int
 ) -> tuple[NDArray[np.float64], float]:
-    """Fit a multinomial logistic regression of levels on columns.
+    """Fit a multinomial logistic regression of levels, numbers below `count`, on columns.
 
-    Parameters
-    ----------
-    design : (n, p) array
-        The first column is constant.
-    levels : (n,) array of int
-    count : int
-        Number of levels.
-
-    Returns
-    -------
-    weights : (p, count - 1) array
-    likelihood : float
-        Total log-likelihood.
+    The first column of the `design` (n, p) is constant. Returns the weights (p, count - 1) and the
+    total log-likelihood.
 
     Examples
     --------
@@ -67,13 +56,8 @@ def fit_levels(
 def level_cost(levels: NDArray[np.int64], means: NDArray[np.float64]) -> float:
     """Compute minus the log-likelihood of levels, in nats, from predictions of their indicators.
 
-    Predicted indicators need not be probabilities, so a logistic regression on them is fitted.
-
-    Parameters
-    ----------
-    levels : (n,) array of int
-    means : (n, m) array
-        Predicted combinations of the indicators; each row is predicted from the others.
+    `means` (n, m) are predicted combinations of the indicators; each row is predicted from the
+    others. They need not be probabilities, so a logistic regression on them is fitted.
 
     Examples
     --------

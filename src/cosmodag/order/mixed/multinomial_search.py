@@ -37,23 +37,8 @@ def turn_and_drop(
     with lines and from 5.2 to 3.0 with curves; wrong arcs per variable fell from .32 to .18. Adding
     arcs as well gained .2 more in five times the time.
 
-    Parameters
-    ----------
-    table : BlockTable
-    problem : BlockProblem
-        Its penalties and constraints.
-    found : FoundBlocks
-        Result of the search.
-    should_stop : function, optional
-        Called before every change that is tried; once it returns True, the graph so far is
-        returned, with ``ended_early``.
-    records : Records, optional
-        Records of the search for the same problem.
-
-    Returns
-    -------
-    FoundBlocks
-        With the new graph, its score, and an order that agrees with it.
+    `found` is the result of the search for the problem, and `records` are those of the search. Once
+    `should_stop` returns True, the graph so far is returned, with ``ended_early``.
     """
     d = problem.variables
     if not any(table.embedding.is_levels(v) for v in range(d)):

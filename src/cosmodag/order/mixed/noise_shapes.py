@@ -8,7 +8,7 @@ Gaussian noise (`benchmarks/skewed.md`).
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.dags import is_dag, respecting
 from cosmodag.order import BlockProblem, FoundBlocks
+from cosmodag.order.bits import as_bits
 from cosmodag.order.blocks import Records
 from cosmodag.order.mixed.curves import has_density, held_out_densities, random_folds
 from cosmodag.order.mixed.table import BlockTable
@@ -70,11 +71,13 @@ class NoiseShapes:
         self.known: dict[tuple[int, bytes], Floats] = {}
         self.has_density = np.array([has_density(self.table, v) for v in range(problem.variables)])
 
-    def turns(self, found: FoundBlocks) -> Iterator[ShapeTurn]:
-        """Yield every arc of a graph that may be turned, with what that gains."""
+    def turns(
+        self, found: FoundBlocks, done: Collection[frozenset[int]] = ()
+    ) -> Iterator[ShapeTurn]:
+        """Yield every arc of a graph that may be turned and is not done, with what that gains."""
         support, bound = self.problem.support, self.problem.precedence
         for u, v in np.argwhere(found.widths > 0).tolist():
-            if not (self.has_density[u] and self.has_density[v]):
+            if {u, v} in done or not (self.has_density[u] and self.has_density[v]):
                 continue
             if (support is not None and not support[v, u]) or (bound is not None and bound[u, v]):
                 continue
@@ -90,7 +93,7 @@ class NoiseShapes:
         widths, listed = found.widths.copy(), order.tolist()
         gains = np.zeros(len(self.folds))
         for end in (u, v):
-            earlier = sum(1 << one for one in listed[: listed.index(end)])
+            earlier = as_bits(listed[: listed.index(end)])
             widths[:, end] = self.records.record(end, earlier).widths
             gains += self._densities(end, widths[:, end])
             gains -= self._densities(end, found.widths[:, end])
@@ -113,27 +116,15 @@ def turn_by_shapes(
 ) -> FoundBlocks:
     """Turn arcs between numbers while that certainly gains log-likelihood, each arc at most once.
 
-    Parameters
-    ----------
-    shapes : NoiseShapes
-    found : FoundBlocks
-        Result of the search.
-    should_stop : function, optional
-        Once it returns True, the graph so far is returned, with ``ended_early``.
-
-    Returns
-    -------
-    FoundBlocks
-        With the new graph, its scores, and an order that agrees with it.
+    Once `should_stop` returns True, the graph so far is returned, with ``ended_early``.
     """
     done: set[frozenset[int]] = set()
     while True:
         best: ShapeTurn | None = None
-        for turn in shapes.turns(found):
+        for turn in shapes.turns(found, done):
             if should_stop is not None and should_stop():
                 return replace(found, ended_early=True)
-            is_new = frozenset((turn.tail, turn.head)) not in done
-            if is_new and turn.is_certain and (best is None or turn.gain > best.gain):
+            if turn.is_certain and (best is None or turn.gain > best.gain):
                 best = turn
         if best is None:
             return found
@@ -142,10 +133,5 @@ def turn_by_shapes(
         for end in (best.tail, best.head):
             parents = np.flatnonzero(best.widths[:, end]).tolist()
             scores[end] = shapes.records.score_with(end, parents)[0]
-        found = replace(
-            found,
-            order=best.order,
-            widths=best.widths,
-            scores=scores,
-            score=float(scores.sum()),
-        )
+        total = float(scores.sum())
+        found = replace(found, order=best.order, widths=best.widths, scores=scores, score=total)

@@ -28,27 +28,11 @@ def best_blocks(
 ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
     """Search from every start, then with restarts from the best result.
 
-    Parameters
-    ----------
-    problem : BlockProblem
-    orders : mapping of names to orders
-        Orders to start from. Random ones are added if there are none, and to a search of few
-        variables.
-    random : Generator
-    method : {"order", "prune"}
-        Whether to search for better orders, or only to choose arcs on the given orders.
-    restarts : int, optional
-        Maximum number of restarts; by default that of `search_blocks`.
-    should_stop : function, optional
-    records : ParentRecords, optional
-        As for `search_blocks`; all searches share them.
-
-    Returns
-    -------
-    FoundBlocks
-    list of dict
-        One entry per search: its start, its scores before and after, its time, and whether it was
-        chosen.
+    Random orders are added to the given ones, which have names, if there are none, and to a search
+    of few variables. `method` is ``"order"``, to search for better orders, or ``"prune"``, to
+    choose arcs on the given ones. The other options are those of `search_blocks`; all searches
+    share the records. The report has an entry per search: its start, its scores before and after,
+    its time, and whether it was chosen.
     """
     d = problem.variables
     report: list[dict[str, Any]] = []
@@ -57,30 +41,25 @@ def best_blocks(
         for number in range(_RANDOM_STARTS if d <= _MOST_VARIABLES else not starts):
             drawn = respecting(random.permutation(d), problem.precedence)
             starts[f"random {number + 1}"] = drawn
-    best: FoundBlocks | None = None
     options: dict[str, Any] = {"random": random, "should_stop": should_stop, "records": records}
 
-    def note(name: str, found: FoundBlocks, begin: float) -> None:
-        seconds = time.perf_counter() - begin
-        entry: dict[str, Any] = {"start": name, "score": "blocks", "before": found.start_score}
-        entry |= {"after": found.score, "moves": 0, "seconds": seconds, "chosen": False}
-        report.append(entry)
-
-    for name, order in starts.items():
+    def searched(name: str, order: NDArray[Any], most: int | None) -> FoundBlocks:
         begin = time.perf_counter()
         if method == "prune":
             on_order = records.found if records else partial(choose_block_parents, problem)
             found = on_order(order.tolist())
         else:
-            found = search_blocks(problem, order, restarts=0, **options)
-        note(name, found, begin)
-        if best is None or found.score > best.score:
-            best = found
-    assert best is not None
+            found = search_blocks(problem, order, restarts=most, **options)
+        seconds = time.perf_counter() - begin
+        entry: dict[str, Any] = {"start": name, "score": "blocks", "before": found.start_score}
+        entry |= {"after": found.score, "moves": 0, "seconds": seconds, "chosen": False}
+        report.append(entry)
+        return found
+
+    results = [searched(name, order, 0) for name, order in starts.items()]
+    best = max(results, key=lambda found: found.score)
     if method == "order" and restarts != 0 and not best.ended_early:
-        begin = time.perf_counter()
-        best = search_blocks(problem, best.order, restarts=restarts, **options)
-        note("best of these, searched further", best, begin)
+        best = searched("best of these, searched further", best.order, restarts)
     totals = [float(entry["after"]) for entry in report]
     report[int(np.argmax(totals))]["chosen"] = True
     return best, report
@@ -93,13 +72,8 @@ def turned_losses(
 
     For an arc u → v, v is moved to just before u, or u to just after v, with those in between that
     must move along. Parents are chosen again on both orders, and the better one counts. The result
-    is an upper bound on the loss of the best graph in which v comes before u.
-
-    Returns
-    -------
-    (d, d) array
-        The loss of u → v at [u, v]; NaN if there is no such arc, infinite if its direction is
-        required.
+    is an upper bound on the loss of the best graph in which v comes before u. It is at [u, v]; NaN
+    if there is no such arc, infinite if its direction is required.
     """
     total = records.total(found.order.tolist())
     adjacency = found.adjacency

@@ -30,28 +30,15 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class BlockTable:
-    """A table and the columns that represent its variables.
+    """A table and the columns that represent its variables."""
 
-    Attributes
-    ----------
-    X
-        (n, d): the table in its own units; categories are numbers of levels.
-    embedding
-        How variables become columns.
-    columns
-        (n, m): the columns of all variables.
-    counted
-        (n, d): 0 where an entry was set or imputed, so that it is not used for the equation of its
-        variable; None for 1 everywhere.
-    share
-        Fraction of the rows that count as measured if values were imputed.
-    """
-
-    X: NDArray[np.float64]
-    embedding: Embedding
-    columns: NDArray[np.float64]
+    X: NDArray[np.float64]  # (n, d): in its own units; categories are numbers of levels
+    embedding: Embedding  # how variables become columns
+    columns: NDArray[np.float64]  # (n, m): of all variables
+    # (n, d): 0 where an entry was set or imputed, so that it is not used for the equation of its
+    # variable; None for 1 everywhere.
     counted: NDArray[np.float64] | None = None
-    share: float = 1.0
+    share: float = 1.0  # of the rows that count as measured if values were imputed
 
     @classmethod
     def of(

@@ -100,16 +100,9 @@ class _Solution(NamedTuple):
 def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
     """Return minus the log evidence of a target, in nats, up to a constant.
 
-    The constant depends on the number of rows only, so costs of the same rows can be compared.
-
-    Parameters
-    ----------
-    inputs : (n, k) or (n, k, width) array
-        Inputs in single or double precision, best with about unit variance; k may be 0.
-    target : (n,) or (n, m) array
-        The target, with mean zero.
-    kernel : ProcessKernel
-        A kernel with k relevances.
+    The constant depends on the number of rows only, so costs of the same rows can be compared. The
+    inputs, (n, k) or (n, k, width), are in single or double precision, best with about unit
+    variance; k may be 0. The target, (n,) or (n, m), has mean zero.
 
     Examples
     --------
@@ -133,17 +126,10 @@ def cost(inputs: Floats, target: Floats, kernel: ProcessKernel) -> float:
 def cost_and_gradient(
     inputs: Floats, target: Floats, kernel: ProcessKernel, offered: Floats | None = None
 ) -> Gradient:
-    """Return the cost and its derivatives, also in the relevances of inputs that are left out.
+    """Return the cost and its derivatives in the relevances of offered columns or blocks.
 
-    All derivatives use one inverse. At relevance zero, minus the derivative is the gain from an
-    input to first order.
-
-    Parameters
-    ----------
-    inputs, target, kernel
-        As in :func:`cost`.
-    offered : (n, m) or (n, m, width) array, optional
-        Columns or blocks in whose relevances derivatives are computed; by default `inputs`.
+    By default the inputs are offered. All derivatives use one inverse. At relevance zero, minus the
+    derivative is the gain from an input to first order.
     """
     offered = inputs if offered is None else offered
     inputs, target = _in_precision(inputs, target, kernel)
@@ -159,13 +145,7 @@ def cost_and_gradient(
 
 
 def left_out_means(inputs: Floats, target: Floats, kernel: ProcessKernel) -> Numbers:
-    """(n, m): the posterior mean of each row given all other rows, y − C⁻¹y / diag(C⁻¹).
-
-    Parameters
-    ----------
-    inputs, target, kernel
-        As in :func:`cost`; computed in double precision.
-    """
+    """(n, m): the posterior mean of each row given all other rows, y − C⁻¹y / diag(C⁻¹)."""
     targets = target.reshape(len(target), -1).astype(np.float64)
     if not inputs.shape[1]:
         return np.zeros_like(targets)

@@ -97,11 +97,6 @@ class Families:
         grow_and_shrink(changing, 0.5 * price, -(_DOUBTFUL - 1) * price)
         return self._with_order_cost(v, changing.family)
 
-    def losses(self, v: int, family: Family) -> list[float]:
-        """Evidence in nats lost without each single input, less its price (`loss_without`)."""
-        single = np.eye(len(family.inputs), dtype=bool)
-        return [self.loss_without(v, family, one) for one in single]
-
     def gains(
         self, v: int, family: Family, allowed: NDArray[np.bool_], tries: int
     ) -> list[tuple[float, int]]:
@@ -176,8 +171,11 @@ class _ChangingFamily:
     def best_drop(self) -> Change:
         if self.is_shrunk:
             return NO_CHANGE
-        losses = zip(self.families.losses(self.v, self.family), self.family.inputs, strict=True)
-        return best_of((-loss, int(u)) for loss, u in losses if not self.is_required[u])
+        inputs = self.family.inputs
+        free = inputs[~self.is_required[inputs]].tolist()
+        return best_of(
+            (-self.families.loss_without(self.v, self.family, inputs == u), u) for u in free
+        )
 
     def add(self, u: int) -> None:
         kernel = self.family.kernel.joined_by(self.family.kernel.usual_relevance)

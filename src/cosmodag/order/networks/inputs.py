@@ -21,45 +21,29 @@ from cosmodag.order.networks.kernel_fit import fit_kernel
 
 @dataclass(frozen=True)
 class Effort:
-    """Thresholds of evidence, and amount of work, of pruning.
+    """Thresholds of evidence, and amount of work, of pruning."""
 
-    Parameters
-    ----------
-    candidate : float
-        Candidates are predecessors whose contribution exceeds this fraction of the child's
-        strongest.
-    nats : float
-        An input is kept if the evidence falls by more than this without it.
-    sure_nats : float
-        An input with a loss above this on few rows is kept without a test on more rows.
-    new_nats : float
-        A further input is added if the evidence rises by more than this.
-    weak_nats : float
-        An arc may be reversed if its child loses less than this without it.
-    steps : int
-        Steps of L-BFGS that fit a kernel.
-    rows, rows_per_input, most_rows : int
-        A kernel is fitted on `rows_per_input` rows per candidate, at least `rows` and at most
-        `most_rows`.
-    screen_rows : int
-        Maximum number of rows on which inputs are left out one by one, to find the doubtful ones.
-    final_rows : int
-        Maximum number of rows on which the doubtful inputs are decided.
-    mend_rows, mend_tries : int
-        Number of rows on which further inputs are tried, and number of tries per child.
-    """
-
+    # Candidates are predecessors whose contribution exceeds this fraction of the child's strongest.
     candidate: float = 0.05
+    # An input is kept if the evidence falls by more than this without it.
     nats: float = 3.0
+    # An input with a loss above this on few rows is kept without a test on more rows.
     sure_nats: float = 8.0
+    # A further input is added if the evidence rises by more than this.
     new_nats: float = 6.0
+    # An arc may be reversed if its child loses less than this without it.
     weak_nats: float = 20.0
+    # Steps of L-BFGS that fit a kernel.
     steps: int = 6
+    # A kernel is fitted on `rows_per_input` rows per candidate, but within these bounds.
     rows: int = 250
     rows_per_input: int = 40
     most_rows: int = 600
+    # Maximum number of rows on which inputs are left out one by one, to find the doubtful ones.
     screen_rows: int = 400
+    # Maximum number of rows on which the doubtful inputs are decided.
     final_rows: int = 1000
+    # Number of rows on which further inputs are tried, and number of tries per child.
     mend_rows: int = 500
     mend_tries: int = 4
 

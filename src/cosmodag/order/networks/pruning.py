@@ -30,32 +30,19 @@ _UNTESTED_SHARE = 0.3
 
 @dataclass(frozen=True)
 class PrunedNetworks:
-    """A graph chosen by evidence.
+    """A graph chosen by evidence."""
 
-    Attributes
-    ----------
-    adjacency : (d, d) booleans
-        The arcs, ``[u, v]`` for u → v; acyclic.
-    gains : (d, d) array
-        For each arc, the fall of the child's log evidence without it, in nats, on the rows on which
-        the arc was decided (only a few rows for arcs beyond doubt, which understates their gain);
-        0 elsewhere, ``nan`` for arcs that were not tested in time.
-    order : (d,) integers
-        A causal order of the graph, close to the given one.
-    added : (d, d) booleans
-        Arcs that were not candidates, because they contradict the given order or were too weak.
-    changed : int
-        Number of arcs that contradict the given order.
-    finished : bool
-        False if `should_stop` ended the work early; the graph is valid nevertheless.
-    """
-
-    adjacency: Arcs
+    adjacency: Arcs  # (d, d): the arcs, ``[u, v]`` for u → v; acyclic
+    # (d, d): for each arc, the fall of the child's log evidence without it, in nats, on the rows on
+    # which the arc was decided (only a few rows for arcs beyond doubt, which understates their
+    # gain); 0 elsewhere, ``nan`` for arcs that were not tested in time.
     gains: NDArray[np.float64]
-    order: NDArray[np.intp]
+    order: NDArray[np.intp]  # a causal order of the graph, close to the given one
+    # (d, d): arcs that were not candidates, because they contradict the given order or were too
+    # weak.
     added: Arcs
-    changed: int
-    finished: bool
+    changed: int  # number of arcs that contradict the given order
+    finished: bool  # False if `should_stop` ended the work early; the graph is valid nevertheless
 
 
 def prune_networks(
@@ -113,10 +100,6 @@ def prune_networks(
     embedding : Embedding, optional
         Which columns of the data are categories or counts. The table must then be in its own units,
         and strengths refer to standardised columns. By default all columns are numbers.
-
-    Returns
-    -------
-    PrunedNetworks
 
     Raises
     ------

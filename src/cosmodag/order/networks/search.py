@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.dags import respecting
 from cosmodag.order import BlockProblem, search_blocks
 from cosmodag.order.moments import Moments
-from cosmodag.order.networks.order_moves import search_by_evidence
+from cosmodag.order.networks.order_moves import FoundOrder, search_by_evidence
 from cosmodag.order.networks.problem import Arcs, NetworkProblem
 from cosmodag.order.networks.pruning import PrunedNetworks
-from cosmodag.order.networks.regrown import RegrownGraph, regrow
+from cosmodag.order.networks.regrown import regrow
 
 # A number becomes three columns: itself, and its Legendre polynomials of degree 2 and 3.
 _DEGREE = 3
@@ -32,21 +33,16 @@ def search_networks(
     random: Any = None,
     should_stop: Callable[[], bool] | None = None,
     workers: int | None = None,
-) -> tuple[PrunedNetworks, list[dict[str, Any]]]:
+) -> tuple[FoundOrder, list[dict[str, Any]]]:
     """Search for an order of networks with more evidence than the learnt one.
 
     Starts are the learnt and pruned graph, the other `orders`, and the best order for sums of
     curves. From the start with most evidence, single variables are moved while the evidence rises;
     arcs are then chosen again on more rows.
 
-    Returns
-    -------
-    PrunedNetworks
-        The graph; `added` and `changed` compare it with the learnt one.
-    list of dict
-        One entry per start: ``start``, its name; ``before``, the log evidence of its graph on the
-        rows of the search, less 3 nats per arc; and ``chosen``. The entry of the chosen start also
-        has ``after``, the same at the end, and the numbers of ``moves`` and ``trials``.
+    The report has one entry per start: ``start``, its name; ``before``, the log evidence of its
+    graph on the rows of the search, less 3 nats per arc; and ``chosen``. The entry of the chosen
+    start also has ``after``, the same at the end, and the numbers of ``moves`` and ``trials``.
 
     Examples
     --------
@@ -62,24 +58,17 @@ def search_networks(
     nothing = np.zeros_like(learnt.adjacency)
     starts = {"learnt": (learnt.order, learnt.adjacency)}
     starts |= {name: (respecting(order, problem.before), nothing) for name, order in orders.items()}
-    starts["sums of curves"] = additive_start(problem, learnt.order, random=random)
+    starts["sums of curves"] = additive_start(
+        problem, learnt.order, random=random, should_stop=should_stop
+    )
     found = search_by_evidence(
         problem, list(starts.values()), should_stop=should_stop, workers=workers
     )
-    whole = RegrownGraph(found.adjacency, np.where(found.adjacency, np.nan, 0.0), finished=False)
     if found.finished:
-        whole = regrow(
+        arcs, finished = regrow(
             problem, found.order, found.adjacency, should_stop=should_stop, workers=workers
         )
-    places = np.argsort(learnt.order)
-    pruned = PrunedNetworks(
-        adjacency=whole.adjacency,
-        gains=whole.gains,
-        order=found.order,
-        added=whole.adjacency & ~learnt.adjacency,
-        changed=int((whole.adjacency & (places[:, None] > places)).sum()),
-        finished=whole.finished,
-    )
+        found = replace(found, adjacency=arcs, finished=finished)
     costs = np.array(found.start_costs)
     best = None if np.isnan(costs).all() else int(np.nanargmin(costs))
     report: list[dict[str, Any]] = [
@@ -88,11 +77,15 @@ def search_networks(
     ]
     if best is not None:
         report[best] |= {"after": -found.cost, "moves": found.moves, "trials": found.trials}
-    return pruned, report
+    return found, report
 
 
 def additive_start(
-    problem: NetworkProblem, order: NDArray[np.intp], *, random: Any = None
+    problem: NetworkProblem,
+    order: NDArray[np.intp],
+    *,
+    random: Any = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> tuple[NDArray[np.intp], Arcs]:
     """Search, near a given order, for the best graph in which variables are sums of curves.
 
@@ -124,7 +117,13 @@ def additive_start(
         before=closure(problem.before),
     )
     generator = np.random.default_rng(0 if random is None else random)
-    found = search_blocks(blocks, order, random=generator, restarts=_ADDITIVE_RESTARTS)
+    found = search_blocks(
+        blocks,
+        order,
+        random=generator,
+        restarts=_ADDITIVE_RESTARTS,
+        should_stop=should_stop,
+    )
     return found.order.astype(np.intp), found.adjacency
 
 

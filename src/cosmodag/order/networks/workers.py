@@ -13,18 +13,10 @@ Result = TypeVar("Result")
 class Workers:
     """A pool of threads; within its context, matrix products use one thread each.
 
-    Every task thus runs on one thread, and results do not depend on the number of threads.
-
-    Parameters
-    ----------
-    number : int or None
-        Number of threads; None is one per processor that this process may use.
-    should_stop : callable or None
-        Called after each task, in the calling thread; once it returns True, no further task begins.
-    on_progress : callable or None
-        Called after each task, in the calling thread, with the number of tasks done and `tasks`.
-    tasks : int
-        Total number of tasks, for `on_progress`.
+    Every task thus runs on one thread, and results do not depend on the `number` of threads, by
+    default one per processor that this process may use. `should_stop` and `on_progress` are called
+    after each task, in the calling thread; the latter with the number of tasks done and the total
+    number, `tasks`. Once `should_stop` returns True, no further task begins.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Top-down order by conditional variances, for errors of equal variance."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,23 +100,39 @@ def _exact(
     return np.array(order, np.int64)
 
 
+class _Lists(NamedTuple):
+    """For each variable, the placed variables that explain it; these form the list of v.
+
+    The correlations of a list are factorised; factors are stored row by row, without zeros.
+    """
+
+    path: Any  # (d, room): the lists
+    factor: Any  # (d, room (room + 1) / 2): Cholesky factors L
+    loading: Any  # (d, room): L⁻¹ times the covariances with v
+    length: Any  # (d,)
+    tidy_at: Any  # (d,): length at which useless variables are dropped
+    variance: Any  # (d,): share of the variance that the list leaves
+    projection: Any  # (room,): for `_join`
+    work: Any  # for `shrink`, as are the following two
+    square: Any
+    ints: Any
+
+
 def _sparse(
     moments: Moments, penalty: float, before: NDArray[np.bool_], waiting: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     d = moments.variables
     room = min(FIRST_ROOM, d)
-    while True:
-        order = np.empty(d, np.int64)
-        done = _order_from_the_top(
-            moments.correlations,
-            moments.unit,
-            moments.group,
+    limits = np.stack(
+        [
             -np.expm1(-2.0 * penalty / moments.rows),
             np.expm1(2.0 * penalty / moments.rows),
-            np.maximum(moments.rows - 2, 0).astype(np.int64),
-            moments.own_scales**2,
-            before,
-            waiting.copy(),
+            np.maximum(moments.rows - 2, 0),
+        ]
+    )
+    while True:
+        order = np.empty(d, np.int64)
+        lists = _Lists(
             np.empty((d, room), np.int64),
             np.empty((d, room * (room + 1) // 2)),
             np.empty((d, room)),
@@ -125,10 +141,18 @@ def _sparse(
             np.ones(d),
             np.empty(room),
             *work_space(d, room),
-            np.zeros(d, np.bool_),
-            order,
         )
-        if done:
+        if _order_from_the_top(
+            moments.correlations,
+            moments.unit,
+            moments.group,
+            limits,
+            moments.own_scales**2,
+            before,
+            waiting.copy(),
+            lists,
+            order,
+        ):
             return order
         room = min(2 * room, d)
 
@@ -138,96 +162,55 @@ def _order_from_the_top(
     correlations: Any,
     unit: float,
     group: Any,
-    gain_share: Any,
-    rise_share: Any,
-    limit: Any,
+    limits: Any,
     squares: Any,
     before: Any,
     waiting: Any,
-    path: Any,
-    factor: Any,
-    loading: Any,
-    length: Any,
-    tidy_at: Any,
-    variance: Any,
-    projection: Any,
-    work: Any,
-    square: Any,
-    ints: Any,
-    placed: Any,
+    lists: Any,
     order: Any,
 ) -> bool:
-    """Fill ``order``; return False if a list is too short. See `equal_variance_order`."""
-    d = len(order)
+    """Fill ``order``; return False if a list is too short. See `equal_variance_order`.
+
+    ``limits`` are, for each group of variables, the smallest share of the variance that a variable
+    must explain to join a list, the smallest rise to stay in it, and the maximum length of a list.
+    Negative entries of ``waiting`` mark the variables that are placed.
+    """
+    length, tidy_at, variance = lists.length, lists.tidy_at, lists.variance
+    d, room = len(order), lists.path.shape[1]
     for position in range(d):
         chosen, least = -1, np.inf
         for v in range(d):
-            if not placed[v] and waiting[v] == 0:
+            if waiting[v] == 0:
                 value = variance[v] * squares[v]
                 if chosen < 0 or value < least:
                     chosen, least = v, value
         order[position] = chosen
-        placed[chosen] = True
+        waiting[chosen] = -1
         if len(before):
             for v in range(d):
                 if before[chosen, v]:
                     waiting[v] -= 1
         for v in range(d):
             g = group[v]
-            if placed[v] or variance[v] <= NEGLIGIBLE or length[v] >= limit[g]:
+            if waiting[v] < 0 or variance[v] <= NEGLIGIBLE or length[v] >= limits[2, g]:
                 continue
-            if not _join(
-                correlations[g],
-                unit,
-                v,
-                chosen,
-                gain_share[g],
-                path[v],
-                factor[v],
-                loading[v],
-                length,
-                variance,
-                projection,
-            ):
+            matrix = correlations[g]
+            if not _join(matrix, unit, v, chosen, limits[0, g], lists):
                 continue
-            if length[v] >= tidy_at[v] or length[v] == path.shape[1]:
-                _tidy(
-                    correlations[g],
-                    unit,
-                    v,
-                    rise_share[g],
-                    path[v],
-                    factor[v],
-                    loading[v],
-                    length,
-                    variance,
-                    projection,
-                    work,
-                    square,
-                    ints,
-                )
+            if length[v] >= tidy_at[v] or length[v] == room:
+                _tidy(matrix, unit, v, limits[1, g], lists)
                 tidy_at[v] = max(8, 2 * length[v])
-                if length[v] == path.shape[1] and length[v] < d:
+                if length[v] == room and length[v] < d:
                     return False
     return True
 
 
 @part
-def _join(
-    correlations: Any,
-    unit: float,
-    v: int,
-    x: int,
-    share: float,
-    path: Any,
-    factor: Any,
-    loading: Any,
-    length: Any,
-    variance: Any,
-    projection: Any,
-) -> bool:
+def _join(correlations: Any, unit: float, v: int, x: int, share: float, lists: Any) -> bool:
     """Append x to the list of v if it explains enough; return whether it does."""
-    k, first = length[v], 0
+    path, factor, loading = lists.path[v], lists.factor[v], lists.loading[v]
+    variance, projection = lists.variance, lists.projection
+    k, first = lists.length[v], 0
     along, left = correlations[v, x] * unit, correlations[x, x] * unit
     for i in range(k):
         w = correlations[x, path[i]] * unit
@@ -247,41 +230,26 @@ def _join(
     path[k] = x
     loading[k] = along / root
     variance[v] = max(variance[v] - loading[k] * loading[k], NEGLIGIBLE)
-    length[v] = k + 1
+    lists.length[v] = k + 1
     return True
 
 
 @part
-def _tidy(
-    correlations: Any,
-    unit: float,
-    v: int,
-    share: float,
-    path: Any,
-    factor: Any,
-    loading: Any,
-    length: Any,
-    variance: Any,
-    projection: Any,
-    work: Any,
-    square: Any,
-    ints: Any,
-) -> None:
+def _tidy(correlations: Any, unit: float, v: int, share: float, lists: Any) -> None:
     """Drop variables from the list of v that the others make useless, and factorise the rest."""
-    k, room, first, kept = length[v], work.shape[0] - 4, wide(0), wide(0)
+    path, factor, work, square = lists.path[v], lists.factor[v], lists.work, lists.square
+    k, room, first, kept = lists.length[v], work.shape[0] - 4, wide(0), wide(0)
     for i in range(k):
         for j in range(i + 1):
             square[i, j] = factor[first + j]
         first += i + 1
-        work[room + 2, i] = loading[i]
-    shrink(k, wide(0), variance[v], share, work, square, ints)
+        work[room + 2, i] = lists.loading[v, i]
+    shrink(k, wide(0), lists.variance[v], share, work, square, lists.ints)
     for i in range(k):
-        if ints[3, i]:
+        if lists.ints[3, i]:
             path[kept] = path[i]
             kept += 1
-    length[v] = 0
-    variance[v] = 1.0
+    lists.length[v] = 0
+    lists.variance[v] = 1.0
     for i in range(kept):
-        _join(
-            correlations, unit, v, path[i], 0.0, path, factor, loading, length, variance, projection
-        )
+        _join(correlations, unit, v, path[i], 0.0, lists)

@@ -42,12 +42,6 @@ def scale_free_order(moments: Moments, penalty: float | None = None) -> NDArray[
     variables elimination takes too long. Otherwise, variables are sorted by the share of their
     variance that the best few others explain, in ascending order.
 
-    Parameters
-    ----------
-    moments : Moments
-    penalty : float, optional
-        Per arc; by default `default_penalty`.
-
     Examples
     --------
     >>> random = np.random.default_rng(0)

@@ -18,13 +18,9 @@ class Columns(Moments):
     """Moments whose correlations are computed from the columns when they are needed.
 
     Memory is O(n d) instead of O(d²): correlations of 100,000 variables take 80 GB.
-
-    Attributes
-    ----------
-    standard : (d, n) array of float64
-        Values of each variable, centred and scaled to length one; zeros if it is constant.
     """
 
+    # (d, n): values of each variable, centred and scaled to length one; zeros if it is constant.
     standard: NDArray[np.float64] = field(kw_only=True)
 
     @staticmethod

@@ -158,6 +158,8 @@ def _best(
 ) -> tuple[jax.Array, jax.Array]:
     """Find each lane's predecessor of largest gain (of equals, the first), and that gain."""
     kind = lanes.along.dtype
+    # Smallest variance of a candidate that ``left`` can distinguish from rounding errors.
+    floor = NEGLIGIBLE if kind == jnp.float64 else 1e-6
 
     def visit(number: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         best, gain = carry
@@ -165,7 +167,7 @@ def _best(
         along = lax.dynamic_slice_in_dim(lanes.along, first, tile)
         left = lax.dynamic_slice_in_dim(lanes.left, first, tile)
         index = _indices(first, tile)
-        gains = along * along / jnp.maximum(left, _floor(kind))
+        gains = along * along / jnp.maximum(left, floor)
         gains = jnp.where((index < places) & (left >= 0), gains, 0)
         most = jnp.max(gains, axis=0)
         # On CPUs XLA vectorises this, but not an argmax.
@@ -179,11 +181,6 @@ def _best(
 
 def _indices(first: jax.Array, tile: int) -> jax.Array:
     return jnp.arange(tile, dtype=jnp.int32)[:, None] + first
-
-
-def _floor(kind: Any) -> float:
-    """Smallest variance of a candidate that ``left`` can distinguish from rounding errors."""
-    return NEGLIGIBLE if kind == jnp.float64 else 1e-6
 
 
 def _take(

@@ -24,7 +24,7 @@ from cosmodag.solve.machine.threads import available_threads, mapper
 
 # Number of variables beyond which tiles are used: on CPUs because of memory (1.2 GB of
 # correlations), on GPUs because of time.
-LARGE = {"gpu": 2_000, "cpu": 12_000}
+TILED_BEYOND = {"gpu": 2_000, "cpu": 12_000}
 
 # Initial capacity of a path, and the factor by which it grows. Children with longer paths are
 # repeated in double precision, in queues whose length is a power of two and at least a minimum,
@@ -44,9 +44,9 @@ TOGETHER = 512
 
 def tiles_are_better(d: int, device: Host | jax.Device | None = None) -> bool:
     """Whether pruning d variables is better done from columns than from correlations."""
-    if d <= min(LARGE.values()):  # avoid importing JAX
+    if d <= min(TILED_BEYOND.values()):  # avoid importing JAX
         return False
-    return d > LARGE[_platform(device_named("auto") if device is None else device)]
+    return d > TILED_BEYOND[_platform(device_named("auto") if device is None else device)]
 
 
 def prune_in_tiles(
@@ -69,23 +69,9 @@ def prune_in_tiles(
     parents of a child and their weights are then computed in double precision from the columns, by
     the same grow–shrink among the few candidates on its path.
 
-    Parameters
-    ----------
-    X : (n, d) array or Columns
-    order : (d,) array of int
-        The variables, causes first.
-    penalty : float, optional
-        Per arc; by default `default_penalty`.
-    device : Host or jax.Device, optional
-        By default JAX's first device.
-    block : int, optional
-        Maximum number of children at a time; there are fewer if memory is short.
-    double : bool
-        Whether all products are in double precision.
-    should_stop : function, optional
-        Called every few steps; once it returns True, the remaining variables get no parents.
-    threads : int, optional
-        Number of threads for the computation in double precision; by default one per core.
+    There are fewer children at a time if memory is short. With `double`, all products are in double
+    precision. The device is by default JAX's first one. Once `should_stop` returns True, the
+    remaining variables get no parents.
 
     Examples
     --------

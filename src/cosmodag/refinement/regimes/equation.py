@@ -27,7 +27,7 @@ from scipy.stats import rankdata
 
 from cosmodag.order.moments import Moments
 from cosmodag.refinement.regimes import kernel
-from cosmodag.refinement.regimes.kernel import Work
+from cosmodag.refinement.regimes.kernel import Regimes, Work
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -198,7 +198,7 @@ class RegimeScore:
         key = v, parents
         if key not in self._locals:
             work = self._work_for(sorted(parents), v)
-            score = kernel.best_targets(*self._arguments(v), len(parents), work)
+            score = kernel.best_targets(self._regimes(v), len(parents), work)
             self._locals[key] = Local(score - self.penalty * len(parents), work.targets.copy())
         return self._locals[key]
 
@@ -211,17 +211,15 @@ class RegimeScore:
         if key not in self._toggled:
             scores = np.empty(len(parents))
             work = self._work_for(list(range(int(parents.sum()) + 1)), v)
-            kernel.toggled_scores(*self._arguments(v), v, parents, allowed, work, scores)
+            kernel.toggled_scores(self._regimes(v), v, parents, allowed, work, scores)
             self._toggled[key] = scores - self.penalty * (parents.sum() + np.where(parents, -1, 1))
         return self._toggled[key]
 
-    def _arguments(self, v: int) -> tuple[Floats, Floats, Floats, Bools, Bools, Floats]:
-        """First arguments of the compiled functions: moments, targets and prices of v."""
-        stated = np.ascontiguousarray(self.stated[:, v])
+    def _regimes(self, v: int) -> Regimes:
+        stated, possible = (np.ascontiguousarray(one[:, v]) for one in (self.stated, self.open))
         prices = np.where(stated, 0.0, self.price)
         moments = self.moments
-        possible = np.ascontiguousarray(self.open[:, v])
-        return moments.rows, moments.means, moments.products, stated, possible, prices
+        return Regimes(moments.rows, moments.means, moments.products, stated, possible, prices)
 
     def _work_for(self, parents: list[int], v: int) -> Work:
         """Provide arrays of sufficient size, with the members filled in."""
@@ -241,13 +239,11 @@ class RegimeScore:
         For a regime in which v is not a target, this is the kind if it were one.
         """
         work = self._work_for(sorted(parents), v)
-        moments, found = self.moments, np.zeros(len(targets), np.intp)
+        found = np.zeros(len(targets), np.intp)
         for r in range(len(targets)):
             work.targets[:] = targets
             work.targets[r] = not (np.delete(targets, r)).all()
-            found[r] = kernel.kind_of_change(
-                moments.rows, moments.means, moments.products, r, len(parents), work
-            )
+            found[r] = kernel.kind_of_change(self._regimes(v), r, len(parents), work)
         return found
 
 

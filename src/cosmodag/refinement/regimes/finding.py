@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,18 +167,12 @@ def find_targets(
     >>> found.targets.astype(int).tolist(), found.arcs.astype(int).tolist()
     ([[0, 0], [0, 1]], [[0, 1], [0, 0]])
     """
+    options: dict[str, Any] = {"support": support, "required": required, "before": before}
+    options["should_stop"] = should_stop
 
     def searched(targets: Bools) -> Bools:
-        found = refine_linear(
-            score.moments.without(targets),
-            {},
-            score="gaussian",
-            support=support,
-            required=required,
-            before=before,
-            random=np.random.default_rng(seed),
-            should_stop=should_stop,
-        )
+        moments, random = score.moments.without(targets), np.random.default_rng(seed)
+        found = refine_linear(moments, {}, score="gaussian", random=random, **options)
         return found.adjacency()
 
     score = regime_score(X, labels, stated, may_change)
@@ -186,14 +181,7 @@ def find_targets(
     for arcs in (first, searched(stated), *starts):
         last = -np.inf
         for _ in range(_ROUNDS):
-            arcs = climb(
-                score,
-                arcs,
-                support=support,
-                required=required,
-                before=before,
-                should_stop=should_stop,
-            )
+            arcs = climb(score, arcs, **options)
             total, targets = score.of_graph(arcs)
             if best is None or total > best.score + _LEAST:
                 best = FoundTargets(targets, arcs, total)

@@ -21,6 +21,17 @@ _LEAST = 1e-6
 NOISE, CUT, WEIGHTS, SLOPES = range(4)
 
 
+class Regimes(NamedTuple):
+    """Moments of k regimes, and the targets and prices of one variable."""
+
+    rows: Floats  # (k,)
+    means: Floats  # (k, d)
+    products: Floats  # (k, d, d): about the means of each regime
+    stated: NDArray[np.bool_]  # (k,): whether the variable is a known target
+    open: NDArray[np.bool_]  # (k,): whether it may be a target
+    prices: Floats  # (k,): per target
+
+
 class Work(NamedTuple):
     """Arrays for the regressions of one variable on up to m − 1 others, in k regimes.
 
@@ -78,8 +89,9 @@ def _regress(square: Any, p: int, ridge: float, weights: Any) -> float:
 
 
 @borrowing
-def _gather(rows: Any, means: Any, products: Any, p: int, work: Work) -> None:
+def _gather(given: Regimes, p: int, work: Work) -> None:
     """Compute the moments of the members, and the residual variance of each regime on its own."""
+    rows, means, products = given.rows, given.means, given.products
     for r in range(rows.size):
         for i in range(p + 1):
             a = work.members[i]
@@ -155,39 +167,38 @@ def _own(rows: Any, r: int, p: int, variance: float, work: Work) -> tuple[float,
 
 
 @borrowing
-def _total(rows: Any, prices: Any, count: float, p: int, turned: int, work: Work) -> float:
+def _total(given: Regimes, count: float, p: int, turned: int, work: Work) -> float:
     """Score of the targets, after adding or removing the regime `turned` (−1 for none)."""
     variance = _shared_variance(count, p, turned, work)
     total = -0.5 * count * math.log(variance)
-    for r in range(rows.size):
+    for r in range(given.rows.size):
         if work.targets[r] != (r == turned):
-            total += _own(rows, r, p, variance, work)[0] - prices[r]
+            total += _own(given.rows, r, p, variance, work)[0] - given.prices[r]
     return total
 
 
 @borrowing
-def best_targets(
-    rows: Any, means: Any, products: Any, stated: Any, open_: Any, prices: Any, p: int, work: Work
-) -> float:
+def best_targets(given: Regimes, p: int, work: Work) -> float:
     """Find the best targets of the last of the members given the p others; return their score.
 
     Targets are added and removed one by one while that raises the score. ``work.members`` is given,
     and ``work.targets`` is written.
     """
-    _gather(rows, means, products, p, work)
+    _gather(given, p, work)
+    rows, stated = given.rows, given.stated
     count, sharing = 0.0, 0
     for r in range(rows.size):
         work.targets[r] = stated[r]
         if not stated[r]:
             count, sharing = count + rows[r], sharing + 1
     _share(p, work)
-    score = _total(rows, prices, count, p, -1, work)
+    score = _total(given, count, p, -1, work)
     while True:
         best, chosen = score + _LEAST, -1
         for r in range(rows.size):
-            if open_[r] and not stated[r] and (work.targets[r] or sharing > 1):
+            if given.open[r] and not stated[r] and (work.targets[r] or sharing > 1):
                 sign = 1.0 if work.targets[r] else -1.0
-                value = _total(rows, prices, count + sign * rows[r], p, r, work)
+                value = _total(given, count + sign * rows[r], p, r, work)
                 if value > best:
                     best, chosen = value, r
         if chosen < 0:
@@ -201,17 +212,7 @@ def best_targets(
 
 @borrowing
 def toggled_scores(
-    rows: Any,
-    means: Any,
-    products: Any,
-    stated: Any,
-    open_: Any,
-    prices: Any,
-    v: int,
-    parents: Any,
-    allowed: Any,
-    work: Work,
-    scores: Any,
+    given: Regimes, v: int, parents: Any, allowed: Any, work: Work, scores: Any
 ) -> None:
     """Write the scores (d,) of v if u is added to its parents, or dropped from them, at [u].
 
@@ -226,16 +227,16 @@ def toggled_scores(
                     work.members[p] = other
                     p += 1
             work.members[p] = v
-            scores[u] = best_targets(rows, means, products, stated, open_, prices, p, work)
+            scores[u] = best_targets(given, p, work)
 
 
 @borrowing
-def kind_of_change(rows: Any, means: Any, products: Any, r: int, p: int, work: Work) -> int:
+def kind_of_change(given: Regimes, r: int, p: int, work: Work) -> int:
     """Find the kind of the best own equation of regime r, given ``work.targets``."""
-    _gather(rows, means, products, p, work)
+    _gather(given, p, work)
     _share(p, work)
     count = 0.0
-    for other in range(rows.size):
+    for other in range(given.rows.size):
         if not work.targets[other]:
-            count += rows[other]
-    return _own(rows, r, p, _shared_variance(count, p, -1, work), work)[1]
+            count += given.rows[other]
+    return _own(given.rows, r, p, _shared_variance(count, p, -1, work), work)[1]
