@@ -155,9 +155,8 @@ def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]
             DataWarning,
             stacklevel=5,
         )
-    kept_targets = None if targets is None else targets[~gone]
     report = {**report, "method": "drop", "dropped": dropped}
-    return Completed(table.of_rows(~gone), kept_targets, report, kept=~gone)
+    return Completed(table, targets, report, kept=~gone).of_rows(~gone)
 
 
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:
@@ -261,7 +260,7 @@ def _by_graphs(
     with ignoring(CosmodagWarning):
         while rounds < _ROUNDS:
             rounds += 1
-            given = prepare_table(learner, Table(filled, names), targets)
+            given = prepare_table(learner, with_kinds(Table(filled, names)), targets)
             (found,) = fit_prepared([FitTask(learner, given)], examine=False)
             arcs = found.dag.arcs.toarray()
             own = given.known.targets  # without variables that were set in every row

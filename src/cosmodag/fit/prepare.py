@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose import before_fit, warn_about
 from cosmodag.data.diagnose.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_columns
-from cosmodag.data.kinds import ColumnKind, with_kinds
-from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
+from cosmodag.data.kinds import ColumnKind
+from cosmodag.data.knowledge import Knowledge, as_knowledge, bounds_of
 from cosmodag.data.regimes import Regimes, label_texts, regimes_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, ResourceError, ScaleWarning, name_list
@@ -98,10 +98,12 @@ class Prepared:
 
         These are the past of a time series, and columns that interventions set in every row.
         """
-        past, sets = self.known.given, self.target_sets
-        if sets is None or not sets.all(axis=0).any():
+        past = self.known.given
+        if self.target_sets is None:
             return past
-        always: Bools = np.asarray(sets.all(axis=0))
+        always: Bools = np.asarray(self.target_sets.all(axis=0))
+        if not always.any():
+            return past
         return always if past is None else past | always
 
     @property
@@ -156,7 +158,8 @@ def prepare(
             raise DataError(
                 "series and time have an effect only with lags (--lags): set lags as well."
             )
-        whole = complete(learner, values, entries, _declared_kinds(learner, window))
+        # A table of windows has the declared kinds already.
+        whole = complete(learner, values, entries, "auto" if learner.lags else learner.kinds)
         whole = whole._replace(is_named=is_named)
     table, grouped = whole.table, _grouped(whole, labels, find_targets)
     # Only the columns at time t are diagnosed, since lagged copies repeat them.
@@ -189,8 +192,8 @@ def _check_measured(whole: Completed) -> None:
     if empty:
         raise DataError(
             f"{name_list([whole.table.names[v] for v in empty])} "
-            f"{'has' if len(empty) == 1 else 'have'} no measured value in a part of the "
-            "rows that is fitted alone, as without one fold: leave columns with so few values out."
+            f"{'has' if len(empty) == 1 else 'have'} no measured value in some part of the rows, "
+            "such as all folds but one, that is fitted alone: leave columns with so few values out."
         )
 
 
@@ -205,11 +208,6 @@ def _in_time(learner: "StructureLearner", values: Any, entries: Any, in_time: In
             "windows with missing='drop' (--missing drop)."
         )
     return found
-
-
-def _declared_kinds(learner: "StructureLearner", window: Window | None) -> Any:
-    """Kinds that the user declared; a table of windows already has kinds."""
-    return learner.kinds if window is None else "auto"
 
 
 def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
@@ -259,7 +257,6 @@ def prepare_table(
 
     With regimes, their targets are found first, and become the interventions of the fit.
     """
-    table = with_kinds(table)  # kinds that were declared are decided already
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
     target_sets, of_regimes = None, None
@@ -267,14 +264,11 @@ def prepare_table(
         (seed,) = seeds_from(learner.random_state, 1)
         of_regimes = _targets_found(np.asarray(table.X, np.float64), regimes, Known(bounds), seed)
         targets = of_regimes[regimes.labels]
+    known = Known(bounds, targets, absent, None if window is None else window.past)
     if targets is not None:
         target_sets = np.unique(targets, axis=0)
         always = never_free(targets, table.names, absent)
-        if always.any():
-            bounds = bounds or Bounds.none(len(table.names))
-            bounds = bounds.without_causes(always, table.names)
-            targets = targets & ~always
-    known = Known(bounds, targets, absent, None if window is None else window.past)
+        known = known.without_causes(always, table.names)
     if learner.scale == "standardize" and learner.order_follows_units(None):
         text = f"The columns are standardised, and {ABOUT_SCALE}."
         warnings.warn(text, ScaleWarning, stacklevel=4)

@@ -32,8 +32,6 @@ def refine_table(
     given: "Prepared",
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
-    *,
-    restarts: int | None,
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and from other starts.
 
@@ -45,7 +43,7 @@ def refine_table(
     method = model.refinement_for(len(given.names))
     is_by_units = method != "prune" and model.order_follows_units(None)
     if needs_blocks(given.kinds):
-        return refine_blocks(model, given, {} if is_by_units else orders, watch, restarts=restarts)
+        return refine_blocks(model, given, {} if is_by_units else orders, watch)
     assert method is not None
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(model.random_state, 1)
@@ -68,7 +66,7 @@ def refine_table(
         noise=model.noise,
         method=method,
         by_units=tuple(orders) if is_by_units else (),
-        restarts=restarts,
+        restarts=model.most_restarts,
         random=np.random.default_rng(seed),
         should_stop=lambda: watch.stop is not None,
         device=device_named(getattr(model, "device", "auto")),

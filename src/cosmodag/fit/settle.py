@@ -39,7 +39,7 @@ def settled(
     attributes = {**given.attributes, **learnt.extra, **found.attributes, "refinement_": method}
     stopped, doubt, refined = learnt.stopped, None, None
     if method is not None:
-        refined = learner._refine(given, found.learnt, watch)
+        refined = learner.refined(given, found.learnt, watch)
     if refined is None:
         graph = unrefined_graph(found.learnt, given.known, learner.raw_threshold)
     else:
@@ -63,9 +63,9 @@ def settled(
     ).settled(given.data, recentre=learner.scale != "none")
     if learnt.raw_weights is None and dag.weights is not None:
         attributes["raw_weights_"] = dag.weights
-    attributes |= learner._attributes_of(dag, given.data)
+    attributes |= learner.attributes_of(dag, given.data)
     if refined is None:
-        learner._warn_if_repaired(found)
+        learner.warn_if_repaired(found)
     return FitResult(dag, attributes, stopped, given.findings, doubt)
 
 

@@ -192,7 +192,7 @@ def at_threshold(
     dag = replace(dag, adjacency=adjacency, known=known, equations=equations, turning_losses=losses)
     one = copy(model)
     one.threshold = threshold
-    one._show(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))
+    one.take_graph(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))
     return one
 
 

@@ -44,7 +44,8 @@ class ConstrainedLearner(TrainedLearner):
     def _length(self, n: int, d: int) -> int:
         return self._usual_length
 
-    def _warn_if_repaired(self, found: Aligned) -> None:
+    def warn_if_repaired(self, found: Aligned) -> None:
+        """Warn of arcs dropped to break cycles."""
         if found.was_cyclic:
             warnings.warn(
                 f"The optimised weights contain a cycle, and {found.dropped_arcs} arc(s) were "

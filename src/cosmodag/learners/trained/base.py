@@ -160,7 +160,7 @@ class TrainedLearner(StructureLearner):
         if self.lags:
             found = unroll(X, self.lags, InTime(), kinds=self.kinds)
             X, window = found.table, found.window
-        table = complete(other, X, None, "auto" if self.lags else None).table
+        table = complete(other, X, None, "auto" if self.lags else self.kinds).table
         given = prepare_table(other, table, window=window)
         problems = other.problems_for(given.data, given.known)
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
