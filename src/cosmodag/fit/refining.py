@@ -1,20 +1,19 @@
 """Refinement of a learnt order: a graph chosen by evidence."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.block_refining import refine_blocks
 from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.dag.regimes import slopes
 from cosmodag.fit.kinds import needs_blocks
+from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
-from cosmodag.graph.dags import respecting, topological_order
+from cosmodag.graph.dags import respecting
 from cosmodag.refinement.decision import NoiseInputs, decide_noise
 from cosmodag.solve.machine.devices import device_named
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from cosmodag.fit.dag.known import Known
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.learners.refined import SearchedLearner
-    from cosmodag.order.moments import Moments
     from cosmodag.refinement.jobs import Doubt
     from cosmodag.solve.watch import Watch
 
@@ -50,18 +48,7 @@ def refine_table(
     known = given.known
     names = [str(name) for name in (given.names if given.is_named else range(len(given.names)))]
     found = decide_noise(
-        NoiseInputs(
-            given.X,
-            names,
-            moments=None if known.is_nothing else _moments(given),
-            support=known.support,
-            required=known.required,
-            before=known.before,
-            beyond_support=_order_rules(known),
-            counted=known.counted,
-            means=given.preparation.means / given.preparation.factors,
-            given=given.without_equation,
-        ),
+        _inputs(given, names),
         orders,
         noise=model.noise,
         method=method,
@@ -98,43 +85,23 @@ def _finding(doubt: "Doubt", names: list[str]) -> Finding:
     return Finding(doubt.kind, columns, doubt.share, "warning", doubt.sentence)
 
 
-def graph_over_regimes(
-    given: "Prepared", arcs: NDArray[np.bool_], seed: int, should_stop: Callable[[], bool]
-) -> tuple[NDArray[np.intp], sparse.csr_array]:
-    """Find the graph of best score over all regimes: its order, and weights of shared equations.
-
-    The search starts from `arcs`, which were found without the likelihood of targets in their
-    regimes; `given` has regimes and their targets.
-    """
-    from cosmodag.refinement.regimes.finding import find_targets
-
-    assert given.regimes is not None
-    assert given.targets is not None
-    known, labels = given.known, given.regimes.labels
-    found = find_targets(
+def _inputs(given: "Prepared", names: list[str]) -> NoiseInputs:
+    """Collect what the decision about the noise, and the search under it, need of a table."""
+    known, moments = given.known, None
+    if not known.is_nothing:
+        moments = replace(known.moments(given.X), given=given.without_equation)
+    return NoiseInputs(
         given.X,
-        labels,
-        given.targets,
-        np.zeros_like(given.targets),
+        names,
+        moments=moments,
         support=known.support,
         required=known.required,
         before=known.before,
-        starts=[arcs],
-        seed=seed,
-        should_stop=should_stop,
+        beyond_support=_order_rules(known),
+        counted=known.counted,
+        means=given.preparation.means / given.preparation.factors,
+        given=given.without_equation,
     )
-    before = np.zeros_like(arcs) if known.before is None else known.before
-    weights = np.zeros(arcs.shape)
-    tails, heads = np.nonzero(found.arcs)
-    for v in np.unique(heads):
-        parents = np.flatnonzero(found.arcs[:, v])
-        weights[parents, v] = slopes(given.X[~given.targets[labels, v]], parents, int(v))
-    kept = sparse.csr_array((weights[tails, heads], (tails, heads)), shape=arcs.shape)
-    return topological_order(found.arcs | before), kept
-
-
-def _moments(given: "Prepared") -> "Moments":
-    return replace(given.known.moments(given.X), given=given.without_equation)
 
 
 def _order_rules(known: "Known") -> NDArray[np.bool_] | None:

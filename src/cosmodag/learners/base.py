@@ -205,6 +205,6 @@ class StructureLearner(SharedParameters):
     def warn_if_repaired(self, found: Aligned) -> None:
         """Warn of arcs dropped to break cycles, if the method should leave no cycle."""
 
-    def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit | None:
-        """Refine the learnt order to a graph that the data support; None without refinement."""
-        return None
+    def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        """Refine the learnt order to a graph that the data support."""
+        raise NotImplementedError(f"{type(self).__name__} is not refined.")

@@ -113,7 +113,7 @@ class SearchedLearner(StructureLearner):
         return None if self.restarts == "auto" else int(self.restarts)
 
     def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        """Refine the learnt order to a graph that the data support."""
+        """Refine the learnt order, and the others of `learnt`, to a graph."""
         from cosmodag.fit.refining import refine_table
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}

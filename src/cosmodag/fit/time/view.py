@@ -240,7 +240,7 @@ class TimeSeriesView(Questions):
         if isinstance(self._dag.equations, EquationsByKind):  # NaN is not a level
             usable = ~np.isnan(past).any(axis=1)
         rows = found.rows[usable]
-        held = {v: values[rows] for v, values in _held(self._dag, do, found.n).items()}
+        held = {v: values[rows] for v, values in values_held(self._dag, do, found.n).items()}
         predicted = np.full((found.n, window.d), np.nan)
         predicted[rows] = expected_rows(self._dag, past[usable], held)
         return with_number_labels(predicted, self._dag.kinds[: window.d])
@@ -250,14 +250,17 @@ class TimeSeriesView(Questions):
     ) -> Floats:
         """Draw n successive rows."""
         random = np.random.default_rng(random_state)
-        path = drawn_path(self._dag, n, random, _held(self._dag, do, n))
+        path = drawn_path(self._dag, n, random, values_held(self._dag, do, n))
         return with_number_labels(path, self._dag.kinds[: path.shape[1]])
 
 
-def _held(dag: "FittedDAG", do: "Mapping[Any, Any] | None", n: int) -> dict[int, NDArray[Any]]:
+def values_held(
+    dag: "FittedDAG", do: "Mapping[Any, Any] | None", n: int
+) -> dict[int, NDArray[Any]]:
+    """Check the values (n,) that variables are set to; those of a time series are set at time t."""
     if do is None:
         return {}
     from cosmodag.assess.inputs import values_set
 
-    assert dag.window is not None
-    return dict(values_set(list(dag.window.names), do, n, dag.kinds[: dag.window.d]))
+    d = dag.d if dag.window is None else dag.window.d
+    return values_set(dag.names[:d], do, n, dag.kinds[:d])

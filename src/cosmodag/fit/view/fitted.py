@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.fit.checks import check_count, refuse_lags
 from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.time.unroll import InTime
-from cosmodag.fit.time.view import TimeSeriesView
+from cosmodag.fit.time.view import TimeSeriesView, values_held
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.tables.foreign import labelled, like_table, with_number_labels
@@ -224,12 +224,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         check_count("n", n, low=0)
         if dag.window is not None:
             return self._sample_path(n, random_state, do)
-        if do is None:
-            drawn = dag.sample(n, random_state)
-        else:
-            from cosmodag.assess.inputs import values_set
-
-            drawn = dag.sample(n, random_state, values_set(dag.names, do, n, dag.kinds))
+        drawn = dag.sample(n, random_state, values_held(dag, do, n))
         if dag.columns is None:
             return with_number_labels(drawn, dag.kinds)
         import pandas as pd
