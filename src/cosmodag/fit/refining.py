@@ -46,9 +46,8 @@ def refine_table(
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(model.random_state, 1)
     known = given.known
-    names = [str(name) for name in (given.names if given.is_named else range(len(given.names)))]
     found = decide_noise(
-        _inputs(given, names),
+        _inputs(given),
         orders,
         noise=model.noise,
         method=method,
@@ -75,7 +74,7 @@ def refine_table(
         found.report,
         watch.stop if found.ended_early else None,
         found.scores,
-        doubt=None if found.doubt is None else _finding(found.doubt, names),
+        doubt=None if found.doubt is None else _finding(found.doubt, given.names),
     )
 
 
@@ -85,14 +84,14 @@ def _finding(doubt: "Doubt", names: list[str]) -> Finding:
     return Finding(doubt.kind, columns, doubt.share, "warning", doubt.sentence)
 
 
-def _inputs(given: "Prepared", names: list[str]) -> NoiseInputs:
+def _inputs(given: "Prepared") -> NoiseInputs:
     """Collect what the decision about the noise, and the search under it, need of a table."""
     known, moments = given.known, None
     if not known.is_nothing:
         moments = replace(known.moments(given.X), given=given.without_equation)
     return NoiseInputs(
         given.X,
-        names,
+        given.names,
         moments=moments,
         support=known.support,
         required=known.required,

@@ -1,8 +1,9 @@
 """Non-linear COSMO: one multilayer perceptron per variable, oriented by priorities."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +94,12 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     def decides(self, d: int) -> bool:
         """Whether the loss is chosen by the noise."""
         return super().decides(d) or self.loss == AUTO
+
+    def with_loss(self, loss: str, levels: tuple[int, ...]) -> Self:
+        """Copy the learner for a loss; `levels` are those of each variable in mixed networks."""
+        one = copy(self)
+        one.loss, one._levels = loss, levels
+        return one
 
     @property
     def _loss_used(self) -> str:
