@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.block_refining import refine_blocks
-from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.checks import refuse_lags, seeds_from
 from cosmodag.fit.kinds import needs_blocks
 from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
+from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import respecting
 from cosmodag.refinement.decision import NoiseInputs, decide_noise
 from cosmodag.solve.machine.devices import device_named
@@ -165,9 +167,13 @@ def refine(
     """
     from cosmodag.learners.order_search import OrderSearch
 
-    order = model.causal_order_ if hasattr(model, "causal_order_") else list(model)
-    if hasattr(model, "fitted_"):
+    if isinstance(model, FittedGraph):
+        check_is_fitted(model, "fitted_")
+        refuse_lags(model, "refine", "fit OrderSearch with these lags")
         model.fitted_.ask_for_targets(interventions)
+        order = model.causal_order_
+    else:
+        order = list(model)
     learner = OrderSearch(
         kinds=getattr(model, "kinds", "auto"),
         missing=getattr(model, "missing", "error"),

@@ -200,7 +200,7 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     """Return what was known in the fit, with other interventions if these are given."""
     known = model.fitted_.known
     if entries is not None:
-        names = [str(name) for name in model.names_]
+        names = model.fitted_.texts
         known = replace(known, targets=targets_of(entries, names, rows))
     elif known.targets is None:  # not saved with the model
         model.fitted_.ask_for_targets(None)
