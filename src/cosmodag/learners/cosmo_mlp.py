@@ -13,7 +13,7 @@ from cosmodag.learners.cosmo import AnnealedLearner
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.networks.loss_choice import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.parameters import choice
-from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
+from cosmodag.learners.trained.settings import default_mlp_settings
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss, MixedLikelihood
 from cosmodag.solve.watch import Watch
@@ -133,9 +133,6 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
 
     def _rule(self, d: int) -> dict[str, float]:
         return default_mlp_settings(d, self.mask, self._loss_used)
-
-    def _steps(self, d: int) -> int:
-        return default_mlp_steps()
 
     def _learnt_order(self) -> NDArray[np.intp]:
         return self.fitted_.order

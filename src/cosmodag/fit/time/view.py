@@ -179,10 +179,11 @@ class TimeSeriesView(Questions):
             ends = np.quantile(draws, [outside, 1 - outside], axis=0)
             low, high = np.minimum(ends[0], found), np.maximum(ends[1], found)
         else:
-            errors = np.full(found.shape, np.nan)
-            if self._dag.is_linear and (X is not None or self._dag.residuals is not None):
-                data = self._dag.training_data() if X is None else self._dag.prepared(X)
-                errors = response_errors(self._dag, data, horizon, cumulative=cumulative)
+            dag, errors = self._dag, np.full(found.shape, np.nan)
+            has_data = dag.residuals is not None
+            if dag.is_linear and dag.knows_targets and (has_data or X is not None):
+                data = dag.training_data() if has_data else dag.prepared(X)
+                errors = response_errors(dag, data, horizon, cumulative=cumulative)
             width = ndtri((1 + level) / 2) * errors
             low, high = found - width, found + width
         labels = [names, names, range(horizon + 1)]

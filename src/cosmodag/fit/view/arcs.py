@@ -101,7 +101,7 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     then does not say in which rows they were.
     """
     dag, edges = model.fitted_, model.edges_
-    if not dag.is_linear or (dag.known.targets is None and dag.target_sets is not None):
+    if not dag.is_linear or not dag.knows_targets:
         return None
     errors = np.full(edges.nnz, np.nan)
     by_head = np.argsort(edges.col, kind="stable")

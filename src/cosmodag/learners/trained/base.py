@@ -91,10 +91,6 @@ class TrainedLearner(StructureLearner):
     def _device(self) -> str:
         return str(getattr(self, "device", "cpu"))
 
-    @property
-    def _starts(self) -> int:
-        return int(getattr(self, "trainings", 1))
-
     def settings_for(self, d: int) -> dict[str, float]:
         """Return every hyper-parameter as a number, for d variables."""
         settings = {
@@ -140,7 +136,7 @@ class TrainedLearner(StructureLearner):
             "gaps": known.gaps,
             "counted": known.counted,
         }
-        seeds = seeds_from(self.random_state, self._starts)
+        seeds = seeds_from(self.random_state, int(getattr(self, "trainings", 1)))
         return [Problem(data, settings, seed, **optional) for seed in seeds]
 
     def estimate(self, X: Any) -> "Cost":

@@ -71,18 +71,13 @@ def default_settings(d: int) -> dict[str, float]:
 
 
 def default_steps(refinement: str | None) -> int:
-    """Default number of training steps of ``Cosmo``, for any number of rows.
+    """Default number of training steps of COSMO, for any number of rows.
 
     A search over orders (``"order"``) needs only a rough starting order. An order that is only
-    pruned (``"prune"``) needs more steps. Weights that are the final result (None) need the paper's
-    schedule, 2,000 passes over 1,000 rows.
+    pruned (``"prune"``) needs more steps. Weights that are the final result, and networks (None),
+    need the paper's schedule, 2,000 passes over 1,000 rows.
     """
     return {"order": 3_200, "prune": 9_600}.get(refinement or "", 32_000)
-
-
-def default_mlp_steps() -> int:
-    """Default number of training steps of ``CosmoMLP``, for any number of rows."""
-    return 32_000
 
 
 def paper_mlp_settings(d: int) -> dict[str, float | None]:
