@@ -24,9 +24,9 @@ _SAVED = ("rows", "stated", "targets", "evidence", "price", "changes", "paramete
 _UNCHANGED = "stated_unchanged"
 _OFF_TARGET = "off_target"
 _SENTENCES = {
-    _UNCHANGED: "{listed} {was} named as a target in the regime {regime!r}, whose rows show no change of "
-    "the equation (evidence {evidence}): it was treated as a target nevertheless, so that arrows "
-    "that rest on it are only as sure as that statement.",
+    _UNCHANGED: "{listed} {was} named as a target in the regime {regime!r}, whose rows show no "
+    "change of the equation (evidence {evidence}): it was treated as a target nevertheless, so "
+    "that arrows that rest on it are only as sure as that statement.",
     _OFF_TARGET: "{listed} changed in the regime {regime!r} without being named as a target "
     "(evidence {evidence}): the regime has its own equation for each.",
 }

@@ -71,8 +71,6 @@ class LagrangianLearner(ConstrainedLearner):
     history_ : list of dict
         For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
         (ρ).
-    n_iter_ : int
-        Number of iterations, or epochs, of all problems together.
     """
 
     max_iter: int = count(100)
@@ -91,8 +89,6 @@ class PathLearner(ConstrainedLearner):
     history_ : list of dict
         For each attempt at a stage: ``epoch``, ``loss``, ``accepted``, ``score_weight`` (μ),
         ``radius`` (s).
-    n_iter_ : int
-        Number of iterations, or epochs, of all stages together.
     """
 
     # Decay rate β₁ of Adam's mean of gradients.

@@ -44,7 +44,7 @@ class TrainedLearner(StructureLearner):
     history_ : list of dict
         Records of the training.
     n_iter_ : int
-        Number of rounds or iterations.
+        Number of rounds, iterations or epochs, of all problems of the solver together.
     converged_ : bool
         Whether the solver met its stopping rule before a limit.
     settings_ : dict
