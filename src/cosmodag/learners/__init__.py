@@ -6,32 +6,59 @@ from cosmodag.later import names_from
 from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
-    from cosmodag.fit.files.saved import load as load
-    from cosmodag.fit.fitted_dag import FittedDAG as FittedDAG
-    from cosmodag.fit.refining import refine as refine
-    from cosmodag.learners.base import StructureLearner as StructureLearner
-    from cosmodag.learners.baselines import EmptyGraph as EmptyGraph
-    from cosmodag.learners.baselines import EqualVariance as EqualVariance
-    from cosmodag.learners.baselines import R2Sort as R2Sort
-    from cosmodag.learners.baselines import RandomSort as RandomSort
-    from cosmodag.learners.baselines import VarianceSort as VarianceSort
-    from cosmodag.learners.constrained.dagma import Dagma as Dagma
-    from cosmodag.learners.constrained.dagma import DagmaMLP as DagmaMLP
-    from cosmodag.learners.constrained.dagma import StochasticDagma as StochasticDagma
-    from cosmodag.learners.constrained.nocurl import NoCurl as NoCurl
-    from cosmodag.learners.constrained.nocurl import NoCurlU as NoCurlU
-    from cosmodag.learners.constrained.nocurl import StochasticNoCurl as StochasticNoCurl
-    from cosmodag.learners.constrained.notears import Notears as Notears
-    from cosmodag.learners.constrained.notears import NotearsMLP as NotearsMLP
-    from cosmodag.learners.constrained.notears import StochasticNotears as StochasticNotears
-    from cosmodag.learners.cosmo import Cosmo as Cosmo
-    from cosmodag.learners.cosmo_mlp import CosmoMLP as CosmoMLP
-    from cosmodag.learners.order_search import BlockSearch as BlockSearch
-    from cosmodag.learners.order_search import OrderSearch as OrderSearch
-    from cosmodag.learners.trained.settings import default_mlp_settings as default_mlp_settings
-    from cosmodag.learners.trained.settings import default_settings as default_settings
-    from cosmodag.learners.trained.settings import paper_mlp_settings as paper_mlp_settings
-    from cosmodag.learners.trained.settings import paper_settings as paper_settings
+    from cosmodag.fit.files.saved import load
+    from cosmodag.fit.fitted_dag import FittedDAG
+    from cosmodag.fit.refining import refine
+    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.baselines import (
+        EmptyGraph,
+        EqualVariance,
+        R2Sort,
+        RandomSort,
+        VarianceSort,
+    )
+    from cosmodag.learners.constrained.dagma import Dagma, DagmaMLP, StochasticDagma
+    from cosmodag.learners.constrained.nocurl import NoCurl, NoCurlU, StochasticNoCurl
+    from cosmodag.learners.constrained.notears import Notears, NotearsMLP, StochasticNotears
+    from cosmodag.learners.cosmo import Cosmo
+    from cosmodag.learners.cosmo_mlp import CosmoMLP
+    from cosmodag.learners.order_search import BlockSearch, OrderSearch
+    from cosmodag.learners.trained.settings import (
+        default_mlp_settings,
+        default_settings,
+        paper_mlp_settings,
+        paper_settings,
+    )
+
+# Written out, since type checkers do not read a list that is computed.
+__all__ = [
+    "BlockSearch",
+    "Cosmo",
+    "CosmoMLP",
+    "Dagma",
+    "DagmaMLP",
+    "EmptyGraph",
+    "EqualVariance",
+    "FittedDAG",
+    "NoCurl",
+    "NoCurlU",
+    "Notears",
+    "NotearsMLP",
+    "OrderSearch",
+    "R2Sort",
+    "RandomSort",
+    "StochasticDagma",
+    "StochasticNoCurl",
+    "StochasticNotears",
+    "StructureLearner",
+    "VarianceSort",
+    "default_mlp_settings",
+    "default_settings",
+    "load",
+    "paper_mlp_settings",
+    "paper_settings",
+    "refine",
+]
 
 _HOMES = {
     "FittedDAG": "fit.fitted_dag",
@@ -44,7 +71,5 @@ _HOMES = {
     ),
     **{name: f"learners.{entry.module}" for name, entry in LEARNERS.items()},
 }
-
-__all__ = [*_HOMES]
 
 __getattr__ = names_from(__name__, _HOMES)
