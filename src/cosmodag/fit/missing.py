@@ -260,7 +260,7 @@ def _by_graphs(
     with ignoring(CosmodagWarning):
         while rounds < _ROUNDS:
             rounds += 1
-            given = prepare_table(learner, with_kinds(Table(filled, names)), targets)
+            given = prepare_table(learner, Table(filled, names), targets)
             (found,) = fit_prepared([FitTask(learner, given)], examine=False)
             arcs = found.dag.arcs.toarray()
             own = given.known.targets  # without variables that were set in every row

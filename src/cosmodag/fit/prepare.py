@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose import before_fit, warn_about
 from cosmodag.data.diagnose.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_columns
-from cosmodag.data.kinds import ColumnKind
+from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Knowledge, as_knowledge, bounds_of
 from cosmodag.data.regimes import Regimes
 from cosmodag.data.time.window import Window
@@ -220,6 +220,7 @@ def prepare_table(
 
     With regimes, their targets are found first, and become the interventions of the fit.
     """
+    table = with_kinds(table)  # kinds that were declared are decided already
     knowledge = as_knowledge(learner.knowledge)
     bounds = bounds_of(knowledge if window is None else window.knowledge(knowledge), table.names)
     target_sets, of_regimes = None, None
