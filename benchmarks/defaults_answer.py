@@ -25,7 +25,6 @@ import numpy as np
 from cosmodag import Cosmo, CosmoMLP, metrics, simulate
 from cosmodag.learners.trained.settings import (
     default_mlp_settings,
-    default_mlp_steps,
     default_settings,
     default_steps,
     paper_mlp_settings,
@@ -108,7 +107,7 @@ STUDIES = {
         CosmoMLP,
         default_mlp_settings,
         paper_mlp_settings,
-        default_mlp_steps(),
+        default_steps(None),
         ("mlp",),
         (Size(1000, 20, 4), Size(1000, 40, 1), Size(1000, 100, 1, kinds=2, is_large=True)),
     ),

@@ -58,9 +58,10 @@ REPEATS = 7
 class TimedPruning(CosmoMLP):
     """`CosmoMLP` that records the time of its refinement."""
 
-    def _refine(self, *given: Any) -> Any:
+    def refined(self, *given: Any) -> Any:
+        """Time the refinement."""
         begin = time.perf_counter()
-        refined = super()._refine(*given)
+        refined = super().refined(*given)
         seconds = time.perf_counter() - begin
         return replace(refined, extra={**refined.extra, "pruning_seconds_": seconds})
 

@@ -325,3 +325,15 @@ def test_a_loaded_model_has_intervals_with_its_table(model, tmp_path):
     given = again.response_intervals(1, X=frame)
     assert np.allclose(given, model.response_intervals(1), atol=1e-3)
     assert np.isfinite(again.response_intervals(1, X=frame, bootstrap=3)).all(axis=None)
+
+
+def test_intervals_use_only_rows_that_are_known_to_follow_their_equation(tmp_path):
+    frame = pd.DataFrame(series(0, 200), columns=list("abc"))
+    targets = ["b" if row < 60 else "" for row in range(200)]
+    fitted = OrderSearch(lags=1, random_state=0).fit(frame, interventions=targets)
+    found = fitted.response_intervals(1)
+    assert fitted.response_intervals(1, X=frame[:100]).equals(found)
+    fitted.save(tmp_path / "model.safetensors")
+    # The file does not say in which rows b was set.
+    again = load(tmp_path / "model.safetensors").response_intervals(1, X=frame)
+    assert again["low"].isna().all()

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.model_selection import cross_val_predict
 
-from cosmodag import EmptyGraph, Knowledge, OrderSearch, load
+from cosmodag import CosmoMLP, EmptyGraph, Knowledge, OrderSearch, load
 from cosmodag.errors import DataError
 from learner_catalogue import chain_table
 
@@ -50,6 +50,24 @@ def test_the_summary_names_the_treatment_of_missing_values(table, missing, words
     holed.iloc[3, 1] = np.nan
     assert f"{words}\n" in OrderSearch(missing=missing, random_state=0).fit(holed).summary()
     assert words not in OrderSearch(missing=missing, random_state=0).fit(table).summary()
+
+
+def test_findings_about_an_array_name_its_columns_in_one_way():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(500, 3)) @ [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
+    X[:, 0], X[:, 2] = X[:, 0] > 0, np.round(X[:, 2])
+    model = OrderSearch(random_state=0).fit(X)
+    assert "('x0', 'x2')" in model.noise_reason_
+    assert {name for one in model.findings_ for name in one.columns} == {"x0", "x2"}
+
+
+def test_the_summary_says_what_networks_of_levels_are():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"x": random.normal(size=200)})
+    table["c"] = np.where(table["x"] > random.normal(size=200), "yes", "no")
+    model = CosmoMLP(epochs=2, refine=None, random_state=0).fit(table)
+    text = " ".join(model.summary().split())
+    assert "Each variable is a network, with inputs for levels, of its causes." in text
 
 
 @pytest.mark.parametrize("n", [-1, 2.5, "three"])

@@ -56,7 +56,7 @@ def test_every_attribute_of_a_fit_is_described(entry):
     [
         ("CosmoMLP", "history_", "log_acyclicity_bound"),
         ("NotearsMLP", "history_", "multiplier"),
-        ("DagmaMLP", "n_iter_", "all stages"),
+        ("DagmaMLP", "history_", "radius"),
     ],
 )
 def test_the_description_of_the_most_specific_base_wins(name, attribute, words):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import cosmodag
 from cosmodag import (
@@ -41,6 +42,24 @@ SOME = [
 @pytest.fixture
 def table() -> pd.DataFrame:
     return chain_table()
+
+
+def test_columns_of_an_array_have_the_same_names_in_fit_and_score(table):
+    X, targets = table.to_numpy(), ["x4" if row % 3 == 0 else "" for row in range(len(table))]
+    model = OrderSearch(random_state=0).fit(X, interventions=targets)
+    by_number = [4 if row % 3 == 0 else None for row in range(len(table))]
+    score = model.score(X, interventions=targets)
+    assert score == model.score(X, interventions=by_number) != model.score(X)
+    bic = selection.extended_bic(model, X, interventions=targets)
+    assert bic == selection.extended_bic(model, X, interventions=by_number)
+
+
+def test_only_fitted_learners_of_rows_without_time_are_refined(table):
+    with pytest.raises(NotFittedError):
+        refine(OrderSearch(), table)
+    in_time = OrderSearch(lags=1, random_state=0).fit(table)
+    with pytest.raises(DataError, match="refine is not offered for time series"):
+        refine(in_time, table)
 
 
 @pytest.mark.parametrize("name", SOME)

@@ -246,8 +246,8 @@ def test_ctrl_c_in_the_fit_to_the_whole_table_is_one_of_the_bootstrap(monkeypatc
         signal.raise_signal(signal.SIGINT)
         return refine(*arguments)
 
-    refine = OrderSearch._refine
-    monkeypatch.setattr(OrderSearch, "_refine", refine_and_interrupt)
+    refine = OrderSearch.refined
+    monkeypatch.setattr(OrderSearch, "refined", refine_and_interrupt)
     with pytest.raises(BootstrapInterrupt) as caught:
         bootstrap(OrderSearch(), DATA.X, n=5, random_state=0)
     assert caught.value.result.done == []

@@ -147,8 +147,8 @@ FAULTS = (
     Fault(
         "dropped rows keep their targets",
         "fit/missing.py",
-        "kept_targets = None if targets is None else targets[~gone]",
-        "kept_targets = None if targets is None else targets[: int((~gone).sum())]",
+        "targets = None if self.targets is None else self.targets[rows]",
+        "targets = None if self.targets is None else self.targets[: int(rows.sum())]",
         (f"{MISSING}::test_what_was_set_is_dropped_with_its_row",),
     ),
     Fault(
@@ -218,9 +218,9 @@ FAULTS = (
     ),
     Fault(
         "standard errors count rows that were set",
-        "fit/view/arcs.py",
-        "[] if known.targets is None else [known.targets[:, head]]",
-        "[] if known.targets is None else [np.zeros_like(known.targets[:, head])]",
+        "fit/dag/known.py",
+        "[] if self.targets is None else [self.targets[:, v]]",
+        "[] if self.targets is None else [np.zeros_like(self.targets[:, v])]",
         ("report/test_report_evidence.py::test_rows_in_which_a_variable_was_set_do_not_count",),
     ),
     Fault(

@@ -24,7 +24,8 @@ from cosmodag.order.mixed.search import best_blocks, turned_losses
 from cosmodag.order.mixed.table import BlockTable
 
 if TYPE_CHECKING:
-    from cosmodag.learners.base import Prepared, StructureLearner
+    from cosmodag.fit.prepare import Prepared
+    from cosmodag.learners.refined import SearchedLearner
     from cosmodag.solve.watch import Watch
 
 _REQUESTED = {True: "Curves were requested.", False: "Lines were requested."}
@@ -44,34 +45,39 @@ class _Candidate:
 class _TableSearches:
     """Searches for graphs of one table, with common settings and random numbers."""
 
-    def __init__(
-        self, model: "StructureLearner", given: "Prepared", watch: "Watch", restarts: int | None
-    ) -> None:
+    def __init__(self, model: "SearchedLearner", given: "Prepared", watch: "Watch") -> None:
         watch.begin(1, f"{type(model).__name__}: refining")
         (seed,) = seeds_from(model.random_state, 1)
         self.given, self.watch, self.random = given, watch, np.random.default_rng(seed)
-        self.restarts, self.method = restarts, model.refinement_for(len(given.names))
+        self.restarts, self.method = model.most_restarts, model.refinement_for(len(given.names))
 
-    def table(self, curves: bool) -> BlockTable:
+    @cached_property
+    def straight(self) -> BlockTable:
+        """The table without columns for curves."""
+        return self._table(curves=False)
+
+    @cached_property
+    def curved(self) -> BlockTable:
+        """The table with columns for curves."""
+        return self._table(curves=True)
+
+    def _table(self, curves: bool) -> BlockTable:
         given, known = self.given, self.given.known
         share = 1.0 if known.absent is None else 1.0 - float(known.absent.mean())
         return BlockTable.of(
             given.in_own_units, given.kinds, curves=curves, counted=known.counted, share=share
         )
 
-    @cached_property
-    def curved(self) -> BlockTable:
-        """The table with columns for curves."""
-        return self.table(curves=True)
+    def _should_stop(self) -> bool:
+        return self.watch.stop is not None
 
     def best(
         self, table: BlockTable, orders: Mapping[str, NDArray[Any]], *, jointly: bool = False
     ) -> _Candidate:
-        """Search for the best graph of additive effects, or of categories that act jointly."""
+        """Search for the best graph of additive effects, or of categories that act jointly.
 
-        def should_stop() -> bool:
-            return self.watch.stop is not None
-
+        If `orders` has that of the best graph of ``"lines"``, curves are fitted to it too.
+        """
         assert self.method is not None
         known = self.given.known
         problem = table.problem(known.support, known.required, known.before)
@@ -85,7 +91,7 @@ class _TableSearches:
             random=self.random,
             method=self.method,
             restarts=self.restarts,
-            should_stop=should_stop,
+            should_stop=self._should_stop,
             records=None if is_plain else records,
         )
         if self.method == "order" and not jointly:
@@ -103,12 +109,9 @@ class _TableSearches:
         self, table: BlockTable, problem: BlockProblem, found: FoundBlocks, records: Records
     ) -> FoundBlocks:
         """Turn and drop arcs by the likelihoods of categories and the shapes of the noise."""
-
-        def should_stop() -> bool:
-            return self.watch.stop is not None
-
-        found = turn_and_drop(table, problem, found, should_stop, records)
-        return turn_by_shapes(NoiseShapes(self.curved, problem, records), found, should_stop)
+        found = turn_and_drop(table, problem, found, self._should_stop, records)
+        shapes = NoiseShapes(self.curved, problem, records)
+        return turn_by_shapes(shapes, found, self._should_stop)
 
     def fit(self, chosen: _Candidate, reason: str, *others: _Candidate) -> RefinedFit:
         """Fit the equations of the chosen graph; the starts of the others are reported too."""
@@ -132,59 +135,53 @@ class _TableSearches:
 
 
 def refine_blocks(
-    model: "StructureLearner",
+    model: "SearchedLearner",
     given: "Prepared",
     orders: Mapping[str, NDArray[Any]],
     watch: "Watch",
     *,
     curves: bool | str = "auto",
-    restarts: int | None,
 ) -> RefinedFit:
     """Search for the graph of a table with categories or counts, starting from named orders.
 
     With `curves`, effects of numbers may be curves; ``"auto"`` compares the best graphs with and
     without curves on held-out rows.
     """
-    search = _TableSearches(model, given, watch, restarts)
-    table = search.table(curves=curves is not False)
-    if curves is True or not table.embedding.has_curves:
-        added = search.best(table, orders)
-        if table.embedding.are_levels:
-            starts = {**orders, "effects that add up": added.found.order}
-            joint = search.best(table, starts, jointly=True)
-            gain = joint_gain(table, added.found, joint.found, search.random)
-            chosen, other = (joint, added) if gain.is_certain else (added, joint)
-            return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
+    search = _TableSearches(model, given, watch)
+    table = search.curved if curves else search.straight
+    if curves == "auto" and table.embedding.has_curves:
+        lines = search.best(search.straight, orders)
+        bent = search.best(table, {**orders, "lines": lines.found.order})
+        gain = _gain_of_curves(table, lines.found.widths, bent.found.widths, search.random)
+        chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
+        fitted = search.fit(replace(chosen, table=table), _with_noise(gain.reason), other)
+        return _with_reason(fitted, gain.reason, gain)
+    added = search.best(table, orders)
+    if not table.embedding.are_levels:
         reason = "No variable can have curved effects."
         reason = reason if curves == "auto" else _REQUESTED[bool(curves)]
         return _with_reason(search.fit(added, _with_noise(reason)), reason)
-    lines = search.best(search.table(curves=False), orders)
-    bent = search.best(table, {**orders, "lines": lines.found.order})
-    gain = _gain_of_curves(table, lines.found.widths, bent.found.widths, search.random)
-    chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
-    fitted = search.fit(replace(chosen, table=table), _with_noise(gain.reason), other)
-    return _with_reason(fitted, gain.reason, gain)
+    starts = {**orders, "effects that add up": added.found.order}
+    joint = search.best(table, starts, jointly=True)
+    gain = joint_gain(table, added.found, joint.found, search.random)
+    chosen, other = (joint, added) if gain.is_certain else (added, joint)
+    return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
 
 
 def with_curves(
-    model: "StructureLearner",
-    given: "Prepared",
-    lines: RefinedFit | None,
-    watch: "Watch",
-    *,
-    restarts: int | None,
+    model: "SearchedLearner", given: "Prepared", lines: RefinedFit | None, watch: "Watch"
 ) -> RefinedFit:
     """Search for the graph of a table of numbers whose effects may be curves.
 
     The result of `lines` is kept unless curves are better on held-out rows. If `lines` is None, the
     result has curves.
     """
-    search = _TableSearches(model, given, watch, restarts)
-    table = search.table(curves=True)
-    orders = {} if lines is None else {"lines": lines.order}
-    bent = search.best(table, orders)
+    search = _TableSearches(model, given, watch)
+    table = search.curved
     if lines is None:
+        bent = search.best(table, {})
         return _with_reason(search.fit(bent, _with_noise(_REQUESTED[True])), _REQUESTED[True])
+    bent = search.best(table, {"lines": lines.order})
     straight = (lines.weights.toarray() != 0).astype(np.int64)
     if given.known.required is not None:
         straight |= given.known.required
@@ -204,9 +201,11 @@ def _gain_of_curves(
     random: np.random.Generator,
 ) -> HeldOutGain:
     """Compare lines with curves: both kinds of densities must prefer curves."""
-    gain = curve_gain(table, lines, curves, random)
-    by_shape = shape_gain(table, lines, curves, random) if gain.is_certain else gain
-    return gain if by_shape.is_certain else by_shape
+    by_curves = curve_gain(table, lines, curves, random)
+    if not by_curves.is_certain:
+        return by_curves
+    by_shape = shape_gain(table, lines, curves, random)
+    return by_curves if by_shape.is_certain else by_shape
 
 
 def _with_noise(reason: str) -> str:

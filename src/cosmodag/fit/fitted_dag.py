@@ -109,6 +109,11 @@ class FittedDAG:
         """Whether all equations are linear, with the weights as coefficients."""
         return isinstance(self.equations, LinearEquations)
 
+    @property
+    def knows_targets(self) -> bool:
+        """Whether it is known in which rows variables were set; a file may not say."""
+        return self.target_sets is None or self.known.targets is not None
+
     @cached_property
     def edges(self) -> sparse.coo_array:
         """Arcs with their weights, as a sparse matrix; a required arc may weigh zero."""

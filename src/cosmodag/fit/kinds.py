@@ -42,14 +42,13 @@ def check_levels(learner: "StructureLearner", table: Table) -> None:
     Learners that take numbers only can use none of three levels or more; all other learners can use
     those that do not have too many levels.
     """
-    kinds = table.kinds or ()
-    unordered = {
-        table.names[v]: len(kind.levels) for v, kind in enumerate(kinds) if not kind.is_number
-    }
+    kinds = zip(table.names, table.kinds or (), strict=bool(table.kinds))
+    unordered = {name: len(kind.levels) for name, kind in kinds if not kind.is_number}
     how = learner.why_no_levels(len(table.names))
     if how is None:
         _check_frequent(table, list(unordered))
-    if not unordered or how is None:
+        return
+    if not unordered:
         return
     listed = ", ".join(f"{name!r} ({levels} levels)" for name, levels in unordered.items())
     one = len(unordered) == 1

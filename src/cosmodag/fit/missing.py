@@ -155,9 +155,8 @@ def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]
             DataWarning,
             stacklevel=5,
         )
-    kept_targets = None if targets is None else targets[~gone]
     report = {**report, "method": "drop", "dropped": dropped}
-    return Completed(table.of_rows(~gone), kept_targets, report, kept=~gone)
+    return Completed(table, targets, report, kept=~gone).of_rows(~gone)
 
 
 def _imputed(model: "StructureLearner", given: Completed) -> Completed:

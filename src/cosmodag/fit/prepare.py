@@ -1,6 +1,5 @@
 """The first step of a fit: check, complete, diagnose and scale a table."""
 
-import shlex
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -14,15 +13,16 @@ from cosmodag.data.diagnose import before_fit, warn_about
 from cosmodag.data.diagnose.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_columns
 from cosmodag.data.kinds import ColumnKind, with_kinds
-from cosmodag.data.knowledge import Bounds, Knowledge, as_knowledge, bounds_of
-from cosmodag.data.regimes import Regimes, label_texts, regimes_of
+from cosmodag.data.knowledge import Knowledge, as_knowledge, bounds_of
+from cosmodag.data.regimes import Regimes
 from cosmodag.data.time.window import Window
-from cosmodag.errors import DataError, ResourceError, ScaleWarning, name_list
+from cosmodag.errors import DataError, ScaleWarning, name_list
 from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.preparation import Preparation, deviations_of
 from cosmodag.fit.kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.missing import REMEDY, Completed, complete
+from cosmodag.fit.regimes import check_regimes, grouped_rows, targets_found
 from cosmodag.fit.time.unroll import InTime, Unrolled, unroll
 from cosmodag.io.tables.frames import Table
 from cosmodag.solve.machine.memory import check_fits, main_memory
@@ -35,8 +35,6 @@ Bools = NDArray[np.bool_]
 
 # Memory in bytes that every machine has: a fit that needs less is not checked.
 _ALWAYS_FREE = 2**27
-# Limit on the moments of all regimes together, in bytes.
-_MOST_BYTES = 2**33
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +96,12 @@ class Prepared:
 
         These are the past of a time series, and columns that interventions set in every row.
         """
-        past, sets = self.known.given, self.target_sets
-        if sets is None or not sets.all(axis=0).any():
+        past = self.known.given
+        if self.target_sets is None:
             return past
-        always: Bools = np.asarray(sets.all(axis=0))
+        always: Bools = np.asarray(self.target_sets.all(axis=0))
+        if not always.any():
+            return past
         return always if past is None else past | always
 
     @property
@@ -140,7 +140,7 @@ def prepare(
     """
     learner.check_settings()
     learner.refuse_idle()
-    _check_regimes(learner, regimes)
+    check_regimes(learner, regimes)
     labels, window, findings = None, None, []
     if isinstance(X, Completed):
         whole = X
@@ -156,9 +156,10 @@ def prepare(
             raise DataError(
                 "series and time have an effect only with lags (--lags): set lags as well."
             )
-        whole = complete(learner, values, entries, _declared_kinds(learner, window))
+        # A table of windows has the declared kinds already.
+        whole = complete(learner, values, entries, "auto" if learner.lags else learner.kinds)
         whole = whole._replace(is_named=is_named)
-    table, grouped = whole.table, _grouped(whole, labels, find_targets)
+    table, grouped = whole.table, grouped_rows(whole, labels, find_targets)
     # Only the columns at time t are diagnosed, since lagged copies repeat them.
     present = table if window is None else table.of_columns(range(window.d))
     check_levels(learner, present)
@@ -189,8 +190,8 @@ def _check_measured(whole: Completed) -> None:
     if empty:
         raise DataError(
             f"{name_list([whole.table.names[v] for v in empty])} "
-            f"{'has' if len(empty) == 1 else 'have'} no measured value in a part of the "
-            "rows that is fitted alone, as without one fold: leave columns with so few values out."
+            f"{'has' if len(empty) == 1 else 'have'} no measured value in some part of the rows, "
+            "such as all folds but one, that is fitted alone: leave columns with so few values out."
         )
 
 
@@ -205,46 +206,6 @@ def _in_time(learner: "StructureLearner", values: Any, entries: Any, in_time: In
             "windows with missing='drop' (--missing drop)."
         )
     return found
-
-
-def _declared_kinds(learner: "StructureLearner", window: Window | None) -> Any:
-    """Kinds that the user declared; a table of windows already has kinds."""
-    return learner.kinds if window is None else "auto"
-
-
-def _check_regimes(learner: "StructureLearner", regimes: Any) -> None:
-    """Refuse regimes together with imputation or lags, which are not defined across regimes."""
-    if regimes is None:
-        return
-    if learner.missing == "impute":
-        raise DataError(
-            "Missing values cannot be estimated across regimes, whose equations differ: use "
-            "missing='drop' (--missing drop)."
-        )
-    if learner.lags:
-        raise DataError(
-            "regimes and lags cannot be combined: give the targets of each row as interventions, "
-            "or learn from each regime alone."
-        )
-
-
-def _grouped(whole: Completed, labels: Any, find_targets: bool) -> Regimes | None:
-    """Group the rows that were kept by their regime labels; None without labels."""
-    if labels is None:
-        return None
-    kinds = zip(whole.table.names, whole.table.kinds or (), strict=bool(whole.table.kinds))
-    unordered = [name for name, kind in kinds if not kind.is_number]
-    if unordered:
-        raise DataError(
-            f"Equations of regimes take numbers only, but {name_list(unordered)} "
-            f"{'holds' if len(unordered) == 1 else 'hold'} categories: leave them out "
-            f"(--drop {shlex.quote(','.join(unordered))}), or give the targets of each row as "
-            "interventions."
-        )
-    rows = len(whole.table.X) if whole.kept is None else len(whole.kept)
-    texts = np.array(label_texts(labels, rows), object)
-    texts = texts if whole.kept is None else texts[whole.kept]
-    return regimes_of(texts.tolist(), whole.table.names, whole.targets, finds=find_targets)
 
 
 def prepare_table(
@@ -265,16 +226,13 @@ def prepare_table(
     target_sets, of_regimes = None, None
     if regimes is not None:
         (seed,) = seeds_from(learner.random_state, 1)
-        of_regimes = _targets_found(np.asarray(table.X, np.float64), regimes, Known(bounds), seed)
+        of_regimes = targets_found(np.asarray(table.X, np.float64), regimes, Known(bounds), seed)
         targets = of_regimes[regimes.labels]
+    known = Known(bounds, targets, absent, None if window is None else window.past)
     if targets is not None:
         target_sets = np.unique(targets, axis=0)
         always = never_free(targets, table.names, absent)
-        if always.any():
-            bounds = bounds or Bounds.none(len(table.names))
-            bounds = bounds.without_causes(always, table.names)
-            targets = targets & ~always
-    known = Known(bounds, targets, absent, None if window is None else window.past)
+        known = known.without_causes(always, table.names)
     if learner.scale == "standardize" and learner.order_follows_units(None):
         text = f"The columns are standardised, and {ABOUT_SCALE}."
         warnings.warn(text, ScaleWarning, stacklevel=4)
@@ -295,30 +253,6 @@ def prepare_table(
         regimes=regimes,
         targets=of_regimes,
     )
-
-
-def _targets_found(X: NDArray[np.float64], regimes: Regimes, known: Known, seed: int) -> Bools:
-    """Find the targets (k, d) of the regimes of a table, including the stated targets."""
-    k, d = regimes.stated.shape
-    if k * d**2 * 8 > _MOST_BYTES:
-        raise ResourceError(
-            f"{k} regimes of {d} variables need one matrix of {d} × {d} each, "
-            f"{k * d**2 * 8 / 2**30:.0f} GiB: join regimes, or leave out variables."
-        )
-    if not regimes.may_change.any():
-        return regimes.stated
-    from cosmodag.refinement.regimes.finding import find_targets
-
-    return find_targets(
-        X,
-        regimes.labels,
-        regimes.stated,
-        regimes.may_change,
-        support=known.support,
-        required=known.required,
-        before=known.before,
-        seed=seed,
-    ).targets
 
 
 def check_memory(learner: "StructureLearner", n: int, d: int) -> None:

@@ -1,20 +1,21 @@
 """Refinement of a learnt order: a graph chosen by evidence."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.block_refining import refine_blocks
-from cosmodag.fit.checks import seeds_from
-from cosmodag.fit.dag.regimes import slopes
+from cosmodag.fit.checks import refuse_lags, seeds_from
 from cosmodag.fit.kinds import needs_blocks
+from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
-from cosmodag.graph.dags import respecting, topological_order
+from cosmodag.fit.view.fitted import FittedGraph
+from cosmodag.graph.dags import respecting
 from cosmodag.refinement.decision import NoiseInputs, decide_noise
 from cosmodag.solve.machine.devices import device_named
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from cosmodag.fit.dag.known import Known
     from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.learners.refined import SearchedLearner
-    from cosmodag.order.moments import Moments
     from cosmodag.refinement.jobs import Doubt
     from cosmodag.solve.watch import Watch
 
@@ -32,8 +32,6 @@ def refine_table(
     given: "Prepared",
     orders: Mapping[str, NDArray[np.intp]],
     watch: "Watch",
-    *,
-    restarts: int | None,
 ) -> RefinedFit:
     """Prune the orders of a linear learner, or search near them and from other starts.
 
@@ -45,30 +43,18 @@ def refine_table(
     method = model.refinement_for(len(given.names))
     is_by_units = method != "prune" and model.order_follows_units(None)
     if needs_blocks(given.kinds):
-        return refine_blocks(model, given, {} if is_by_units else orders, watch, restarts=restarts)
+        return refine_blocks(model, given, {} if is_by_units else orders, watch)
     assert method is not None
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(model.random_state, 1)
     known = given.known
-    names = [str(name) for name in (given.names if given.is_named else range(len(given.names)))]
     found = decide_noise(
-        NoiseInputs(
-            given.X,
-            names,
-            moments=None if known.is_nothing else _moments(given),
-            support=known.support,
-            required=known.required,
-            before=known.before,
-            beyond_support=_order_rules(known),
-            counted=known.counted,
-            means=given.preparation.means / given.preparation.factors,
-            given=given.without_equation,
-        ),
+        _inputs(given),
         orders,
         noise=model.noise,
         method=method,
         by_units=tuple(orders) if is_by_units else (),
-        restarts=restarts,
+        restarts=model.most_restarts,
         random=np.random.default_rng(seed),
         should_stop=lambda: watch.stop is not None,
         device=device_named(getattr(model, "device", "auto")),
@@ -90,7 +76,7 @@ def refine_table(
         found.report,
         watch.stop if found.ended_early else None,
         found.scores,
-        doubt=None if found.doubt is None else _finding(found.doubt, names),
+        doubt=None if found.doubt is None else _finding(found.doubt, given.names),
     )
 
 
@@ -100,43 +86,23 @@ def _finding(doubt: "Doubt", names: list[str]) -> Finding:
     return Finding(doubt.kind, columns, doubt.share, "warning", doubt.sentence)
 
 
-def graph_over_regimes(
-    given: "Prepared", arcs: NDArray[np.bool_], seed: int, should_stop: Callable[[], bool]
-) -> tuple[NDArray[np.intp], sparse.csr_array]:
-    """Find the graph of best score over all regimes: its order, and weights of shared equations.
-
-    The search starts from `arcs`, which were found without the likelihood of targets in their
-    regimes; `given` has regimes and their targets.
-    """
-    from cosmodag.refinement.regimes.finding import find_targets
-
-    assert given.regimes is not None
-    assert given.targets is not None
-    known, labels = given.known, given.regimes.labels
-    found = find_targets(
+def _inputs(given: "Prepared") -> NoiseInputs:
+    """Collect what the decision about the noise, and the search under it, need of a table."""
+    known, moments = given.known, None
+    if not known.is_nothing:
+        moments = replace(known.moments(given.X), given=given.without_equation)
+    return NoiseInputs(
         given.X,
-        labels,
-        given.targets,
-        np.zeros_like(given.targets),
+        given.names,
+        moments=moments,
         support=known.support,
         required=known.required,
         before=known.before,
-        starts=[arcs],
-        seed=seed,
-        should_stop=should_stop,
+        beyond_support=_order_rules(known),
+        counted=known.counted,
+        means=given.preparation.means / given.preparation.factors,
+        given=given.without_equation,
     )
-    before = np.zeros_like(arcs) if known.before is None else known.before
-    weights = np.zeros(arcs.shape)
-    tails, heads = np.nonzero(found.arcs)
-    for v in np.unique(heads):
-        parents = np.flatnonzero(found.arcs[:, v])
-        weights[parents, v] = slopes(given.X[~given.targets[labels, v]], parents, int(v))
-    kept = sparse.csr_array((weights[tails, heads], (tails, heads)), shape=arcs.shape)
-    return topological_order(found.arcs | before), kept
-
-
-def _moments(given: "Prepared") -> "Moments":
-    return replace(given.known.moments(given.X), given=given.without_equation)
 
 
 def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
@@ -201,9 +167,13 @@ def refine(
     """
     from cosmodag.learners.order_search import OrderSearch
 
-    order = model.causal_order_ if hasattr(model, "causal_order_") else list(model)
-    if hasattr(model, "fitted_"):
+    if isinstance(model, FittedGraph):
+        check_is_fitted(model, "fitted_")
+        refuse_lags(model, "refine", "fit OrderSearch with these lags")
         model.fitted_.ask_for_targets(interventions)
+        order = model.causal_order_
+    else:
+        order = list(model)
     learner = OrderSearch(
         kinds=getattr(model, "kinds", "auto"),
         missing=getattr(model, "missing", "error"),

@@ -37,12 +37,12 @@ def settled(
     found = aligned(learnt, given.preparation, given.known, learner.raw_threshold)
     method = learner.refinement_for(len(given.names))
     attributes = {**given.attributes, **learnt.extra, **found.attributes, "refinement_": method}
-    stopped, doubt, refined = learnt.stopped, None, None
-    if method is not None:
-        refined = learner._refine(given, found.learnt, watch)
-    if refined is None:
+    stopped, doubt = learnt.stopped, None
+    if method is None:
         graph = unrefined_graph(found.learnt, given.known, learner.raw_threshold)
+        learner.warn_if_repaired(found)
     else:
+        refined = learner.refined(given, found.learnt, watch)
         attributes |= {"noise_scores_": refined.scores, "refine_report_": refined.report}
         attributes |= refined.extra
         stopped, doubt = stopped or refined.stopped, refined.doubt
@@ -63,9 +63,7 @@ def settled(
     ).settled(given.data, recentre=learner.scale != "none")
     if learnt.raw_weights is None and dag.weights is not None:
         attributes["raw_weights_"] = dag.weights
-    attributes |= learner._attributes_of(dag, given.data)
-    if refined is None:
-        learner._warn_if_repaired(found)
+    attributes |= learner.attributes_of(dag, given.data)
     return FitResult(dag, attributes, stopped, given.findings, doubt)
 
 

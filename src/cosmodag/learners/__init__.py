@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         paper_settings,
     )
 
+# Written out, since type checkers do not read a list that is computed.
 __all__ = [
     "BlockSearch",
     "Cosmo",

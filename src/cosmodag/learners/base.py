@@ -198,13 +198,13 @@ class StructureLearner(SharedParameters):
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
+    def attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
         """Return further fitted attributes, given the graph and its prepared training data."""
         return {}
 
-    def _warn_if_repaired(self, found: Aligned) -> None:
+    def warn_if_repaired(self, found: Aligned) -> None:
         """Warn of arcs dropped to break cycles, if the method should leave no cycle."""
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit | None:
-        """Refine the learnt order to a graph that the data support; None without refinement."""
-        return None
+    def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        """Refine the learnt order to a graph that the data support."""
+        raise NotImplementedError(f"{type(self).__name__} is not refined.")

@@ -123,9 +123,9 @@ class AnnealedLearner(TrainedLearner):
     def _mechanism(self) -> "Mechanism":
         """Return the mechanism that predicts variables from their parents."""
 
-    @abstractmethod
     def _steps(self, d: int) -> int:
         """Return the number of steps if ``epochs`` is ``"auto"``."""
+        return default_steps(None)
 
     def check_settings(self) -> None:
         """Raise a `DataError` for a parameter value that cannot be used."""

@@ -1,8 +1,9 @@
 """Non-linear COSMO: one multilayer perceptron per variable, oriented by priorities."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from cosmodag.learners.cosmo import AnnealedLearner
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.networks.loss_choice import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
 from cosmodag.learners.parameters import choice
-from cosmodag.learners.trained.settings import default_mlp_settings, default_mlp_steps
+from cosmodag.learners.trained.settings import default_mlp_settings
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss, MixedLikelihood
 from cosmodag.solve.watch import Watch
@@ -94,6 +95,12 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
         """Whether the loss is chosen by the noise."""
         return super().decides(d) or self.loss == AUTO
 
+    def with_loss(self, loss: str, levels: tuple[int, ...]) -> Self:
+        """Copy the learner for a loss; `levels` are those of each variable in mixed networks."""
+        one = copy(self)
+        one.loss, one._levels = loss, levels
+        return one
+
     @property
     def _loss_used(self) -> str:
         """Name of the loss of the last fit; before a fit, of the loss that is tried first."""
@@ -126,9 +133,6 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
 
     def _rule(self, d: int) -> dict[str, float]:
         return default_mlp_settings(d, self.mask, self._loss_used)
-
-    def _steps(self, d: int) -> int:
-        return default_mlp_steps()
 
     def _learnt_order(self) -> NDArray[np.intp]:
         return self.fitted_.order

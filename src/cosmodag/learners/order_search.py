@@ -193,16 +193,14 @@ class BlockSearch(OrderSearch):
         """Return the parameters that fix the decisions of this fit when it is repeated."""
         return {**super().decided(), "curves": self.fitted_.equations.is_curved}
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+    def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        """Search for a graph with lines, with curves, or with the better of the two."""
         from cosmodag.fit.block_refining import refine_blocks, with_curves
         from cosmodag.fit.kinds import needs_blocks
 
         if needs_blocks(given.kinds):
-            return refine_blocks(
-                self, given, learnt.orders, watch, curves=self.curves, restarts=self._restarts
-            )
-        lines = None if self.curves is True else super()._refine(given, learnt, watch)
+            return refine_blocks(self, given, learnt.orders, watch, curves=self.curves)
         if self.curves is False:
-            assert lines is not None
-            return lines
-        return with_curves(self, given, lines, watch, restarts=self._restarts)
+            return super().refined(given, learnt, watch)
+        lines = None if self.curves is True else super().refined(given, learnt, watch)
+        return with_curves(self, given, lines, watch)

@@ -108,16 +108,17 @@ class SearchedLearner(StructureLearner):
         return super().decides(d) or self.refinement_for(d) is not None
 
     @property
-    def _restarts(self) -> int | None:
+    def most_restarts(self) -> int | None:
+        """Maximum number of searches from perturbed orders; None for a number by rule."""
         return None if self.restarts == "auto" else int(self.restarts)
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        """Refine the learnt order to a graph that the data support."""
+    def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        """Refine the learnt order, and the others of `learnt`, to a graph."""
         from cosmodag.fit.refining import refine_table
 
         learnt_order = {} if learnt.order is None else {"learnt": learnt.order}
         orders = {**learnt_order, **learnt.orders}
-        return refine_table(self, given, orders, watch, restarts=self._restarts)
+        return refine_table(self, given, orders, watch)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -115,7 +115,7 @@ def regress_on_predecessors(
 
 
 def _regress(
-    gram: Floats, target: Floats, n: int, criterion: str, forced: NDArray[np.bool_] | None = None
+    gram: Floats, target: Floats, n: int, criterion: str, forced: NDArray[np.bool_] | None
 ) -> Floats:
     """Regress a variable of unit size, given mean products of the regressors and with the variable.
 

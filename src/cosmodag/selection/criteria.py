@@ -186,7 +186,7 @@ def at_threshold(
     dag = replace(dag, adjacency=adjacency, known=known, equations=equations, turning_losses=losses)
     one = copy(model)
     one.threshold = threshold
-    one._show(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))
+    one.take_graph(dag.settled(data.astype(np.float32), recentre=model.scale != "none"))
     return one
 
 
@@ -194,7 +194,7 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     """Return what was known in the fit, with other interventions if these are given."""
     known = model.fitted_.known
     if entries is not None:
-        names = [str(name) for name in model.names_]
+        names = model.fitted_.texts
         known = replace(known, targets=targets_of(entries, names, rows))
     elif known.targets is None:  # not saved with the model
         model.fitted_.ask_for_targets(None)

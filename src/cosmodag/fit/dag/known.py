@@ -94,20 +94,33 @@ class Known:
         return replace(self, targets=targets, absent=absent)
 
     def of_resample(self, rows: NDArray[np.intp], names: Sequence[Any]) -> "Known":
-        """Select rows; a variable that was set in all of them, or all but one, has no causes.
-
-        As for a whole table in which a variable was always set (`never_free`), its values then
-        count as measured.
-        """
+        """Select rows; a variable that was set in all of them, or all but one, has no causes."""
         known = self.of_rows(rows)
-        if known.targets is None or known.counted is None:
+        if known.targets is None:
             return known
+        assert known.counted is not None
         scarce = known.targets.any(axis=0) & (np.count_nonzero(known.counted, axis=0) < 2)
-        if not scarce.any():
-            return known
-        bounds = known.bounds or Bounds.none(len(scarce))
-        without = bounds.without_causes(scarce, names)
-        return replace(known, bounds=without, targets=known.targets & ~scarce)
+        return known.without_causes(scarce, names)
+
+    def without_causes(self, variables: Bools, names: Sequence[Any]) -> "Known":
+        """Exclude all causes of some variables (d,); values that were set then count as measured.
+
+        This is how variables are treated that were set in every row.
+        """
+        if self.targets is None or not variables.any():
+            return self
+        bounds = self.bounds or Bounds.none(len(variables))
+        bounds = bounds.without_causes(variables, names)
+        return replace(self, bounds=bounds, targets=self.targets & ~variables)
+
+    def rows_of_equation(self, parents: NDArray[Any], v: int) -> Any:
+        """Index of the rows in which v was not set, and neither it nor a parent is missing."""
+        if self.targets is None and self.absent is None:
+            return slice(None)
+        left_out: list[Any] = [] if self.targets is None else [self.targets[:, v]]
+        if self.absent is not None:
+            left_out.append(self.absent[:, [v, *parents]].any(axis=1))
+        return ~np.logical_or.reduce(left_out)
 
     def moments(self, X: NDArray[Any]) -> "Moments":
         """Compute second moments of a complete table, for each variable over its counted rows.

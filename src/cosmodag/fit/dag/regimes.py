@@ -24,9 +24,9 @@ _SAVED = ("rows", "stated", "targets", "evidence", "price", "changes", "paramete
 _UNCHANGED = "stated_unchanged"
 _OFF_TARGET = "off_target"
 _SENTENCES = {
-    _UNCHANGED: "{listed} named as a target in the regime {regime!r}, whose rows show no change of "
-    "the equation (evidence {evidence}): it was treated as a target nevertheless, so that arrows "
-    "that rest on it are only as sure as that statement.",
+    _UNCHANGED: "{listed} {was} named as a target in the regime {regime!r}, whose rows show no "
+    "change of the equation (evidence {evidence}): it was treated as a target nevertheless, so "
+    "that arrows that rest on it are only as sure as that statement.",
     _OFF_TARGET: "{listed} changed in the regime {regime!r} without being named as a target "
     "(evidence {evidence}): the regime has its own equation for each.",
 }
@@ -116,15 +116,13 @@ class FittedRegimes:
                 f"labels among {', '.join(self.names)}."
             )
         found, labels = shared.copy(), np.array([self.names.index(text) for text in texts])
-        for regime, v in np.argwhere(self.targets):
-            rows = labels == regime
-            equation = self.equation(int(regime), int(v))
-            assert equation is not None
-            fitted = np.full(np.count_nonzero(rows), equation.intercept)
-            for u, weight in equation.weights.items():
-                fitted += weight * X[rows, u]
-            scaled = (X[rows, v] - fitted) / equation.deviation
-            found[rows, v] = -0.5 * scaled**2 - np.log(equation.deviation) - 0.5 * np.log(2 * np.pi)
+        for (regime, v), own in zip(np.argwhere(self.targets), self.parameters, strict=True):
+            rows, weights, deviation = labels == regime, own[1:-1], own[-1]
+            fitted = np.full(np.count_nonzero(rows), own[0])
+            for u in np.flatnonzero(weights):
+                fitted += weights[u] * X[rows, u]
+            scaled = (X[rows, v] - fitted) / deviation
+            found[rows, v] = -0.5 * scaled**2 - np.log(deviation) - 0.5 * np.log(2 * np.pi)
         return found
 
     def findings(self, names: list[str]) -> list[Finding]:
@@ -167,9 +165,9 @@ def _findings(fitted: FittedRegimes, names: list[str], kind: str, marked: Bools)
         variables = np.flatnonzero(marked[regime])
         columns = tuple(names[v] for v in variables)
         evidence = fitted.evidence[regime, variables]
-        verb = "" if kind == _OFF_TARGET else " was" if len(columns) == 1 else " were"
         sentence = _SENTENCES[kind].format(
-            listed=", ".join(columns) + verb,
+            listed=", ".join(columns),
+            was="was" if len(columns) == 1 else "were",
             regime=fitted.names[regime],
             evidence=", ".join(f"{one:.1f}" for one in evidence),
         )

@@ -113,7 +113,7 @@ def score_of(dag: "FittedDAG", X: Any, interventions: Any, regimes: Any) -> floa
     if dag.window is not None:
         X, entries = as_windows(dag.window, X, entries)
     likelihoods = dag.log_likelihoods(X, labels)
-    targets = targets_of(entries, [str(name) for name in dag.names], len(likelihoods))
+    targets = targets_of(entries, dag.texts, len(likelihoods))
     if targets is not None:
         likelihoods = likelihoods[~targets[:, dag.has_noise]]
     return float(np.mean(likelihoods)) if likelihoods.size else 0.0

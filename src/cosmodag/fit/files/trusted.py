@@ -44,19 +44,13 @@ def check_facts(facts: Any) -> None:
             _require(isinstance(names, list), "its names are not a list")
             _require(all(isinstance(name, str) for name in names), "a name is not a text")
             _require(len(set(names)) == len(names), "a name occurs twice")
-    in_time = facts.get("in_time", {})
-    _require(
-        isinstance(in_time, dict) and set(in_time) <= {"series", "time"},
-        "'in_time' is not a mapping",
-    )
-    _require(
-        all(name is None or isinstance(name, str) for name in in_time.values()),
-        "the column of times or series has no name",
-    )
-    kinds = facts.get("kinds", [])
-    _require(
-        isinstance(kinds, list) and all(map(_is_kind, kinds)), "the kind of a column is unknown"
-    )
+    in_time, kinds = facts.get("in_time", {}), facts.get("kinds", [])
+    is_mapping = isinstance(in_time, dict) and set(in_time) <= {"series", "time"}
+    _require(is_mapping, "'in_time' is not a mapping")
+    are_names = all(name is None or isinstance(name, str) for name in in_time.values())
+    _require(are_names, "the column of times or series has no name")
+    are_kinds = isinstance(kinds, list) and all(map(_is_kind, kinds))
+    _require(are_kinds, "the kind of a column is unknown")
 
 
 def _check_own(facts: dict[str, Any]) -> None:
@@ -165,75 +159,63 @@ def check_values(facts: dict[str, Any]) -> None:
 
 def check_arrays(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
     """Check order, preparation, matrices and residuals: types, shapes and numbers."""
-    order = _array(arrays, "order", "iu", 1)
+    order = _array(arrays, "order", "iu", (None,))
     d = len(order)
     _require(bool(np.array_equal(np.sort(order), np.arange(d))), "its order is not a permutation")
     _require(facts["names"] is None or len(facts["names"]) == d, "names and order differ in length")
     _require(len(facts.get("kinds") or range(d)) == d, "kinds and order differ in length")
-    for name, kind, shape in (
-        ("means", "f", (d,)),
-        ("factors", "f", (d,)),
-        ("unit", "f", (1,)),
-        ("constant", "b", (d,)),
-        ("noise_variances_", "f", (d,)),
-        ("deviations_", "f", (d,)),
-    ):
-        _require(_array(arrays, name, kind, 1).shape == shape, f"{name!r} has a wrong shape")
+    for name in ("means", "factors", "noise_variances_", "deviations_"):
+        _array(arrays, name, "f", (d,))
+    _array(arrays, "unit", "f", (1,))
+    _array(arrays, "constant", "b", (d,))
     for name in ("factors", "unit"):
         _require(bool((arrays[name] > 0).all()), f"{name!r} is not positive")
-    _require(bool((arrays["noise_variances_"] >= 0).all()), "a variance is negative")
-    _require(bool((arrays["deviations_"] >= 0).all()), "a deviation is negative")
+    for name in ("noise_variances_", "deviations_"):
+        _require(bool((arrays[name] >= 0).all()), f"{name!r} is negative")
     for name in ("raw_weights_", "weights_", "adjacency_"):
         _check_matrix(arrays, name, d)
     n = len(arrays.get("residuals_", ()))
-    for name, kind in (
-        ("residuals_", "f"),
-        ("targets", "b"),
-        ("absent", "b"),
-        ("target_sets_", "b"),
+    for name, kind, rows in (
+        ("residuals_", "f", n),
+        ("targets", "b", n),
+        ("absent", "b", n),
+        ("target_sets_", "b", None),
     ):
         if name in arrays:
-            rows, columns = _array(arrays, name, kind, 2).shape
-            fits = columns == d and (rows == n or name == "target_sets_")
-            _require(fits, f"{name!r} has a wrong shape")
-    losses = arrays.get("turning_losses_")  # NaN where there is no arc
-    if losses is not None:
-        _require(losses.dtype.kind == "f", f"'turning_losses_' is of type {losses.dtype}")
-        _require(losses.shape == (d, d), "'turning_losses_' has a wrong shape")
+            _array(arrays, name, kind, (rows, d))
+    if "turning_losses_" in arrays:  # NaN where there is no arc
+        _array(arrays, "turning_losses_", "f", (d, d), finite=False)
     if facts.get("regimes") is not None:
         _check_regimes(arrays, len(facts["regimes"]), d)
 
 
-def _check_regimes(arrays: dict[str, NDArray[Any]], regimes: int, d: int) -> None:
-    """Check the targets of regimes, the evidence for them, and their own equations."""
-    for name in ("stated", "targets"):
-        _array(arrays, f"regime_{name}", "b", 2)
-    targets = int(np.count_nonzero(arrays["regime_targets"]))
-    changes = _array(arrays, "regime_changes", "iu", 2)
-    for name, shape in (
-        ("rows", (regimes,)),
-        ("price", (1,)),
-        ("stated", (regimes, d)),
-        ("targets", (regimes, d)),
-        ("evidence", (regimes, d)),
-        ("changes", (regimes, d)),
-        ("parameters", (targets, d + 2)),
+def _check_regimes(arrays: dict[str, NDArray[Any]], k: int, d: int) -> None:
+    """Check the targets of k regimes, the evidence for them, and their own equations."""
+    for name, kinds, shape in (
+        ("rows", "iufb", (k,)),
+        ("price", "iufb", (1,)),
+        ("stated", "b", (k, d)),
+        ("targets", "b", (k, d)),
+        ("evidence", "iufb", (k, d)),
+        ("changes", "iu", (k, d)),
     ):
-        array = _array(arrays, f"regime_{name}", "iufb", len(shape))
-        _require(array.shape == shape, f"'regime_{name}' has a wrong shape")
+        _array(arrays, f"regime_{name}", kinds, shape)
+    targets = int(np.count_nonzero(arrays["regime_targets"]))
+    parameters = _array(arrays, "regime_parameters", "iufb", (targets, d + 2))
+    _require(bool((parameters[:, -1] > 0).all()), "a deviation is not positive")
+    changes = arrays["regime_changes"]
     is_known = (changes >= 0) & (changes < len(CHANGES))
     _require(bool(is_known.all()), "a change of a regime is unknown")
-    _require(bool((arrays["regime_parameters"][:, -1] > 0).all()), "a deviation is not positive")
 
 
 def _check_matrix(arrays: dict[str, NDArray[Any]], name: str, d: int) -> None:
+    """Check a matrix, dense or sparse; the graph must be there."""
     if name in arrays:
-        _require(_array(arrays, name, "f", 2).shape == (d, d), f"{name!r} has a wrong shape")
+        _array(arrays, name, "f", (d, d))
     elif f"{name}.data" in arrays:
-        values = _array(arrays, f"{name}.data", "f", 1)
+        values = _array(arrays, f"{name}.data", "f", (None,))
         for end in ("tails", "heads"):
-            places = _array(arrays, f"{name}.{end}", "iu", 1)
-            _require(places.shape == values.shape, f"{name!r} has ends of unequal length")
+            places = _array(arrays, f"{name}.{end}", "iu", values.shape)
             inside = not places.size or (places.min() >= 0 and places.max() < d)
             _require(bool(inside), f"{name!r} names a variable that does not exist")
     else:
@@ -253,14 +235,26 @@ def check_dag(dag: "FittedDAG") -> None:
     _require(np.shape(predicted) == (1, d), "it predicts another number of variables")
 
 
-def _array(arrays: dict[str, NDArray[Any]], name: str, kinds: str, dimensions: int) -> NDArray[Any]:
-    """Return an array after checking its type, its dimensions, and that floats are finite."""
+def _array(
+    arrays: dict[str, NDArray[Any]],
+    name: str,
+    kinds: str,
+    shape: tuple[int | None, ...],
+    *,
+    finite: bool = True,
+) -> NDArray[Any]:
+    """Return an array after checking its type and shape (None: any length), and its numbers."""
     array = arrays.get(name)
     _require(array is not None, f"{name!r} is missing")
     assert array is not None
     _require(array.dtype.kind in kinds, f"{name!r} is of type {array.dtype}")
-    _require(array.ndim == dimensions, f"{name!r} has {array.ndim} dimensions")
-    _require(array.dtype.kind != "f" or bool(np.isfinite(array).all()), f"{name!r} is not finite")
+    fits = array.ndim == len(shape) and all(
+        expected is None or length == expected
+        for length, expected in zip(array.shape, shape, strict=True)
+    )
+    _require(fits, f"{name!r} has a wrong shape")
+    is_float = array.dtype.kind == "f"
+    _require(not (finite and is_float) or bool(np.isfinite(array).all()), f"{name!r} is not finite")
     return array
 
 

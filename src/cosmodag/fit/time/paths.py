@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.view.arcs import coefficient_covariance, rows_of_equation
+from cosmodag.fit.view.arcs import coefficient_covariance
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
@@ -252,7 +252,7 @@ def _drawn_weights(
     for v in range(d):
         parents = edges.row[edges.col == v]
         if len(parents):
-            own = data[rows_of_equation(dag.known, parents, v)]
+            own = data[dag.known.rows_of_equation(parents, v)]
             covariance, sizes = coefficient_covariance(own[:, parents], own[:, v])
             is_regular = (np.diag(covariance) > 0).all()  # neither unknown nor without noise
             root = np.linalg.cholesky(covariance) if is_regular else covariance

@@ -179,10 +179,11 @@ class TimeSeriesView(Questions):
             ends = np.quantile(draws, [outside, 1 - outside], axis=0)
             low, high = np.minimum(ends[0], found), np.maximum(ends[1], found)
         else:
-            errors = np.full(found.shape, np.nan)
-            if self._dag.is_linear and (X is not None or self._dag.residuals is not None):
-                data = self._dag.training_data() if X is None else self._dag.prepared(X)
-                errors = response_errors(self._dag, data, horizon, cumulative=cumulative)
+            dag, errors = self._dag, np.full(found.shape, np.nan)
+            has_data = dag.residuals is not None
+            if dag.is_linear and dag.knows_targets and (has_data or X is not None):
+                data = dag.training_data() if has_data else dag.prepared(X)
+                errors = response_errors(dag, data, horizon, cumulative=cumulative)
             width = ndtri((1 + level) / 2) * errors
             low, high = found - width, found + width
         labels = [names, names, range(horizon + 1)]
@@ -240,7 +241,7 @@ class TimeSeriesView(Questions):
         if isinstance(self._dag.equations, EquationsByKind):  # NaN is not a level
             usable = ~np.isnan(past).any(axis=1)
         rows = found.rows[usable]
-        held = {v: values[rows] for v, values in _held(self._dag, do, found.n).items()}
+        held = {v: values[rows] for v, values in values_held(self._dag, do, found.n).items()}
         predicted = np.full((found.n, window.d), np.nan)
         predicted[rows] = expected_rows(self._dag, past[usable], held)
         return with_number_labels(predicted, self._dag.kinds[: window.d])
@@ -250,14 +251,17 @@ class TimeSeriesView(Questions):
     ) -> Floats:
         """Draw n successive rows."""
         random = np.random.default_rng(random_state)
-        path = drawn_path(self._dag, n, random, _held(self._dag, do, n))
+        path = drawn_path(self._dag, n, random, values_held(self._dag, do, n))
         return with_number_labels(path, self._dag.kinds[: path.shape[1]])
 
 
-def _held(dag: "FittedDAG", do: "Mapping[Any, Any] | None", n: int) -> dict[int, NDArray[Any]]:
+def values_held(
+    dag: "FittedDAG", do: "Mapping[Any, Any] | None", n: int
+) -> dict[int, NDArray[Any]]:
+    """Check the values (n,) that variables are set to; those of a time series are set at time t."""
     if do is None:
         return {}
     from cosmodag.assess.inputs import values_set
 
-    assert dag.window is not None
-    return dict(values_set(list(dag.window.names), do, n, dag.kinds[: dag.window.d]))
+    d = dag.d if dag.window is None else dag.window.d
+    return values_set(dag.names[:d], do, n, dag.kinds[:d])

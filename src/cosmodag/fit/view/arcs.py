@@ -1,6 +1,6 @@
 """Table of the arcs of a fitted graph: standardised weights, errors and bases of directions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from cosmodag.solve.machine.threads import blas_threads
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosmodag.fit.dag.known import Known
     from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.stability import BootstrapResult
 
@@ -101,10 +100,8 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     linear, and for a model with interventions that was saved without its residuals, since the file
     then does not say in which rows they were.
     """
-    if hasattr(model, "response") or not model.fitted_.is_linear:
-        return None
-    edges = model.edges_
-    if model.known_.targets is None and hasattr(model, "target_sets_"):
+    dag, edges = model.fitted_, model.edges_
+    if not dag.is_linear or not dag.knows_targets:
         return None
     errors = np.full(edges.nnz, np.nan)
     by_head = np.argsort(edges.col, kind="stable")
@@ -113,20 +110,10 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     with blas_threads(1):
         for arcs in np.split(by_head, starts[1:]) if len(by_head) else []:
             parents, head = edges.row[arcs], edges.col[arcs[0]]
-            used = prepared[rows_of_equation(model.known_, parents, head)]
+            used = prepared[dag.known.rows_of_equation(parents, head)]
             covariance, sizes = coefficient_covariance(used[:, parents], used[:, head])
             errors[arcs] = np.sqrt(np.diag(covariance)) / sizes
     return errors
-
-
-def rows_of_equation(known: "Known", parents: NDArray[Any], head: int) -> Any:
-    """Mask of the rows in which a variable was not set, and neither it nor a parent is missing."""
-    if known.targets is None and known.absent is None:
-        return slice(None)
-    left_out: list[Any] = [] if known.targets is None else [known.targets[:, head]]
-    if known.absent is not None:
-        left_out.append(known.absent[:, [head, *parents]].any(axis=1))
-    return ~np.logical_or.reduce(left_out)
 
 
 def coefficient_covariance(regressors: Floats, response: Floats) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from cosmodag.fit.checks import check_count, refuse_lags
 from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.time.unroll import InTime
-from cosmodag.fit.time.view import TimeSeriesView
+from cosmodag.fit.time.view import TimeSeriesView, values_held
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.tables.foreign import labelled, like_table, with_number_labels
@@ -131,20 +131,13 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
     @property
     def arrow_basis_(self) -> list[str]:
-        """Basis of the direction of each arc, in the order of ``edges_``.
+        """Basis of the direction of each arc, in the order of ``edges_``; see ``docs/arrows.md``.
 
-        It is the first of these that applies. ``"time"``: with `lags`, the cause comes earlier.
-        ``"knowledge"``: knowledge excludes the reverse.
-        ``"interventions"``: one end was set in some rows in which the other was not, which shows in
-        which direction influence passes. ``"intervention (found target)"``: the same, in a regime
-        whose targets were found and not stated (``targets_``). ``"shape of the graph"``: every
-        graph with the same conditional independences has the arrow; it is as sure as the arcs
-        around it. ``"weak evidence"``: the same, but turning the arrow costs the Gaussian score
-        less than 5 (``turning_losses_``). Knowledge and interventions again, for arrows that follow
-        by Meek's rules. ``"curves"``: the equation may be a curve, and turning the arrow costs the
-        score at least 5. Otherwise the assumption about the noise, ``"equal variances"`` or
-        ``"non-Gaussianity"``; ``"scale of the columns"`` if the order follows the units; or a
-        ``"free choice"``, which nothing in the data supports.
+        It is the first of these that applies: ``"time"``, ``"knowledge"``, ``"interventions"``,
+        ``"intervention (found target)"``, ``"shape of the graph"`` (``"weak evidence"`` if turning
+        the arrow costs the Gaussian score less than 5), ``"curves"``; then the assumption about the
+        noise, ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` if the
+        order follows the units; or ``"free choice"``, which nothing in the data supports.
         """
         return list(self._dag.arrow_basis)
 
@@ -224,12 +217,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         check_count("n", n, low=0)
         if dag.window is not None:
             return self._sample_path(n, random_state, do)
-        if do is None:
-            drawn = dag.sample(n, random_state)
-        else:
-            from cosmodag.assess.inputs import values_set
-
-            drawn = dag.sample(n, random_state, values_set(dag.names, do, n, dag.kinds))
+        drawn = dag.sample(n, random_state, values_held(dag, do, n))
         if dag.columns is None:
             return with_number_labels(drawn, dag.kinds)
         import pandas as pd

@@ -123,8 +123,8 @@ class Questions(Shown):
                 self._resampled_fits_ = kept
         return kept
 
-    def _show(self, dag: "FittedDAG") -> None:
-        """Show another graph of the same fit; forget what was computed from the one before."""
+    def take_graph(self, dag: "FittedDAG") -> None:
+        """Store another graph of the same fit; delete what was computed from the one before."""
         for name in ("bootstrap_", "_resampled_fits_", "_effects_", "_arc_table_"):
             vars(self).pop(name, None)
         self.fitted_ = dag

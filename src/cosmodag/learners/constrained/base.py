@@ -44,7 +44,8 @@ class ConstrainedLearner(TrainedLearner):
     def _length(self, n: int, d: int) -> int:
         return self._usual_length
 
-    def _warn_if_repaired(self, found: Aligned) -> None:
+    def warn_if_repaired(self, found: Aligned) -> None:
+        """Warn of arcs dropped to break cycles."""
         if found.was_cyclic:
             warnings.warn(
                 f"The optimised weights contain a cycle, and {found.dropped_arcs} arc(s) were "
@@ -70,8 +71,6 @@ class LagrangianLearner(ConstrainedLearner):
     history_ : list of dict
         For each problem: ``epoch``, ``loss``, ``acyclicity`` (h), ``multiplier`` (α), ``penalty``
         (ρ).
-    n_iter_ : int
-        Number of iterations, or epochs, of all problems together.
     """
 
     max_iter: int = count(100)
@@ -90,8 +89,6 @@ class PathLearner(ConstrainedLearner):
     history_ : list of dict
         For each attempt at a stage: ``epoch``, ``loss``, ``accepted``, ``score_weight`` (μ),
         ``radius`` (s).
-    n_iter_ : int
-        Number of iterations, or epochs, of all stages together.
     """
 
     # Decay rate β₁ of Adam's mean of gradients.

@@ -30,8 +30,6 @@ class _PotentialLearner(TrainedLearner):
         False, unless the fit was stopped in its first stage.
     history_ : list of dict
         For each problem, or group of epochs: ``epoch``, ``loss``, ``multiplier`` (α).
-    n_iter_ : int
-        Number of iterations, or epochs, of all problems together.
     potentials_ : (d,) array
         Potentials φ; causes have lower ones than their effects.
     """

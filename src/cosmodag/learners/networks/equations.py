@@ -164,7 +164,7 @@ class MixedNetworkEquations(EquationsByKind, NetworkEquations):
     # parents while the effect of one parent is shown.
     typical: Floats
 
-    form = "a network of its causes, with effects of levels"
+    form = "a network, with inputs for levels,"
     effects_in_words = (
         "Effects are those of networks, with the other parents at their means or most frequent "
         "levels; they need not add up."

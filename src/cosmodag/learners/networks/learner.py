@@ -123,11 +123,12 @@ class NetworkLearner(TrainedLearner):
         """Rebuild the networks of a saved fit."""
         return networks_from(arrays, tuple(self.hidden), self.activation)
 
-    def _attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
-        # The values of the other parents in `response`.
+    def attributes_of(self, dag: FittedDAG, data: NDArray[np.float32]) -> dict[str, Any]:
+        """Return the values of other parents in :meth:`response`."""
         return {"prepared_means_": _networks_of(dag).usual_values(data)}
 
-    def _refine(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+    def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
+        """Choose the arcs by evidence, and train the networks again on these."""
         from cosmodag.learners.networks.refining import refined_networks  # imports Numba
 
         return refined_networks(self, given, learnt, watch)
@@ -177,8 +178,8 @@ class NetworkLearner(TrainedLearner):
             weights = np.where(self.weights_ != 0, strengths, 0.0)
             chosen = chosen_arcs(weights, self.refined_threshold, dag.known.required)
             graph, shown = {"weights": weights, "adjacency": chosen}, {"raw_weights_": strengths}
-        self._show(replace(dag, **graph).settled(data, recentre=self.scale != "none"))
-        for name, value in {**shown, **self._attributes_of(self.fitted_, data)}.items():
+        self.take_graph(replace(dag, **graph).settled(data, recentre=self.scale != "none"))
+        for name, value in {**shown, **self.attributes_of(self.fitted_, data)}.items():
             setattr(self, name, value)
         return self
 

@@ -7,7 +7,6 @@ likelihoods of their own.
 """
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -255,13 +254,13 @@ def _trained(
     chosen: list[FitTask] = []
     encodings: list[Encoding | None] = []
     for place in places:
-        learner: Any = copy(tasks[place].learner)
-        learner.loss, given = choices[place].loss, tasks[place].given
-        encoding = _encoding_for(given) if learner.loss == LIKELIHOOD else None
+        learner: Any = tasks[place].learner
+        given, loss = tasks[place].given, choices[place].loss
+        encoding = _encoding_for(given) if loss == LIKELIHOOD else None
+        levels: tuple[int, ...] = ()
         if encoding is not None:
-            given = replace(given, data=encoding.encoded(given))
-            learner._levels = encoding.levels
-        chosen.append(FitTask(learner, given))
+            given, levels = replace(given, data=encoding.encoded(given)), encoding.levels
+        chosen.append(FitTask(learner.with_loss(loss, levels), given))
         encodings.append(encoding)
     for learning in train_many(chosen, watch):
         place, encoding = places[learning.place], encodings[learning.place]

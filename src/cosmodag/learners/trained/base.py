@@ -44,7 +44,7 @@ class TrainedLearner(StructureLearner):
     history_ : list of dict
         Records of the training.
     n_iter_ : int
-        Number of rounds or iterations.
+        Number of rounds, iterations or epochs, of all problems of the solver together.
     converged_ : bool
         Whether the solver met its stopping rule before a limit.
     settings_ : dict
@@ -91,10 +91,6 @@ class TrainedLearner(StructureLearner):
     def _device(self) -> str:
         return str(getattr(self, "device", "cpu"))
 
-    @property
-    def _starts(self) -> int:
-        return int(getattr(self, "trainings", 1))
-
     def settings_for(self, d: int) -> dict[str, float]:
         """Return every hyper-parameter as a number, for d variables."""
         settings = {
@@ -140,7 +136,7 @@ class TrainedLearner(StructureLearner):
             "gaps": known.gaps,
             "counted": known.counted,
         }
-        seeds = seeds_from(self.random_state, self._starts)
+        seeds = seeds_from(self.random_state, int(getattr(self, "trainings", 1)))
         return [Problem(data, settings, seed, **optional) for seed in seeds]
 
     def estimate(self, X: Any) -> "Cost":
@@ -160,7 +156,7 @@ class TrainedLearner(StructureLearner):
         if self.lags:
             found = unroll(X, self.lags, InTime(), kinds=self.kinds)
             X, window = found.table, found.window
-        table = complete(other, X, None, "auto" if self.lags else None).table
+        table = complete(other, X, None, "auto" if self.lags else self.kinds).table
         given = prepare_table(other, table, window=window)
         problems = other.problems_for(given.data, given.known)
         return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)

@@ -4,6 +4,15 @@ import math
 
 _LARGE = 5_000
 
+# The paper's settings that do not depend on the number of variables.
+_PAPER = {
+    "lambda2": 2.5e-3,
+    "lambda_p": 1.5e-3,
+    "shift": 6e-3,
+    "temperature_start": 0.45,
+    "temperature_end": 8.5e-4,
+}
+
 
 def paper_settings(d: int) -> dict[str, float | None]:
     """COSMO's hyper-parameters for d variables, as the paper's search chose them.
@@ -21,11 +30,7 @@ def paper_settings(d: int) -> dict[str, float | None]:
         "learning_rate": _power(d, 100, 6e-3, 500, 4e-3),
         "priority_learning_rate": None,
         "lambda1": _power(d, 100, 2.5e-4, 500, 1.2e-4),
-        "lambda2": 2.5e-3,
-        "lambda_p": 1.5e-3,
-        "shift": 6e-3,
-        "temperature_start": 0.45,
-        "temperature_end": 8.5e-4,
+        **_PAPER,
     }
 
 
@@ -52,11 +57,7 @@ def default_settings(d: int) -> dict[str, float]:
             "learning_rate": 1e-3,
             "priority_learning_rate": 1e-3,
             "lambda1": 5e-2 / d,
-            "lambda2": 2.5e-3,
-            "lambda_p": 1.5e-3,
-            "shift": 6e-3,
-            "temperature_start": 0.45,
-            "temperature_end": 8.5e-4,
+            **_PAPER,
         }
     return {
         "learning_rate": _power(d, 100, 1e-2, 1000, 4e-3),
@@ -71,18 +72,13 @@ def default_settings(d: int) -> dict[str, float]:
 
 
 def default_steps(refinement: str | None) -> int:
-    """Default number of training steps of ``Cosmo``, for any number of rows.
+    """Default number of training steps of COSMO, for any number of rows.
 
     A search over orders (``"order"``) needs only a rough starting order. An order that is only
-    pruned (``"prune"``) needs more steps. Weights that are the final result (None) need the paper's
-    schedule, 2,000 passes over 1,000 rows.
+    pruned (``"prune"``) needs more steps. Weights that are the final result, and networks (None),
+    need the paper's schedule, 2,000 passes over 1,000 rows.
     """
     return {"order": 3_200, "prune": 9_600}.get(refinement or "", 32_000)
-
-
-def default_mlp_steps() -> int:
-    """Default number of training steps of ``CosmoMLP``, for any number of rows."""
-    return 32_000
 
 
 def paper_mlp_settings(d: int) -> dict[str, float | None]:
