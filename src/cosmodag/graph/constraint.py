@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.acyclicity import (
     exponential_of,
-    power_start,
     spectral_radius_of,
     truncated_powers_of,
 )
@@ -95,11 +95,8 @@ class _SpectralRadius:
         return value, gradient
 
 
-def _spectral_radius_of(matrix: jax.Array) -> jax.Array:
-    """NOBEARS' h in JAX, without state between steps and hence with more iterations."""
-    start = power_start(len(matrix), matrix.dtype)
-    return spectral_radius_of(matrix, start, rounds=_ROUNDS_ALONE, offset=_OFFSET)[0]
-
+# In JAX without vectors that are kept between steps, and hence with more iterations.
+_SPECTRAL_RADIUS_OF = partial(spectral_radius_of, rounds=_ROUNDS_ALONE, offset=_OFFSET)
 
 EXPONENTIAL = Constraint(exponential_of, lambda: exponential_value_and_gradient)
 POLYNOMIAL = Constraint(_polynomial_of, lambda: _polynomial)
@@ -107,6 +104,6 @@ POLYNOMIAL = Constraint(_polynomial_of, lambda: _polynomial)
 CONSTRAINTS = {
     "expm": EXPONENTIAL,
     "truncated": Constraint(truncated_powers_of, lambda: truncated_powers_value_and_gradient),
-    "spectral": Constraint(_spectral_radius_of, _SpectralRadius),
+    "spectral": Constraint(_SPECTRAL_RADIUS_OF, _SpectralRadius),
 }
 """Constraints of `Notears` by name."""
