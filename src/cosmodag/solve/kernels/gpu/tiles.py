@@ -24,7 +24,6 @@ from cosmodag.solve.kernels.gpu.shared import (
     orientation,
     reciprocal,
     root,
-    round_at_random,
     signed,
 )
 
@@ -111,7 +110,6 @@ def _predict_kernel(
 
 def move_arcs(
     place: jax.Array,
-    step: jax.Array,
     scalars: jax.Array,
     columns: jax.Array,
     residuals: jax.Array,
@@ -124,10 +122,6 @@ def move_arcs(
     interpret: bool = False,
 ) -> tuple[jax.Array, ...]:
     """Update H and Adam's moments by one step, in place.
-
-    Moments in bfloat16 are rounded stochastically, by a hash of the step and the arc: if they were
-    rounded to nearest, the second moment would never decrease, because a step changes it by less
-    than half a unit in the last place.
 
     The `columns` are the rows given to `predict`, transposed; the residuals, (d, b), are (x̂ − x)ᵀ,
     each entry multiplied by its weight. The result is H, its moments, and an array (parts, d),
@@ -142,19 +136,18 @@ def move_arcs(
         partial(_move_kernel, tiling=tiling, span=span),
         grid=(across, groups),
         out_shape=(
-            *(array_like(array.shape, array.dtype) for array in (arcs, mean, square)),
+            *(array_like(arcs.shape) for _ in range(3)),
             array_like((groups + across, d)),
         ),
-        input_output_aliases={5: 0, 6: 1, 7: 2},
+        input_output_aliases={4: 0, 5: 1, 6: 2},
         compiler_params=triton.CompilerParams(num_warps=tiling.move_warps, num_stages=1),
         interpret=interpret,
         name="cosmo_move_arcs",
-    )(place, step, scalars, columns, residuals, arcs, mean, square, order, *given)
+    )(place, scalars, columns, residuals, arcs, mean, square, order, *given)
 
 
 def _move_kernel(
     place: Any,
-    step: Any,
     scalars: Any,
     columns: Any,
     residuals: Any,
@@ -179,8 +172,8 @@ def _move_kernel(
         tails = pl.ds(i * tiling.tall, tiling.tall)
         u = i * tiling.tall + jnp.arange(tiling.tall)
         h = arcs[tails, heads]
-        m = mean[tails, heads].astype(jnp.float32)
-        s2 = square[tails, heads].astype(jnp.float32)
+        m = mean[tails, heads]
+        s2 = square[tails, heads]
 
         def add_slab(k: Any, total: Any) -> Any:
             some = pl.ds(k * tiling.rows, tiling.rows)
@@ -205,10 +198,8 @@ def _move_kernel(
         m = m + now.fresh1 * (g - m)
         s2 = s2 + now.fresh2 * (g * g - s2)
         arcs_out[tails, heads] = h - m * reciprocal(root(s2) * now.root_scale + now.floor)
-        if mean.dtype != jnp.float32:
-            m, s2 = round_at_random(m, s2, step[0], u, v)
-        mean_out[tails, heads] = m.astype(mean.dtype)
-        square_out[tails, heads] = s2.astype(square.dtype)
+        mean_out[tails, heads] = m
+        square_out[tails, heads] = s2
         order_parts[groups + j, tails] = -jnp.sum(q, axis=1)
         return column_sums + q
 
