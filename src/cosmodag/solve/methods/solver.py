@@ -6,11 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.errors import SettingsError
 from cosmodag.later import jax
-from cosmodag.model.structure import Parameters
 from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
@@ -65,15 +63,6 @@ class Solver(ABC):
         """Settings that the recipes and their minimisers read."""
         read = (recipe.needs | self.minimiser_of(recipe).needs for recipe in self.all_recipes)
         return frozenset[str]().union(*read)
-
-
-def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
-    """Combine stacked parameters: `new` for the problems of the mask, `old` for the others."""
-
-    def pick(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
-
-    return jax.tree.map(pick, new, old)
 
 
 def _is_finite(found: Minimised) -> Mask:

@@ -13,6 +13,7 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import ADAM_SETTINGS, fresh_state
 from cosmodag.solve.training.train import parameters_of, train
+from cosmodag.solve.trees import where_lanes
 from cosmodag.solve.watch import Watch
 
 Mask = NDArray[np.bool_]
@@ -63,8 +64,9 @@ class Stochastic:
     """Adam on mini-batches for a number of rounds: the reference loop or an equivalent kernel.
 
     All problems of a batch run together, including finished ones, which costs less than compiling
-    the program for a smaller batch. The number of rounds is part of the method, not a limit, so a
-    run that is not stopped counts as converged.
+    the program for a smaller batch; the result of each is its state after its own number of rounds.
+    This number is part of the method, not a limit, so a run that is not stopped counts as
+    converged.
     """
 
     trains: ClassVar[bool] = True
@@ -80,19 +82,27 @@ class Stochastic:
     ) -> Minimised:
         """Run Adam from the given parameters, with fresh moments."""
         guard = batch.recipe.guard
-        rounds = int(batch.settings["rounds"].max())
         state = fresh_state(parameters, guard is not None, (batch.size,))
-        start = jax.device_put(state, jax_device(batch.device))
-        trained = train(batch, start, rounds, watch, first)
-        refused = np.zeros(batch.size, bool)
-        if guard is not None:
-            count, first_undone = (np.asarray(part) for part in trained.state.undone)
-            refused = np.asarray(guard.refuses(count, first_undone, first, batch.settings))
+        state = jax.device_put(state, jax_device(batch.device))
+        rounds = batch.settings["rounds"].astype(int)
+        ends, done, found = np.unique(rounds[active]).tolist(), 0, None
+        for end in ends:
+            trained = train(batch, state, end - done, watch, first + done)
+            state, done = trained.state, done + trained.rounds
+            refused = np.zeros(batch.size, bool)
+            if guard is not None:
+                count, first_undone = (np.asarray(part) for part in state.undone)
+                refused = np.asarray(guard.refuses(count, first_undone, first, batch.settings))
+            now = (parameters_of(batch, trained), np.asarray(state.loss), refused)
+            found = now if found is None else where_lanes(rounds >= end, now, found)
+            if trained.stopped is not None:
+                break
+        assert found is not None
         return Minimised(
-            parameters=parameters_of(batch, trained),
-            loss=np.asarray(trained.state.loss),
-            iterations=trained.rounds,
-            refused=refused,
+            parameters=found[0],
+            loss=found[1],
+            iterations=done,
+            refused=found[2],
             converged=np.full(batch.size, trained.stopped is None),
             stopped=trained.stopped,
         )
