@@ -22,6 +22,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 
 from cosmodag.graph.closed_forms import (
@@ -50,7 +51,7 @@ def in_domain(weights: ArrayLike, s: ArrayLike = 1.0, slack: float = 0.0) -> jax
     """
     inverse = jnp.linalg.inv(_shifted(_floating(jnp.square(weights)), s))
     size = abs(inverse)
-    rounding = 16 * len(inverse) * float(jnp.finfo(inverse.dtype).eps) * size.max()
+    rounding = 16 * len(inverse) * float(np.finfo(inverse.dtype).eps) * size.max()
     return ((inverse >= -(slack + rounding)) & (size < jnp.inf)).all()
 
 

@@ -13,7 +13,7 @@ from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import ADAM_SETTINGS, fresh_state
 from cosmodag.solve.training.train import parameters_of, train
-from cosmodag.solve.trees import where_lanes
+from cosmodag.solve.trees import map_arrays, where_lanes
 from cosmodag.solve.watch import Watch
 
 Mask = NDArray[np.bool_]
@@ -94,6 +94,8 @@ class Stochastic:
                 count, first_undone = (np.asarray(part) for part in state.undone)
                 refused = np.asarray(guard.refuses(count, first_undone, first, batch.settings))
             now = (parameters_of(batch, trained), np.asarray(state.loss), refused)
+            if end < ends[-1]:
+                now = map_arrays(np.array, now)  # copies: training goes on with the same memory
             found = now if found is None else where_lanes(rounds >= end, now, found)
             if trained.stopped is not None:
                 break
