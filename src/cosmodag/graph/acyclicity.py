@@ -42,8 +42,6 @@ def in_domain(weights: ArrayLike, s: ArrayLike = 1.0, slack: float = 0.0) -> jax
     inverse of a DAG has large entries, its zeros may be computed as slightly negative. The result
     is false for a singular or non-finite matrix.
 
-    Examples
-    --------
     >>> bool(in_domain(jnp.array([[0.0, 0.9], [1.0, 0.0]])))
     True
     >>> bool(in_domain(jnp.array([[0.0, 1.1], [1.0, 0.0]])))
@@ -60,8 +58,6 @@ def exponential_of(matrix: ArrayLike) -> jax.Array:
 
     A closed walk of k arcs contributes 1/k! times the product of its weights in A.
 
-    Examples
-    --------
     >>> round(float(exponential_of(jnp.array([[0.0, 1.0], [1.0, 0.0]]))), 3)  # 2 cosh(1) − 2
     1.086
     >>> float(exponential_of(jnp.array([[0.0, 9.0], [0.0, 0.0]])))
@@ -76,8 +72,6 @@ def log_determinant_of(matrix: ArrayLike, s: ArrayLike = 1.0) -> jax.Array:
     It is meaningful only where `in_domain` holds, that is, where the spectral radius of A is below
     s. There, h ≥ 0 is zero only on DAGs, and unbounded towards the boundary.
 
-    Examples
-    --------
     >>> round(float(log_determinant_of(jnp.array([[0.0, 0.25], [1.0, 0.0]]))), 3)  # −log(1 − 1/4)
     0.288
     """
@@ -91,8 +85,6 @@ def truncated_powers_of(matrix: ArrayLike, tolerance: float = 1e-6) -> jax.Array
     The sum stops at the first k = 1, 2, 4, 8 … for which all entries of Aᵏ are below the tolerance,
     or k ≥ d. It does not detect longer cycles, whose weight is then below the tolerance.
 
-    Examples
-    --------
     >>> float(truncated_powers_of(jnp.array([[0.0, 1.0], [1.0, 0.0]])))  # walks of one and two arcs
     2.0
     """
@@ -110,8 +102,6 @@ def spectral_radius_of(matrix: ArrayLike, *, rounds: int = 5, offset: float = 1e
     zero there: by at least d·offset, and by far more if paths are long (a chain of d arcs of weight
     1, closed by the offset alone, has a spectral radius near offset^{1/d}).
 
-    Examples
-    --------
     >>> round(float(spectral_radius_of(jnp.array([[0.0, 1.0], [1.0, 0.0]]))), 4)
     1.0
     """

@@ -59,8 +59,6 @@ class Constraint:
 def _polynomial(weights: Float64) -> tuple[float, Float64]:
     """NOCURL's own constraint: h(W) = tr (I + W∘W/d)^d − d and ∇h = ((I + W∘W/d)^{d−1})ᵀ ∘ 2W.
 
-    Examples
-    --------
     >>> value, gradient = _polynomial(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> value, gradient.tolist()
     (0.5, [[0.0, 1.0], [1.0, 0.0]])

@@ -75,8 +75,6 @@ def keep_gaps(order: jax.Array, gaps: Any) -> jax.Array:
     lowering those that are too high gives another. The set of such points is convex, so it contains
     the midpoint, which is returned. One pass is enough because gaps are lengths of longest paths.
 
-    Examples
-    --------
     >>> gaps = jnp.array([[-jnp.inf, 1.0], [-jnp.inf, -jnp.inf]])
     >>> keep_gaps(jnp.array([3.0, 2.0]), gaps).tolist()
     [2.0, 3.0]

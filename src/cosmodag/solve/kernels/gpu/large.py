@@ -230,16 +230,16 @@ def _step(
     frobenius, order_norm = jnp.sqrt(squares), jnp.sqrt(jnp.sum(order * order))
     scalars = scalars._replace(ridge=pull(now["lambda2"], frobenius))
 
-    groups = arcs, state.mean["arcs"], state.square["arcs"]
+    arrays = (arcs, state.mean["arcs"], state.square["arcs"], order, support)
     *moved_arcs, order_parts = move_arcs(
-        place, packed(scalars), rows.columns, weighted, *groups, order, support, tiling, interpret
+        place, packed(scalars), rows.columns, weighted, *arrays, tiling, interpret
     )
     fit = jnp.sum(order_parts, axis=0) * (scalars.loss_scale / now["temperature"])
     gradient = fit + pull(now["lambda_p"], order_norm) * order
     small = _on_groups(lambda group: {"order": group["order"], "functions": {}}, state)
     state = adam_step(small, {"order": gradient, "functions": {}}, now)
-    arrays = iter(moved_arcs)
-    state = _on_groups(lambda group: {**group, "arcs": next(arrays)}, state)
+    groups = [{**group, "arcs": arcs} for group, arcs in zip(state[:3], moved_arcs, strict=True)]
+    state = AdamState(*groups, *state[3:])
     loss = (
         jnp.sum(weighted * residuals) * (0.5 * scalars.loss_scale)
         + now["lambda1"] * magnitudes
