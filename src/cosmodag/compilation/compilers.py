@@ -7,11 +7,8 @@ removes most of this code, which takes a large part of the compilation time. Her
 accessed by an address and a load or store, and variables are not cleared.
 """
 
-import operator
-from functools import reduce
 from typing import Any
 
-from llvmlite import ir as llvm
 from numba.core import cgutils, ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
@@ -25,9 +22,6 @@ from numba.core.typed_passes import (
 )
 from numba.core.types.containers import BaseTuple, NamedTuple
 from numba.core.untyped_passes import InlineClosureLikes, WithLifting
-
-# Operators whose implementation can depend on the value of a constant operand.
-_BY_VALUE = (operator.pow, operator.ipow)
 
 
 class _QuickLower(Lower):  # type: ignore[misc]
@@ -48,13 +42,6 @@ class _QuickLower(Lower):  # type: ignore[misc]
         else:
             self.builder.store(value, self.getvar(name))
 
-    def lower_inst(self, inst: Any) -> None:
-        if isinstance(inst, ir.StaticSetItem) and self._is_array(inst.target):
-            # Numba would first search for an implementation for constant indices.
-            self.lower_setitem(inst.target, inst.index_var, inst.value, self.fndesc.calltypes[inst])
-        else:
-            super().lower_inst(inst)
-
     def lower_expr(self, resty: Any, expr: Any) -> Any:
         if expr.op == "getattr":
             kind = self.typeof(expr.value.name)
@@ -67,31 +54,14 @@ class _QuickLower(Lower):  # type: ignore[misc]
             return self.lower_getitem(resty, expr, expr.value, expr.index_var, signature)
         return super().lower_expr(resty, expr)
 
-    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
-        # Numba would first search for an implementation for constant operands.
-        signature = self.fndesc.calltypes[expr]
-        if op in _BY_VALUE or not all(isinstance(kind, types.Number) for kind in signature.args):
-            return super().lower_binop(resty, expr, op)
-        function = self.context.typing_context.resolve_value_type(op)
-        if expr.op == "inplace_binop":  # the types were resolved for another function, such as +=
-            function.get_call_type(self.context.typing_context, signature.args, {})
-        pairs = zip((expr.lhs, expr.rhs), signature.args, strict=True)
-        sides = [self._cast_var(variable, kind) for variable, kind in pairs]
-        found = self.context.get_function(function, signature)(self.builder, sides)
-        return self.context.cast(self.builder, found, signature.return_type, resty)
-
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
-        positions = self._positions(value, index)
-        if positions is None:
+        positions, array = self._positions(value, index), self.typeof(value.name)
+        if positions is None or len(positions) < array.ndim:
             return super().lower_getitem(resty, expr, value, index, signature)
-        array = self.typeof(value.name)
         address = self._address(value, array, positions)
-        if isinstance(signature.return_type, types.Array):
-            found = self._view(value, array, signature.return_type, address, len(positions))
-        else:
-            found = self.context.unpack_value(
-                self.builder, array.dtype, address, align=None if array.aligned else 1
-            )
+        found = self.context.unpack_value(
+            self.builder, array.dtype, address, align=None if array.aligned else 1
+        )
         return self.context.cast(self.builder, found, signature.return_type, resty)
 
     def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
@@ -158,7 +128,7 @@ class _QuickLower(Lower):  # type: ignore[misc]
             return None
 
     def _address(self, variable: Any, array: Any, positions: list[Any]) -> Any:
-        """Address of an entry, or of the first entry of a sub-array."""
+        """Address of an entry."""
         data = self._load_field(variable, self._field_position(array, "data"))
         shape, strides = (self._field_position(array, name) for name in ("shape", "strides"))
         for axis, position in enumerate(positions):
@@ -171,24 +141,6 @@ class _QuickLower(Lower):  # type: ignore[misc]
                 stride = self._load_field(variable, strides, axis)
                 data = cgutils.pointer_add(self.builder, data, self.builder.mul(position, stride))
         return data
-
-    def _view(self, variable: Any, array: Any, kind: Any, address: Any, skipped: int) -> Any:
-        """Descriptor of the sub-array at an address, without the first `skipped` axes."""
-        parts: dict[str, Any] = {
-            "data": address,
-            "itemsize": self._load_field(variable, self._field_position(array, "itemsize")),
-        }
-        axes = range(skipped, array.ndim)
-        for name in ("shape", "strides"):
-            field = self._field_position(array, name)
-            numbers = [self._load_field(variable, field, axis) for axis in axes]
-            parts[name] = cgutils.pack_array(self.builder, numbers)
-            if name == "shape":
-                parts["nitems"] = reduce(self.builder.mul, numbers)
-        view = llvm.Constant(self.context.get_value_type(kind), None)
-        for name, part in parts.items():
-            view = self.builder.insert_value(view, part, self._field_position(kind, name))
-        return view
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

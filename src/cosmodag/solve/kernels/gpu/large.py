@@ -231,15 +231,18 @@ def _step(
     scalars = scalars._replace(ridge=pull(now["lambda2"], frobenius))
 
     arrays = (arcs, state.mean["arcs"], state.square["arcs"], order, support)
-    *moved_arcs, order_parts = move_arcs(
+    arcs, mean, square, order_parts = move_arcs(
         place, packed(scalars), rows.columns, weighted, *arrays, tiling, interpret
     )
     fit = jnp.sum(order_parts, axis=0) * (scalars.loss_scale / now["temperature"])
     gradient = fit + pull(now["lambda_p"], order_norm) * order
     small = _on_groups(lambda group: {"order": group["order"], "functions": {}}, state)
     state = adam_step(small, {"order": gradient, "functions": {}}, now)
-    groups = [{**group, "arcs": arcs} for group, arcs in zip(state[:3], moved_arcs, strict=True)]
-    state = AdamState(*groups, *state[3:])
+    state = state._replace(
+        parameters={**state.parameters, "arcs": arcs},
+        mean={**state.mean, "arcs": mean},
+        square={**state.square, "arcs": square},
+    )
     loss = (
         jnp.sum(weighted * residuals) * (0.5 * scalars.loss_scale)
         + now["lambda1"] * magnitudes
