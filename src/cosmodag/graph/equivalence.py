@@ -54,15 +54,14 @@ class EquivalenceClass:
     def of(cls, names: Any, marks: Matrix) -> "EquivalenceClass":
         """Convert the matrix that :func:`essential_graph` returns."""
         names = tuple(names)
-        joined = sparse.csr_array(marks)
-        tails, heads = joined.nonzero()
-        keys = tails * len(names) + heads
-        is_open = np.isin(heads * len(names) + tails, keys)
-        pairs = [(names[u], names[v]) for u, v in zip(tails.tolist(), heads.tolist(), strict=True)]
-        directed = tuple(pair for pair, both in zip(pairs, is_open, strict=True) if not both)
-        once = is_open & (tails < heads)
-        undirected = tuple(pair for pair, kept in zip(pairs, once, strict=True) if kept)
-        return cls(names, directed, undirected)
+        joined = sparse.csr_array(marks) != 0
+        lines = joined.multiply(joined.T)
+
+        def pairs(matrix: Any) -> tuple[tuple[Any, Any], ...]:
+            tails, heads = matrix.nonzero()
+            return tuple((names[u], names[v]) for u, v in zip(tails, heads, strict=True))
+
+        return cls(names, pairs(joined > lines), pairs(sparse.triu(lines)))
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Convert to networkx; an undirected edge becomes two arcs with ``directed=False``."""

@@ -60,7 +60,7 @@ class Minimiser(Protocol):
 
 
 @dataclass(frozen=True)
-class Stochastic:
+class Stochastic(Minimiser):
     """Adam on mini-batches for a number of rounds: the reference loop or an equivalent kernel.
 
     All problems of a batch run together, including finished ones, which costs less than compiling
