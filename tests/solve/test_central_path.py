@@ -288,6 +288,7 @@ def test_every_problem_is_trained_for_its_own_number_of_rounds():
         settings = [{"rounds": rounds, "learning_rate": 1e-2} for rounds in lengths]
         return minimise(Stochastic(), batch_of(free_recipe(), settings), active=active)
 
+    assert train(3.0, 5.0, active=[False, False]).iterations == 5  # whatever the result
     together = train(20.0, 7.0, 40.0, active=[True, True, False])
     assert together.iterations == 20
     for lane, rounds in enumerate([20.0, 7.0]):

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosmodag.errors import SettingsError
-from cosmodag.later import jax
 from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.trees import lane_of
+from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
 
@@ -68,7 +67,7 @@ class Solver(ABC):
 def _is_finite(found: Minimised) -> Mask:
     """Whether each problem has finite parameters and, if it was not stopped, a finite objective."""
     finite = np.isfinite(found.loss) | (found.stopped is not None)
-    for leaf in jax.tree.leaves(found.parameters):
+    for leaf in leaves(found.parameters):
         finite = finite & np.isfinite(leaf.reshape(len(leaf), -1)).all(axis=1)
     return np.asarray(finite)
 
@@ -79,7 +78,7 @@ class Progress:
     def __init__(self, batch: Batch) -> None:
         start = batch.start().parameters
         # Accepted parameters: stacked NumPy arrays in the precision of the data.
-        self.parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), start)
+        self.parameters = map_arrays(lambda a: np.asarray(a).astype(batch.dtype), start)
         # Which problems are not finished, which have converged, and which were active when the run
         # was stopped.
         self.active: Mask = np.ones(batch.size, bool)

@@ -11,7 +11,7 @@ from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import ADAM_SETTINGS, fresh_state
+from cosmodag.solve.training.adam import ADAM_SETTINGS, AdamState, fresh_state
 from cosmodag.solve.training.train import parameters_of, train
 from cosmodag.solve.trees import map_arrays, where_lanes
 from cosmodag.solve.watch import Watch
@@ -81,22 +81,22 @@ class Stochastic(Minimiser):
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Run Adam from the given parameters, with fresh moments."""
-        guard = batch.recipe.guard
-        state = fresh_state(parameters, guard is not None, (batch.size,))
+        state = fresh_state(parameters, batch.recipe.guard is not None, (batch.size,))
         state = jax.device_put(state, jax_device(batch.device))
         rounds = batch.settings["rounds"].astype(int)
-        ends, done, found = np.unique(rounds[active]).tolist(), 0, None
+        ends = np.unique(rounds[active] if active.any() else rounds).tolist()
+        done, found = 0, None
         for end in ends:
             trained = train(batch, state, end - done, watch, first + done)
             state, done = trained.state, done + trained.rounds
-            refused = np.zeros(batch.size, bool)
-            if guard is not None:
-                count, first_undone = (np.asarray(part) for part in state.undone)
-                refused = np.asarray(guard.refuses(count, first_undone, first, batch.settings))
-            now = (parameters_of(batch, trained), np.asarray(state.loss), refused)
+            new = (
+                parameters_of(batch, trained),
+                np.asarray(state.loss),
+                _refused(batch, state, first),
+            )
             if end < ends[-1]:
-                now = map_arrays(np.array, now)  # copies: training goes on with the same memory
-            found = now if found is None else where_lanes(rounds >= end, now, found)
+                new = map_arrays(np.array, new)  # copies: training goes on with the same memory
+            found = new if found is None else where_lanes(rounds >= end, new, found)
             if trained.stopped is not None:
                 break
         assert found is not None
@@ -108,3 +108,12 @@ class Stochastic(Minimiser):
             converged=np.full(batch.size, trained.stopped is None),
             stopped=trained.stopped,
         )
+
+
+def _refused(batch: Batch, state: AdamState, first: int) -> Mask:
+    """Mark the problems whose training from round `first` the guard discards."""
+    guard = batch.recipe.guard
+    if guard is None:
+        return np.zeros(batch.size, bool)
+    count, first_undone = (np.asarray(part) for part in state.undone)
+    return np.asarray(guard.refuses(count, first_undone, first, batch.settings))
