@@ -29,11 +29,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from cosmodag.graph.acyclicity import (
-    exponential,
-    log_determinant,
-    power_start,
-    spectral_radius,
-    truncated_powers,
+    exponential_of,
+    log_determinant_of,
+    spectral_radius_of,
+    truncated_powers_of,
 )
 from cosmodag.model.orientation import smooth_orientation
 
@@ -86,23 +85,24 @@ def radius(matrix: np.ndarray) -> float:
 def programs(d: int) -> dict[str, Callable[[], object]]:
     """Return a function for each constraint that computes its value and gradient once."""
     weights = jnp.asarray(some_weights(d), jnp.float32)
-    state = power_start(d)
     p = jnp.asarray(np.random.default_rng(0).normal(scale=0.01, size=d), jnp.float32)
 
     def of_orientation(p: jax.Array) -> jax.Array:
         return (weights * smooth_orientation(p, 0.1, 0.01)).sum()
 
-    of_weights = {
-        "exponential": jax.jit(jax.value_and_grad(exponential)),
-        "log_determinant": jax.jit(jax.value_and_grad(log_determinant)),
-        "truncated_powers": jax.jit(jax.value_and_grad(truncated_powers)),
+    of_squares = {
+        "exponential": exponential_of,
+        "log_determinant": log_determinant_of,
+        "truncated_powers": truncated_powers_of,
+        "spectral_radius": spectral_radius_of,
     }
-    spectral = jax.jit(jax.value_and_grad(spectral_radius, has_aux=True))
+
+    def compiled(function: Callable[[jax.Array], jax.Array]) -> Callable[[], object]:
+        program = jax.jit(jax.value_and_grad(lambda w: function(jnp.square(w))))
+        return lambda: program(weights)
+
+    calls = {name: compiled(function) for name, function in of_squares.items()}
     orientation = jax.jit(jax.value_and_grad(of_orientation))
-    calls: dict[str, Callable[[], object]] = {
-        name: (lambda program=program: program(weights)) for name, program in of_weights.items()
-    }
-    calls["spectral_radius"] = lambda: spectral(weights, state)
     calls["orientation"] = lambda: orientation(p)
     return calls
 

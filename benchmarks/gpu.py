@@ -99,7 +99,6 @@ def step_row(
     rounds: int,
     goal: str,
     rate: float,
-    moments: Any = jnp.float32,
     names: tuple[str, ...] = (),
 ) -> Row:
     """Time a step of the kernels, and return its row with the floor and the peak memory."""
@@ -107,9 +106,8 @@ def step_row(
     floor = (7 * 4 + 2 * ("support" in names)) * d * d / rate * 1e3
     problem = Problem(noise(d), settings(d), seed=0, **known(d, ROWS, names))
     batch = batch_of(problem, LARGE)
-    taken = 1e3 * step_time(batch, rounds, start(batch, moments))
-    name = "" if moments == jnp.float32 else ", moments in bfloat16"
-    name += "".join(f", {feature} given" for feature in names)
+    taken = 1e3 * step_time(batch, rounds, start(batch))
+    name = "".join(f", {feature} given" for feature in names)
     note = f"{peak():.1f} GiB"
     return [f"one step, d={d:,}{name}", goal, f"{taken:.3f} ms", f"{floor:.3f} ms", note]
 
@@ -134,12 +132,6 @@ def features(rate: float) -> Iterator[Row]:
 def huge(rate: float) -> Iterator[Row]:
     """Time single steps of 100,000 variables."""
     yield step_row(100_000, 1, "≤ 160 ms, ≤ 125 GiB", rate)
-
-
-def half(rate: float) -> Iterator[Row]:
-    """Time single steps with moments in half precision; only on request."""
-    yield step_row(10_000, 4, "", rate, jnp.bfloat16)
-    yield step_row(100_000, 1, "", rate, jnp.bfloat16)
 
 
 def fits(rate: float) -> Iterator[Row]:
@@ -223,7 +215,6 @@ SECTIONS: dict[str, Section] = {
     "steps": steps,
     "features": features,
     "huge": huge,
-    "half": half,
 }
 
 
@@ -240,7 +231,7 @@ def main() -> None:
         parser.error("JAX finds no GPU on this machine")
     rate = bandwidth()
     rows: list[Row] = []
-    for section in options.sections or [name for name in SECTIONS if name != "half"]:
+    for section in options.sections or SECTIONS:
         for row in SECTIONS[section](rate):
             rows.append(row)
             print(*row, sep=" | ", flush=True)

@@ -116,8 +116,6 @@ def each(
 def attempt(function: Call, item: Any) -> Any:
     """Call a function on one item; return a `Failure` if it raises an error.
 
-    Examples
-    --------
     >>> attempt(lambda x: 1 / x, 0)
     Failure(status='failed', message='ZeroDivisionError: division by zero')
     """

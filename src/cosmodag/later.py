@@ -71,8 +71,6 @@ def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 def jitted(**options: Any) -> Callable[[Function], Function]:
     """Make a decorator that applies `jax.jit` with options when the function is first called.
 
-    Examples
-    --------
     >>> @jitted(static_argnums=1)
     ... def scaled(x, factor):
     ...     return x * factor

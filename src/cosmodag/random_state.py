@@ -12,8 +12,6 @@ def preserve_random_state() -> Iterator[None]:
     `rich` and `sklearn` draw a random number when they are imported. An import during a fit would
     change the numbers of a caller who has seeded `random`.
 
-    Examples
-    --------
     >>> before = random.getstate()
     >>> with preserve_random_state():
     ...     _ = random.random()

@@ -28,8 +28,6 @@ _ANY = ".*"
 def ignoring(category: type[Warning]) -> Iterator[None]:
     """Context in which warnings of a category are not shown.
 
-    Examples
-    --------
     >>> before = list(warnings.filters)
     >>> with ignoring(UserWarning):
     ...     warnings.warn("not shown", UserWarning)
@@ -55,8 +53,6 @@ def recording() -> Iterator[list[warnings.WarningMessage]]:
 
     Warnings that another thread ignores meanwhile (`ignoring`) are missing from the record.
 
-    Examples
-    --------
     >>> from cosmodag.errors import DataWarning
     >>> with recording() as found:
     ...     warnings.warn("not shown", DataWarning)

@@ -88,6 +88,16 @@ def test_each_of_the_rules_is_needed():
     assert np.array_equal(compelled(arcs, known), directed)
 
 
+def test_an_arc_beside_two_branches_into_a_collider_is_compelled():
+    """u → v in u → b → v ← c ← u: v → u would add b → u ← c or close a cycle."""
+    u, b, c, v = range(4)
+    arcs = np.zeros((4, 4), bool)
+    for tail, head in ((u, b), (u, c), (b, v), (c, v), (u, v)):
+        arcs[tail, head] = True
+    assert np.array_equal(essential_graph(arcs), essential_by_counting(arcs))
+    assert compelled(arcs)[u].tolist() == [False, False, False, True]
+
+
 def test_two_known_arrows_direct_the_third_side_of_a_triangle():
     a, b, c = range(3)
     arcs = np.triu(np.ones((3, 3), bool), 1)

@@ -279,3 +279,19 @@ def test_the_stochastic_path_stays_in_its_domain():
         weights = np.asarray(solution.parameters["arcs"], np.float64)
         assert in_domain(weights, solution.history[-1]["radius"], 1e-5)
         assert np.abs(weights).max() > 0.05
+
+
+def test_every_problem_is_trained_for_its_own_number_of_rounds():
+    """Even beside longer ones, and beside problems that are finished."""
+
+    def train(*lengths, active=None):
+        settings = [{"rounds": rounds, "learning_rate": 1e-2} for rounds in lengths]
+        return minimise(Stochastic(), batch_of(free_recipe(), settings), active=active)
+
+    assert train(3.0, 5.0, active=[False, False]).iterations == 5  # whatever the result
+    together = train(20.0, 7.0, 40.0, active=[True, True, False])
+    assert together.iterations == 20
+    for lane, rounds in enumerate([20.0, 7.0]):
+        expected = train(rounds, rounds, rounds)
+        assert np.array_equal(together.parameters["arcs"][lane], expected.parameters["arcs"][lane])
+        assert together.loss[lane] == expected.loss[lane]

@@ -4,7 +4,8 @@ For every array entry that is read or written, Numba copies the array's descript
 fields, or the descriptors of all arrays of a tuple. It also handles negative indices, clears each
 variable after its last use, and looks up the implementation of each of these steps again. LLVM then
 removes most of this code, which takes a large part of the compilation time. Here an entry is
-accessed by an address and a load or store, and variables are not cleared.
+accessed by an address and a load or store, and variables are not cleared. In a first `Cosmo` fit,
+entries save a sixth of the processor time, all other overrides of `_QuickLower` a twentieth.
 """
 
 import operator

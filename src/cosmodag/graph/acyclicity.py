@@ -1,24 +1,24 @@
-"""Measures of acyclicity: four functions h(W) that are zero on DAGs and grow with cycles.
+"""Measures of acyclicity: four functions h that are zero on DAGs and grow with cycles.
 
-COSMO needs none of them. The methods it is compared with minimise a score subject to h(W) = 0.
+COSMO needs none of them. The methods it is compared with minimise a score subject to h = 0.
 
-================== ======================= ============== ===================================
-function           method                  cost           zero on a DAG
-================== ======================= ============== ===================================
-exponential        NOTEARS                 O(d³)          exactly
-log_determinant    DAGMA                   O(d³)          to rounding
-truncated_powers   TMPI                    O(d³ log k)    exactly
-spectral_radius    NOBEARS                 O(d²)          no: an offset keeps it above zero
-================== ======================= ============== ===================================
+=================== ======================= ============== ===================================
+function            method                  cost           zero on a DAG
+=================== ======================= ============== ===================================
+exponential_of      NOTEARS                 O(d³)          exactly
+log_determinant_of  DAGMA                   O(d³)          to rounding
+truncated_powers_of TMPI                    O(d³ log k)    exactly
+spectral_radius_of  NOBEARS                 O(d²)          no: an offset keeps it above zero
+=================== ======================= ============== ===================================
 
-Each is a JAX function of one W, with a closed-form gradient, for use with `jax.jit` and `jax.vmap`.
-Functions whose names end in ``_of`` take the non-negative matrix A itself instead of computing
-A = W ∘ W, for models with several weights per arc (A = Σ w²). `cosmodag.graph.closed_forms` has the
-same functions in NumPy float64, as pairs of value and gradient for SciPy's optimisers.
+Each is a JAX function of one non-negative matrix A, with a closed-form gradient, for use with
+`jax.jit` and `jax.vmap`: A = W ∘ W, or A = Σ w² for models with several weights per arc.
+`cosmodag.graph.closed_forms` has the same functions of W in NumPy float64, as pairs of value and
+gradient for SciPy's optimisers.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -35,144 +35,83 @@ from cosmodag.graph.closed_forms import (
 )
 
 
-def exponential(weights: ArrayLike) -> jax.Array:
-    """NOTEARS: h(W) = tr e^{W∘W} − d, with ∇h = (e^{W∘W})ᵀ ∘ 2W.
-
-    A closed walk of k arcs contributes 1/k! times the product of its squared weights.
-
-    Examples
-    --------
-    >>> round(float(exponential(np.array([[0.0, 1.0], [1.0, 0.0]]))), 3)  # 2 cosh(1) − 2
-    1.086
-    >>> float(exponential(np.array([[0.0, 9.0], [0.0, 0.0]])))
-    0.0
-    """
-    return exponential_of(jnp.square(weights))
-
-
-def log_determinant(weights: ArrayLike, s: ArrayLike = 1.0) -> jax.Array:
-    """DAGMA: h(W) = −log det(sI − W∘W) + d log s, with ∇h = 2W ∘ (sI − W∘W)^{−T}.
-
-    It is meaningful only where `in_domain` holds, that is, where the spectral radius of W ∘ W is
-    below s. There, h ≥ 0 is zero only on DAGs, and unbounded towards the boundary.
-
-    Examples
-    --------
-    >>> round(float(log_determinant(np.array([[0.0, 0.5], [1.0, 0.0]]))), 3)  # −log(1 − 1/4)
-    0.288
-    """
-    return log_determinant_of(jnp.square(weights), s)
-
-
-def truncated_powers(weights: ArrayLike, tolerance: float = 1e-6) -> jax.Array:
-    """TMPI: h(W) = tr Σ_{i=1..k} (W∘W)ⁱ, with k found by doubling.
-
-    The sum stops at the first k = 1, 2, 4, 8 … for which all entries of (W∘W)ᵏ are below the
-    tolerance, or k ≥ d. It does not detect longer cycles, whose weight is then below the tolerance.
-
-    Examples
-    --------
-    >>> float(truncated_powers(np.array([[0.0, 1.0], [1.0, 0.0]])))  # walks of one and two arcs
-    2.0
-    """
-    return truncated_powers_of(jnp.square(weights), tolerance)
-
-
-class PowerState(NamedTuple):
-    """State that NOBEARS keeps between steps: estimates of the leading eigenvectors."""
-
-    left: jax.Array
-    right: jax.Array
-
-
-def power_start(d: int, dtype: Any = jnp.float32) -> PowerState:
-    """Return the initial state: uniform vectors, never orthogonal to the leading eigenvectors."""
-    uniform = jnp.full(d, d**-0.5, dtype)
-    return PowerState(uniform, uniform)
-
-
-def spectral_radius(
-    weights: ArrayLike, state: PowerState, *, rounds: int = 5, offset: float = 1e-6
-) -> tuple[jax.Array, PowerState]:
-    """NOBEARS: h(W), the spectral radius of B = W∘W + offset, by warm-started power iteration.
-
-    After `rounds` iterations of v ← Bᵀv and u ← Bu (normalised), h = vᵀBu / vᵀu. The gradient
-    treats u and v as constants, ∇h = 2W ∘ (vuᵀ) / vᵀu. Five iterations are enough while W changes
-    slowly, because the state is passed from step to step.
-
-    The offset makes B positive, so that the iteration converges on a DAG too. It also keeps h above
-    zero there: by at least d·offset, and by far more if paths are long (a chain of d arcs of weight
-    1, closed by the offset alone, has a spectral radius near offset^{1/d}). Returns h, and the
-    state for the next call.
-
-    Examples
-    --------
-    >>> h, state = spectral_radius(np.array([[0.0, 1.0], [1.0, 0.0]]), power_start(2))
-    >>> round(float(h), 4)
-    1.0
-    """
-    return spectral_radius_of(jnp.square(weights), state, rounds=rounds, offset=offset)
-
-
-def in_domain(weights: Any, s: Any = 1.0, slack: float = 0.0) -> Any:
+def in_domain(weights: ArrayLike, s: ArrayLike = 1.0, slack: float = 0.0) -> jax.Array:
     """Whether sI − W∘W is an M-matrix: no entry of its inverse is negative.
 
     An entry counts as negative if it is below −slack by more than the rounding error: if the
     inverse of a DAG has large entries, its zeros may be computed as slightly negative. The result
-    is false for a singular or non-finite matrix. NumPy arrays are processed by NumPy, in their own
-    precision.
+    is false for a singular or non-finite matrix.
 
-    Examples
-    --------
-    >>> bool(in_domain(np.array([[0.0, 0.9], [1.0, 0.0]])))
+    >>> bool(in_domain(jnp.array([[0.0, 0.9], [1.0, 0.0]])))
     True
-    >>> bool(in_domain(np.array([[0.0, 1.1], [1.0, 0.0]])))
+    >>> bool(in_domain(jnp.array([[0.0, 1.1], [1.0, 0.0]])))
     False
     """
-    inverse = resolvent(weights, s)
+    inverse = jnp.linalg.inv(_shifted(_floating(jnp.square(weights)), s))
     size = abs(inverse)
     rounding = 16 * len(inverse) * float(np.finfo(inverse.dtype).eps) * size.max()
     return ((inverse >= -(slack + rounding)) & (size < jnp.inf)).all()
 
 
-def resolvent(weights: Any, s: Any = 1.0) -> Any:
-    """(sI − W∘W)^{−1}, from which the gradient and the domain of DAGMA's h follow.
-
-    NumPy arrays are processed by NumPy, in their own precision; a singular matrix gives NaN.
-    """
-    if not isinstance(weights, np.ndarray):
-        return jnp.linalg.inv(_shifted(jnp.square(weights), s))
-    try:
-        return np.linalg.inv(s * np.eye(len(weights), dtype=weights.dtype) - weights * weights)
-    except np.linalg.LinAlgError:
-        return np.full_like(weights, np.nan)
-
-
 def exponential_of(matrix: ArrayLike) -> jax.Array:
-    """h(A) = tr e^A − d for A ≥ 0, with ∇h = (e^A)ᵀ; see `exponential`."""
+    """NOTEARS: h(A) = tr e^A − d, with ∇h = (e^A)ᵀ.
+
+    A closed walk of k arcs contributes 1/k! times the product of its weights in A.
+
+    >>> round(float(exponential_of(jnp.array([[0.0, 1.0], [1.0, 0.0]]))), 3)  # 2 cosh(1) − 2
+    1.086
+    >>> float(exponential_of(jnp.array([[0.0, 9.0], [0.0, 0.0]])))
+    0.0
+    """
     return _exponential(_floating(matrix))
 
 
 def log_determinant_of(matrix: ArrayLike, s: ArrayLike = 1.0) -> jax.Array:
-    """h(A) = −log det(sI − A) + d log s for A ≥ 0, ∇h = (sI − A)^{−T}; see `log_determinant`."""
+    """DAGMA: h(A) = −log det(sI − A) + d log s, with ∇h = (sI − A)^{−T}.
+
+    It is meaningful only where `in_domain` holds, that is, where the spectral radius of A is below
+    s. There, h ≥ 0 is zero only on DAGs, and unbounded towards the boundary.
+
+    >>> round(float(log_determinant_of(jnp.array([[0.0, 0.25], [1.0, 0.0]]))), 3)  # −log(1 − 1/4)
+    0.288
+    """
     matrix = _floating(matrix)
     return _log_determinant(matrix, jnp.asarray(s, matrix.dtype))
 
 
 def truncated_powers_of(matrix: ArrayLike, tolerance: float = 1e-6) -> jax.Array:
-    """h(A) = tr Σ_{i=1..k} Aⁱ for A ≥ 0, ∇h = (Σ i·A^{i−1})ᵀ; see `truncated_powers`."""
+    """TMPI: h(A) = tr Σ_{i=1..k} Aⁱ with k found by doubling, and ∇h = (Σ i·A^{i−1})ᵀ.
+
+    The sum stops at the first k = 1, 2, 4, 8 … for which all entries of Aᵏ are below the tolerance,
+    or k ≥ d. It does not detect longer cycles, whose weight is then below the tolerance.
+
+    >>> float(truncated_powers_of(jnp.array([[0.0, 1.0], [1.0, 0.0]])))  # walks of one and two arcs
+    2.0
+    """
     return _truncated_powers(_floating(matrix), tolerance)
 
 
-def spectral_radius_of(
-    matrix: ArrayLike, state: PowerState, *, rounds: int = 5, offset: float = 1e-6
-) -> tuple[jax.Array, PowerState]:
-    """h(A), the spectral radius of A + offset, for A ≥ 0; see `spectral_radius`."""
+def spectral_radius_of(matrix: ArrayLike, *, rounds: int = 5, offset: float = 1e-6) -> jax.Array:
+    """NOBEARS: h(A), the spectral radius of B = A + offset, by power iteration.
+
+    After `rounds` iterations of v ← Bᵀv and u ← Bu (normalised) from uniform vectors, which are
+    never orthogonal to the leading eigenvectors, h = vᵀBu / vᵀu. The gradient treats u and v as
+    constants, ∇h = vuᵀ / vᵀu.
+
+    The offset makes B positive, so that the iteration converges on a DAG too. It also keeps h above
+    zero there: by at least d·offset, and by far more if paths are long (a chain of d arcs of weight
+    1, closed by the offset alone, has a spectral radius near offset^{1/d}).
+
+    >>> round(float(spectral_radius_of(jnp.array([[0.0, 1.0], [1.0, 0.0]]))), 4)
+    1.0
+    """
     with jax.default_matmul_precision("highest"):
         positive = _floating(matrix) + offset
-        state = PowerState(*power_iteration(jax.lax.stop_gradient(positive), *state, rounds))
-        left, right = state = jax.lax.stop_gradient(state)
-        return left @ positive @ right / (left @ right), state
+        d = len(positive)
+        uniform = jnp.full(d, d**-0.5, positive.dtype)
+        fixed = jax.lax.stop_gradient(positive)
+        left, right = power_iteration(fixed, uniform, uniform, rounds)
+        return left @ positive @ right / (left @ right)
 
 
 @jax.custom_vjp

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.acyclicity import (
     exponential_of,
-    power_start,
     spectral_radius_of,
     truncated_powers_of,
 )
@@ -59,8 +59,6 @@ class Constraint:
 def _polynomial(weights: Float64) -> tuple[float, Float64]:
     """NOCURL's own constraint: h(W) = tr (I + W∘W/d)^d − d and ∇h = ((I + W∘W/d)^{d−1})ᵀ ∘ 2W.
 
-    Examples
-    --------
     >>> value, gradient = _polynomial(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> value, gradient.tolist()
     (0.5, [[0.0, 1.0], [1.0, 0.0]])
@@ -95,11 +93,8 @@ class _SpectralRadius:
         return value, gradient
 
 
-def _spectral_radius_of(matrix: jax.Array) -> jax.Array:
-    """NOBEARS' h in JAX, without state between steps and hence with more iterations."""
-    start = power_start(len(matrix), matrix.dtype)
-    return spectral_radius_of(matrix, start, rounds=_ROUNDS_ALONE, offset=_OFFSET)[0]
-
+# In JAX without vectors that are kept between steps, and hence with more iterations.
+_SPECTRAL_RADIUS_OF = partial(spectral_radius_of, rounds=_ROUNDS_ALONE, offset=_OFFSET)
 
 EXPONENTIAL = Constraint(exponential_of, lambda: exponential_value_and_gradient)
 POLYNOMIAL = Constraint(_polynomial_of, lambda: _polynomial)
@@ -107,6 +102,6 @@ POLYNOMIAL = Constraint(_polynomial_of, lambda: _polynomial)
 CONSTRAINTS = {
     "expm": EXPONENTIAL,
     "truncated": Constraint(truncated_powers_of, lambda: truncated_powers_value_and_gradient),
-    "spectral": Constraint(_spectral_radius_of, _SpectralRadius),
+    "spectral": Constraint(_SPECTRAL_RADIUS_OF, _SpectralRadius),
 }
 """Constraints of `Notears` by name."""

@@ -54,15 +54,14 @@ class EquivalenceClass:
     def of(cls, names: Any, marks: Matrix) -> "EquivalenceClass":
         """Convert the matrix that :func:`essential_graph` returns."""
         names = tuple(names)
-        joined = sparse.csr_array(marks)
-        tails, heads = joined.nonzero()
-        keys = tails * len(names) + heads
-        is_open = np.isin(heads * len(names) + tails, keys)
-        pairs = [(names[u], names[v]) for u, v in zip(tails.tolist(), heads.tolist(), strict=True)]
-        directed = tuple(pair for pair, both in zip(pairs, is_open, strict=True) if not both)
-        once = is_open & (tails < heads)
-        undirected = tuple(pair for pair, kept in zip(pairs, once, strict=True) if kept)
-        return cls(names, directed, undirected)
+        joined = sparse.csr_array(marks) != 0
+        lines = joined.multiply(joined.T)
+
+        def pairs(matrix: Any) -> tuple[tuple[Any, Any], ...]:
+            tails, heads = matrix.nonzero()
+            return tuple((names[u], names[v]) for u, v in zip(tails, heads, strict=True))
+
+        return cls(names, pairs(joined > lines), pairs(sparse.triu(lines)))
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """Convert to networkx; an undirected edge becomes two arcs with ``directed=False``."""
@@ -179,56 +178,51 @@ def _by_head(adjacency: Matrix) -> sparse.csc_array:
 
 
 def _directed(arcs: sparse.csc_array, fixed: Matrix | None) -> NDArray[np.bool_]:
-    """Mark the arcs that all DAGs of the class have, given the fixed arcs."""
-    labels = _label(arcs)
-    if fixed is None:
-        return labels
-    known = sparse.csc_array(fixed if sparse.issparse(fixed) else np.asarray(fixed))
-    tails, heads = known.nonzero()
-    d = arcs.shape[0]
-    keys = _heads_of(arcs).astype(np.int64) * d + arcs.indices
-    is_fixed = np.isin(keys, heads.astype(np.int64) * d + tails)
-    return labels if not (is_fixed & ~labels).any() else _propagated(arcs, labels | is_fixed)
+    """Mark the arcs that all DAGs of the class have: colliders, fixed arcs and what they imply.
 
-
-def _label(arcs: sparse.csc_array) -> NDArray[np.bool_]:
-    """Mark the arcs that are compelled without any fixed arc (Chickering 1995).
-
-    Heads v are visited in topological order. The latest parent x of v decides about all arcs into
-    v: they are all compelled if x has a compelled parent that is not a parent of v, or if v has
-    another parent that is not a parent of x. Otherwise, the compelled ones are those whose tail has
-    a compelled arc into x.
+    The DAG itself is in the class, so a directed arc has the DAG's direction: Meek's rules (1995)
+    only decide whether an arc is directed. Arcs are visited from causes to effects, until no rule
+    applies: a chain takes one sweep.
     """
     order = topological_order(arcs)
-    place = np.argsort(order)  # of a permutation, the inverse
-    is_compelled = np.zeros(arcs.nnz, np.bool_)
-    marked = np.zeros(len(order), np.bool_)
-    for head in order:
-        into_head = slice(arcs.indptr[head], arcs.indptr[head + 1])
-        parents = arcs.indices[into_head]
-        if not len(parents):
-            continue
-        latest = parents[place[parents].argmax()]
-        into_latest = slice(arcs.indptr[latest], arcs.indptr[latest + 1])
-        grandparents = arcs.indices[into_latest]
-        upstream = grandparents[is_compelled[into_latest]]
-        others = parents[parents != latest]
-        is_shared = _members(marked, parents, upstream).all()
-        if is_shared and _members(marked, grandparents, others).all():
-            is_compelled[into_head] = _members(marked, upstream, parents)
-        else:
-            is_compelled[into_head] = True
-    return is_compelled
-
-
-def _members(
-    marked: NDArray[np.bool_], whole: NDArray[Any], part: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Mark the vertices of `part` that are in `whole`; `marked` is an all-False work array."""
-    marked[whole] = True
-    found: NDArray[np.bool_] = marked[part]
-    marked[whole] = False
+    place = np.argsort(order)
+    heads = _heads_of(arcs)
+    ends = list(zip(arcs.indices.tolist(), heads.tolist(), strict=True))
+    parents: list[set[int]] = [set() for _ in order]
+    near: list[set[int]] = [{vertex} for vertex in range(len(order))]
+    for tail, head in ends:
+        parents[head].add(tail)
+        near[tail].add(head)
+        near[head].add(tail)
+    found = np.array([not parents[head] <= near[tail] for tail, head in ends], np.bool_)
+    if fixed is not None:
+        found |= _are_in(arcs, fixed)
+    into: list[set[int]] = [set() for _ in order]
+    for arc in np.flatnonzero(found).tolist():
+        tail, head = ends[arc]
+        into[head].add(tail)
+    undirected = np.flatnonzero(~found)
+    by_head = np.lexsort((place[arcs.indices[undirected]], place[heads[undirected]]))
+    waiting = undirected[by_head].tolist()
+    before = -1
+    while len(waiting) != before:
+        before = len(waiting)
+        for arc in waiting:
+            tail, head = ends[arc]
+            found[arc] = _follows(tail, head, near, into)
+            if found[arc]:
+                into[head].add(tail)
+        waiting = [arc for arc in waiting if not found[arc]]
     return found
+
+
+def _are_in(arcs: sparse.csc_array, others: Matrix) -> NDArray[np.bool_]:
+    """Mark the arcs that another graph has too."""
+    other = _by_head(others)
+    keys, other_keys = (
+        _heads_of(one).astype(np.int64) * arcs.shape[0] + one.indices for one in (arcs, other)
+    )
+    return np.isin(keys, other_keys)
 
 
 def _pattern(arcs: sparse.csc_array, keep: NDArray[np.bool_]) -> sparse.csr_array:
@@ -241,40 +235,7 @@ def _like(adjacency: Matrix, found: sparse.csr_array) -> BoolMatrix:
     return found if sparse.issparse(adjacency) else found.toarray()
 
 
-def _propagated(arcs: sparse.csc_array, directed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Direct further arcs by Meek's rules (1995) until no rule applies.
-
-    The DAG itself is in the class, so a directed arc has the DAG's direction: the rules only decide
-    whether an arc is directed. Arcs are visited from causes to effects: a chain takes one sweep.
-    """
-    order = topological_order(arcs)
-    place = np.argsort(order)
-    heads = _heads_of(arcs)
-    joined: list[set[int]] = [set() for _ in order]
-    into: list[set[int]] = [set() for _ in order]
-    ends = list(zip(arcs.indices.tolist(), heads.tolist(), strict=True))
-    for (tail, head), is_directed in zip(ends, directed, strict=True):
-        joined[tail].add(head)
-        joined[head].add(tail)
-        if is_directed:
-            into[head].add(tail)
-    found = directed.copy()
-    undirected = np.flatnonzero(~directed)
-    by_head = np.lexsort((place[arcs.indices[undirected]], place[heads[undirected]]))
-    waiting = undirected[by_head].tolist()
-    before = -1
-    while len(waiting) != before:
-        before = len(waiting)
-        for arc in waiting:
-            tail, head = ends[arc]
-            found[arc] = _follows(tail, head, joined, into)
-            if found[arc]:
-                into[head].add(tail)
-        waiting = [arc for arc in waiting if not found[arc]]
-    return found
-
-
-def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bool:
+def _follows(u: int, v: int, near: list[set[int]], into: list[set[int]]) -> bool:
     """Whether u → v follows by one of Meek's rules.
 
     ====  ==================================  ===============================================
@@ -282,17 +243,21 @@ def _follows(u: int, v: int, joined: list[set[int]], into: list[set[int]]) -> bo
     ====  ==================================  ===============================================
     R1    w → u; w, v not joined              a new collider w → u ← v
     R2    u → w → v                           a cycle
+    R3    b → v ← c, b and c joined to u;     a cycle, or the new collider b → u ← c
+          b, c not joined
     R4    e → c → v, e and c joined to u;     a cycle, or the new collider e → u ← v
           e, v not joined
     ====  ==================================  ===============================================
 
-    R3 is not needed: its premise contains a collider of variables that are not joined, and the
-    class without fixed arcs already includes the consequences of colliders.
+    `near` are the joined vertices and the vertex itself, `into` the tails of directed arcs.
     """
-    if not into[u] <= joined[v]:
+    if not into[u] <= near[v]:
         return True
-    shared = into[v] & joined[u]
-    return any(u in into[c] or not (into[c] & joined[u]) <= joined[v] for c in shared)
+    shared = into[v] & near[u]
+    if any(u in into[c] or not (into[c] & near[u]) <= near[v] for c in shared):
+        return True
+    sides = shared - into[u]
+    return any(not sides <= near[c] for c in sides)
 
 
 def _heads_of(arcs: sparse.csc_array) -> NDArray[Any]:

@@ -36,12 +36,12 @@ class Structure(Protocol):
     """A parametrisation of W and of the causal order.
 
     A structure initialises its parameters, computes W from them, enforces a known partial order,
-    and reads the causal order out.
+    and reads the causal order out. A subclass defines `start` and `orient`. By default, a known
+    order changes no parameters, because the support excludes arcs against it, and the variables are
+    sorted by increasing `order`.
     """
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """Names of the settings that it reads."""
+    needs: ClassVar[frozenset[str]] = frozenset()  # names of the settings that it reads
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
         """Draw `arcs` and `order`; `suggested` are initial strengths from the mechanism."""
@@ -58,9 +58,11 @@ class Structure(Protocol):
         `gaps`, (d, d), holds at [u, v] the length of the longest chain from u to v in the known
         order, or −∞ if there is none.
         """
+        return parameters
 
     def order_of(self, parameters: Parameters) -> NDArray[np.intp] | None:
         """Return the causal order, causes first; None if only the weights determine it."""
+        return order_of(np.asarray(parameters["order"], np.float64))
 
 
 def with_unit_axes(mask: Any, like: Any) -> Any:
@@ -75,8 +77,6 @@ def keep_gaps(order: jax.Array, gaps: Any) -> jax.Array:
     lowering those that are too high gives another. The set of such points is convex, so it contains
     the midpoint, which is returned. One pass is enough because gaps are lengths of longest paths.
 
-    Examples
-    --------
     >>> gaps = jnp.array([[-jnp.inf, 1.0], [-jnp.inf, -jnp.inf]])
     >>> keep_gaps(jnp.array([3.0, 2.0]), gaps).tolist()
     [2.0, 3.0]
@@ -88,7 +88,7 @@ def keep_gaps(order: jax.Array, gaps: Any) -> jax.Array:
 
 
 @dataclass(frozen=True)
-class Priority:
+class Priority(Structure):
     """COSMO's structure (Definition 1 and Theorem 1).
 
     One number p_v per variable defines the order. The weight of an arc u → v is multiplied by a
@@ -130,20 +130,15 @@ class Priority:
         """
         return {**parameters, "order": keep_gaps(parameters["order"], gaps * settings["shift"])}
 
-    def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
-        """Sort the variables by increasing priority."""
-        return order_of(np.asarray(parameters["order"], np.float64))
-
 
 @dataclass(frozen=True)
-class Free:
+class Free(Structure):
     """The structure of NOTEARS and DAGMA: one weight per arc, and no order."""
 
     # Whether the diagonal is fixed at zero. If it is not, W = I has zero loss, and only the
     # constraint rules this solution out.
     masked: bool = True
     from_zero: bool = True  # whether W starts at zero, or at the mechanism's suggestion
-    needs: ClassVar[frozenset[str]] = frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
         """Return initial weights, and an empty order."""
@@ -158,16 +153,12 @@ class Free:
             mask = mask * (1 - jnp.eye(arcs.shape[0], dtype=arcs.dtype))
         return arcs * with_unit_axes(mask, arcs)
 
-    def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
-        """Return the weights unchanged: the support excludes arcs against the known order."""
-        return parameters
-
     def order_of(self, parameters: Parameters) -> None:
         """Return None: the weights determine the order."""
 
 
 @dataclass(frozen=True)
-class Potential:
+class Potential(Structure):
     """NOCURL's structure: the gradient flow of a potential on the variables, which has no curl.
 
     W_uv = K_uv · max(φ_v − φ_u, 0) is non-zero only if the potential rises from u to v, so W is a
@@ -176,7 +167,6 @@ class Potential:
     """
 
     from_zero: bool = False  # whether K starts at zero, or is drawn from N(0, 1)
-    needs: ClassVar[frozenset[str]] = frozenset()
 
     def start(self, key: jax.Array, suggested: jax.Array, settings: Settings) -> Parameters:
         """Draw φ ~ N(0, 1), and K unless it starts at zero."""
@@ -195,7 +185,3 @@ class Potential:
     def restrain(self, parameters: Parameters, settings: Settings, gaps: Any) -> Parameters:
         """Keep potentials at least one apart per step of a chain of the known order."""
         return {**parameters, "order": keep_gaps(parameters["order"], gaps)}
-
-    def order_of(self, parameters: Parameters) -> NDArray[np.intp]:
-        """Sort the variables by increasing potential."""
-        return order_of(np.asarray(parameters["order"], np.float64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,42 +17,25 @@ from cosmodag.model.structure import Parameters, Settings, Structure
 __all__ = ["Recipe", "full_loss"]
 
 
-class Schedule(Protocol):
-    """The settings as a function of the round of training."""
+@dataclass(frozen=True)
+class Constant:
+    """The same settings in every round; base class of the schedules that change some of them."""
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """Names of the settings that it reads."""
-
-    @property
-    def sets(self) -> frozenset[str]:
-        """Names of the settings that it computes."""
+    needs: ClassVar[frozenset[str]] = frozenset()  # names of the settings that it reads
+    sets: ClassVar[frozenset[str]] = frozenset()  # names of the settings that it computes
 
     def __call__(self, round: Any, settings: Settings) -> Settings:
         """Return the settings for a round, numbered from 0."""
-
-
-@dataclass(frozen=True)
-class Constant:
-    """Leave the settings as they are."""
-
-    needs: ClassVar[frozenset[str]] = frozenset()
-    sets: ClassVar[frozenset[str]] = frozenset()
-
-    def __call__(self, round: Any, settings: Settings) -> Settings:
-        """Return the settings for a round."""
         return settings
 
 
 @dataclass(frozen=True)
-class CosineAnnealing:
+class CosineAnnealing(Constant):
     """Cosine annealing of the temperature (Section 4.2).
 
     Before round m of N it is t_end + ½ (t_start − t_end)(1 + cos(π m / N)): t_start in the first
     round, t_end after the last one.
 
-    Examples
-    --------
     >>> anneal = CosineAnnealing()
     >>> settings = {"temperature_start": 0.45, "temperature_end": 0.05, "rounds": 100}
     >>> [round(float(anneal(m, settings)["temperature"]), 3) for m in (0, 50, 100)]
@@ -140,7 +123,7 @@ class Recipe:
     structure: Structure
     mechanism: Mechanism
     objective: Objective
-    schedule: Schedule = Constant()
+    schedule: Constant = Constant()
     # Rows per step; None for all rows. The last batch of a pass may be smaller.
     batch_size: int | None = None
     # Condition checked at the end of every round; a round that violates it is undone.

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def map_arrays(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """Apply a function to every array of a tree, and the corresponding arrays of other trees.
@@ -26,6 +29,15 @@ def map_arrays(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
 def lane_of(tree: Any, lane: int) -> Any:
     """Select the arrays of one problem from stacked arrays."""
     return map_arrays(lambda stacked: stacked[lane], tree)
+
+
+def where_lanes(mask: NDArray[np.bool_], new: Any, old: Any) -> Any:
+    """Combine stacked arrays: `new` for the problems of the mask, `old` for the others."""
+
+    def pick(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+
+    return map_arrays(pick, new, old)
 
 
 def leaves(tree: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.training import train as train_module
-from cosmodag.solve.training.train import solutions, train
+from cosmodag.solve.training.train import Checkpoint, solutions, train
 from cosmodag.solve.watch import Watch
 
 
@@ -123,3 +123,14 @@ def test_problems_of_different_shapes_are_solved_in_groups(table):
     assert np.array_equal(arcs[1], alone.solution.parameters["arcs"])
     # Weights of one give the same sums as no weights, but in another order.
     np.testing.assert_allclose(arcs[3], arcs[2], atol=1e-4)
+
+
+def test_a_run_that_was_finished_before_is_not_stopped_by_the_time_limit(batch, tmp_path):
+    def run(max_time):
+        with Watch(40, "test", max_time) as watch:
+            return train(batch, batch.start(), 40, watch, checkpoint=Checkpoint(tmp_path))
+
+    first, again = run(None), run(0.0)
+    assert again.stopped is None
+    assert again.rounds == 40
+    assert np.array_equal(first.losses, again.losses)

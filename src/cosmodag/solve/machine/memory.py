@@ -2,7 +2,7 @@
 
 A process belongs to one group in every hierarchy (version 1) or in the only hierarchy (version 2),
 and the limits of all parent groups apply too. In a container, the listed path may be the path
-outside the container; the files are then at the top of the mount.
+outside the container, whose folders do not exist here; the files are then at the top of the mount.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOUNT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 
 # Files of the limit and of the usage, and name of the reclaimable part of the usage, by controller:
-# "" stands for version 2, whose hierarchy names none.
+# "" stands for version 2, whose only hierarchy is at the mount itself.
 _FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -99,16 +99,10 @@ def _groups(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
     """Folders of this process's group under a controller, and of all groups above it."""
     for line in _text(membership).splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
-        if controller not in controllers.split(","):
-            continue
-        names = [controllers, *controllers.split(",")] if controllers else ["", "unified"]
-        roots = dict.fromkeys(mount / name for name in names)
-        for root in (root for root in roots if root.is_dir()):
+        if controller in controllers.split(","):
+            root = mount / controller
             folder = root / path.strip("/")
-            while not folder.is_dir() and folder != root:  # the path outside a container
-                folder = folder.parent
-            yield folder
-            yield from (above for above in folder.parents if above.is_relative_to(root))
+            yield from (place for place in (folder, *folder.parents) if place.is_relative_to(root))
 
 
 def _remaining(folder: Path, limit_file: str, usage_file: str, reclaimable: str) -> int | None:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosmodag.solve.methods.solver import Progress, Solver, replace_where
+from cosmodag.solve.methods.solver import Progress, Solver
 from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
+from cosmodag.solve.trees import where_lanes
 from cosmodag.solve.watch import Watch
 
 
@@ -65,7 +66,7 @@ class CentralPath(Solver):
                 accepted=accepted,
                 **{name: now.settings[name] for name in ("score_weight", "radius")},
             )
-            progress.parameters = replace_where(accepted, found.parameters, progress.parameters)
+            progress.parameters = where_lanes(accepted, found.parameters, progress.parameters)
             attempt = np.where(accepted, 0, attempt + 1)
             stage += accepted
             progress.converged |= accepted & (stage == len(self.stages)) & found.converged

@@ -13,11 +13,11 @@ from cosmodag.graph.constraint import Constraint
 from cosmodag.model.objective import Objective, arc_squares
 from cosmodag.model.structure import Parameters, Settings, Structure
 from cosmodag.solve.machine.devices import precision_of
-from cosmodag.solve.methods.solver import Progress, Solver, replace_where
+from cosmodag.solve.methods.solver import Progress, Solver
 from cosmodag.solve.minimisers.base import Mask, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.trees import lane_of
+from cosmodag.solve.trees import lane_of, where_lanes
 from cosmodag.solve.watch import Watch
 
 # Fraction to which a sub-problem must reduce h, and factor by which ρ grows if it does not.
@@ -80,7 +80,7 @@ class Lagrangian(Solver):
             exhausted = too_high & (penalty >= self.limit)
             accepted = progress.active & ~too_high
             is_kept = accepted | (exhausted & self.keeps_last) | (found.stopped is not None)
-            progress.parameters = replace_where(
+            progress.parameters = where_lanes(
                 progress.active & is_kept, found.parameters, progress.parameters
             )
             accepted_h = np.where(accepted, h, accepted_h)

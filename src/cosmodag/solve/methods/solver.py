@@ -6,15 +6,12 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosmodag.errors import SettingsError
-from cosmodag.later import jax
-from cosmodag.model.structure import Parameters
 from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.trees import lane_of
+from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
 
@@ -67,19 +64,10 @@ class Solver(ABC):
         return frozenset[str]().union(*read)
 
 
-def replace_where(mask: Mask, new: Parameters, old: Parameters) -> Parameters:
-    """Combine stacked parameters: `new` for the problems of the mask, `old` for the others."""
-
-    def pick(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
-
-    return jax.tree.map(pick, new, old)
-
-
 def _is_finite(found: Minimised) -> Mask:
     """Whether each problem has finite parameters and, if it was not stopped, a finite objective."""
     finite = np.isfinite(found.loss) | (found.stopped is not None)
-    for leaf in jax.tree.leaves(found.parameters):
+    for leaf in leaves(found.parameters):
         finite = finite & np.isfinite(leaf.reshape(len(leaf), -1)).all(axis=1)
     return np.asarray(finite)
 
@@ -90,7 +78,7 @@ class Progress:
     def __init__(self, batch: Batch) -> None:
         start = batch.start().parameters
         # Accepted parameters: stacked NumPy arrays in the precision of the data.
-        self.parameters = jax.tree.map(lambda a: np.asarray(a).astype(batch.dtype), start)
+        self.parameters = map_arrays(lambda a: np.asarray(a).astype(batch.dtype), start)
         # Which problems are not finished, which have converged, and which were active when the run
         # was stopped.
         self.active: Mask = np.ones(batch.size, bool)

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import precision_of
-from cosmodag.solve.methods.solver import Progress, Solver, replace_where
+from cosmodag.solve.methods.solver import Progress, Solver
 from cosmodag.solve.minimisers.base import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.trees import lane_of
+from cosmodag.solve.trees import lane_of, where_lanes
 from cosmodag.solve.watch import Watch
 
 # Values of α in step 1, in order.
@@ -74,7 +74,7 @@ class TwoStage(Solver):
         found, not_finite = progress.minimise(self.minimiser_of(batch.recipe), batch, watch)
         progress.drop(not_finite)
         progress.record(loss=found.loss, multiplier=batch.settings["multiplier"])
-        progress.parameters = replace_where(progress.active, found.parameters, progress.parameters)
+        progress.parameters = where_lanes(progress.active, found.parameters, progress.parameters)
         progress.converged &= progress.active & found.converged
 
     def _potentials(self, batch: Batch, parameters: Parameters) -> NDArray[np.floating]:

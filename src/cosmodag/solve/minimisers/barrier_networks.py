@@ -25,7 +25,7 @@ from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
 from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult, lane_arcs
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Constant, Inside, Recipe
+from cosmodag.solve.recipe import Inside, Recipe
 from cosmodag.solve.training.adam import fresh_state
 from cosmodag.solve.trees import lane_of, map_arrays
 from cosmodag.solve.watch import Watch
@@ -74,14 +74,10 @@ class NetworkDescent(EachLane):
 
     def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe is DAGMA's objective on all rows, for one hidden layer of sigmoids."""
-        return (
-            recipe.structure in (Free(), Free(from_zero=False))
-            and is_plain_network(recipe.mechanism)
-            and recipe.objective == Decayed(Barrier(log_squared_error), biases=True)
-            and recipe.schedule == Constant()
-            and recipe.batch_size is None
-            and recipe.guard == Inside()
-        )
+        objective = Decayed(Barrier(log_squared_error), biases=True)
+        like_this = Recipe(recipe.structure, recipe.mechanism, objective, guard=Inside())
+        is_free = recipe.structure in (Free(), Free(from_zero=False))
+        return is_free and is_plain_network(recipe.mechanism) and recipe == like_this
 
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise from the given parameters, in pieces between which the watch is checked."""

@@ -11,8 +11,9 @@ from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.adam import ADAM_SETTINGS, fresh_state
+from cosmodag.solve.training.adam import ADAM_SETTINGS, AdamState, fresh_state
 from cosmodag.solve.training.train import parameters_of, train
+from cosmodag.solve.trees import map_arrays, where_lanes
 from cosmodag.solve.watch import Watch
 
 Mask = NDArray[np.bool_]
@@ -59,12 +60,13 @@ class Minimiser(Protocol):
 
 
 @dataclass(frozen=True)
-class Stochastic:
+class Stochastic(Minimiser):
     """Adam on mini-batches for a number of rounds: the reference loop or an equivalent kernel.
 
     All problems of a batch run together, including finished ones, which costs less than compiling
-    the program for a smaller batch. The number of rounds is part of the method, not a limit, so a
-    run that is not stopped counts as converged.
+    the program for a smaller batch; the result of each is its state after its own number of rounds.
+    This number is part of the method, not a limit, so a run that is not stopped counts as
+    converged.
     """
 
     trains: ClassVar[bool] = True
@@ -79,20 +81,39 @@ class Stochastic:
         self, batch: Batch, parameters: Parameters, active: Mask, first: int, watch: Watch
     ) -> Minimised:
         """Run Adam from the given parameters, with fresh moments."""
-        guard = batch.recipe.guard
-        rounds = int(batch.settings["rounds"].max())
-        state = fresh_state(parameters, guard is not None, (batch.size,))
-        start = jax.device_put(state, jax_device(batch.device))
-        trained = train(batch, start, rounds, watch, first)
-        refused = np.zeros(batch.size, bool)
-        if guard is not None:
-            count, first_undone = (np.asarray(part) for part in trained.state.undone)
-            refused = np.asarray(guard.refuses(count, first_undone, first, batch.settings))
+        state = fresh_state(parameters, batch.recipe.guard is not None, (batch.size,))
+        state = jax.device_put(state, jax_device(batch.device))
+        rounds = batch.settings["rounds"].astype(int)
+        ends = np.unique(rounds[active] if active.any() else rounds).tolist()
+        done, found = 0, None
+        for end in ends:
+            trained = train(batch, state, end - done, watch, first + done)
+            state, done = trained.state, done + trained.rounds
+            new = (
+                parameters_of(batch, trained),
+                np.asarray(state.loss),
+                _refused(batch, state, first),
+            )
+            if end < ends[-1]:
+                new = map_arrays(np.array, new)  # copies: training goes on with the same memory
+            found = new if found is None else where_lanes(rounds >= end, new, found)
+            if trained.stopped is not None:
+                break
+        assert found is not None
         return Minimised(
-            parameters=parameters_of(batch, trained),
-            loss=np.asarray(trained.state.loss),
-            iterations=trained.rounds,
-            refused=refused,
+            parameters=found[0],
+            loss=found[1],
+            iterations=done,
+            refused=found[2],
             converged=np.full(batch.size, trained.stopped is None),
             stopped=trained.stopped,
         )
+
+
+def _refused(batch: Batch, state: AdamState, first: int) -> Mask:
+    """Mark the problems whose training from round `first` the guard discards."""
+    guard = batch.recipe.guard
+    if guard is None:
+        return np.zeros(batch.size, bool)
+    count, first_undone = (np.asarray(part) for part in state.undone)
+    return np.asarray(guard.refuses(count, first_undone, first, batch.settings))

@@ -1,7 +1,7 @@
 """Base class of the minimisers that solve one problem at a time, and their shared computations."""
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from cosmodag.model.structure import Parameters
 from cosmodag.solve.machine.threads import blas_threads, threads_worth
-from cosmodag.solve.minimisers.base import Mask, Minimised
+from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch
 
@@ -34,20 +33,15 @@ class LaneResult(NamedTuple):
     refused: bool = False
 
 
-class EachLane(ABC):
+class EachLane(Minimiser):
     """Base class of minimisers that solve one problem at a time, on the host."""
 
     trains: ClassVar[bool] = False
-    working_copies: ClassVar[int]
     needs: ClassVar[frozenset[str]] = frozenset({"rounds"})
     dtype: ClassVar[Any] = np.float64  # precision of the computation
     # Whether a large problem can spend seconds outside Python. It is then solved on another thread,
     # so that the main thread can respond to Ctrl-C; abandoned work ends by itself.
     leaves_python: ClassVar[bool] = False
-
-    @abstractmethod
-    def implements(self, recipe: Recipe) -> bool:
-        """Whether it can minimise the objective of a recipe."""
 
     @abstractmethod
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:

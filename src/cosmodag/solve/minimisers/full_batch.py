@@ -14,7 +14,7 @@ from cosmodag.model.structure import Free, Parameters, with_unit_axes
 from cosmodag.solve.machine.devices import jax_device
 from cosmodag.solve.minimisers.each_lane import EachLane, Float64, LaneResult
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Constant, Recipe
+from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
 Smooth = Callable[[Float64], tuple[float, Float64]]
@@ -168,13 +168,9 @@ class FullBatch(EachLane):
 
         Mechanism and loss may be any.
         """
-        return (
-            recipe.structure in _STRUCTURES
-            and _has_one_norm(recipe.objective)
-            and recipe.batch_size is None
-            and recipe.schedule == Constant()
-            and recipe.guard is None
-        )
+        like_this = Recipe(recipe.structure, recipe.mechanism, recipe.objective)
+        is_free = recipe.structure in _STRUCTURES
+        return is_free and _has_one_norm(recipe.objective) and recipe == like_this
 
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise over one vector: the arcs of the support, then all other layers."""

@@ -21,7 +21,7 @@ from cosmodag.solve.minimisers.each_lane import (
     lane_arcs,
 )
 from cosmodag.solve.problems import Batch
-from cosmodag.solve.recipe import Constant, Recipe
+from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.watch import Watch
 
 _STRUCTURES = (Free(), Free(from_zero=False), Potential(), Potential(from_zero=True))
@@ -46,14 +46,9 @@ class QuasiNewton(EachLane):
     def implements(self, recipe: Recipe) -> bool:
         """Whether a recipe is the penalised half squared error of linear relations, on all rows."""
         constraint = getattr(recipe.objective, "constraint", None)
-        return (
-            recipe.structure in _STRUCTURES
-            and recipe.mechanism == Linear()
-            and recipe.objective == Penalised(half_squared_error, constraint)
-            and recipe.batch_size is None
-            and recipe.schedule == Constant()
-            and recipe.guard is None
-        )
+        objective = Penalised(half_squared_error, constraint)
+        like_this = Recipe(recipe.structure, Linear(), objective)
+        return recipe.structure in _STRUCTURES and recipe == like_this
 
     def solve_one(self, batch: Batch, lane: int, start: Parameters, watch: Watch) -> LaneResult:
         """Minimise over the arcs, starting from the given parameters."""

@@ -161,12 +161,13 @@ def train(
     """
     advance = batch.backend.advance
     between = max(1, rounds // _RECORDS)
-    stopped, longest = watch.stop, 1
+    longest = 1
     resumed = Trained(state, 0, [], [])
     if checkpoint is not None:
         resumed = checkpoint.resume(batch, state, rounds)
         watch.advance(resumed.rounds * batch.size)
     state, done, marks, losses, _ = resumed
+    stopped = watch.stop if done < rounds else None
     with batch.backend.limited(batch, state):
         while done < rounds and stopped is None:
             piece = min(longest, between - done % between, rounds - done)

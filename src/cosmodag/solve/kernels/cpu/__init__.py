@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -42,6 +42,7 @@ _ABSENT = np.empty((0, 0), np.float32)
 class _Kernel:
     """A compiled loop over the rounds of one problem, for some mechanisms and one loss."""
 
+    name: str
     loss: Loss
     fits: Callable[[Mechanism], bool]  # whether it implements a mechanism
     # (state, lane) → the arrays of one problem, in the layout of the loop.
@@ -50,12 +51,26 @@ class _Kernel:
     workspace: Callable[[Any], Any]
     # The loop, which changes the arrays in place; its results are those of `run_rounds`.
     run: Callable[..., tuple[int, float, int]]
+    working_copies: int
+    entries: Callable[[Task], int]  # number of parameters of one problem
     # (arrays, state, lane): write the arrays back to the state, unless they are views of it.
     scatter: Callable[[Any, AdamState, int], None] = lambda arrays, state, lane: None
     # Whether problems without optional inputs run the same program as problems with some. A program
     # without them compiles faster, but one program compiles faster than two, and the fit of
     # networks has problems of both kinds: they are trained again on the arcs found.
     has_one_program: bool = False
+
+    def backend(self) -> Backend:
+        """Return the kernel as a backend."""
+        return Backend(
+            self.name,
+            self.implements,
+            self.advance,
+            self.working_copies,
+            start=_start,
+            entries=self.entries,
+            limited=_limited,
+        )
 
     def implements(self, task: Task) -> bool:
         """Whether a task is COSMO in single precision, with this loss and one of the mechanisms."""
@@ -122,33 +137,6 @@ def is_plain_network(mechanism: Mechanism) -> bool:
     return len(mechanism.hidden) == 1 and mechanism.activation == "sigmoid"
 
 
-def _backend(name: str, kernel: _Kernel, copies: int, entries: Callable[[Task], int]) -> Backend:
-    return Backend(
-        name,
-        kernel.implements,
-        kernel.advance,
-        working_copies=copies,
-        start=_start,
-        entries=entries,
-        limited=_limited,
-    )
-
-
-def _networks(name: str, loss: Loss, *, has_own_variances: bool) -> Backend:
-    """Backend of networks, for one of two losses."""
-    kernel = _Kernel(
-        loss,
-        is_plain_network,
-        mlp.gather,
-        partial(mlp.workspace, has_own_variances=has_own_variances),
-        mlp.run,
-        mlp.scatter,
-        has_one_program=True,
-    )
-    # Five copies: the parameters and moments in the layout of the loop, W and the gradient.
-    return _backend(name, kernel, 5, _network_entries)
-
-
 def _network_entries(task: Task) -> int:
     """Count the parameters: H, p, and the biases and weights of the units and of the output."""
     d, h = task.variables, task.recipe.mechanism.hidden[0]  # type: ignore[attr-defined]
@@ -156,16 +144,34 @@ def _network_entries(task: Task) -> int:
 
 
 _LINEAR = _Kernel(
+    "numba-linear",
     mean_squared_error,
     lambda mechanism: mechanism == Linear(),
     linear.gather,
     linear.workspace,
     linear.run,
+    working_copies=3,  # S, W and the gradient
+    entries=lambda task: task.variables * (task.variables + 1),
+)
+_NETWORKS = _Kernel(
+    "numba-mlp",
+    mean_squared_error,
+    is_plain_network,
+    mlp.gather,
+    mlp.workspace,
+    mlp.run,
+    working_copies=5,  # parameters and moments in the layout of the loop, W and the gradient
+    entries=_network_entries,
+    scatter=mlp.scatter,
+    has_one_program=True,
+)
+_NETWORKS_BY_LIKELIHOOD = replace(
+    _NETWORKS,
+    name="numba-mlp-likelihood",
+    loss=log_residual_variances,
+    workspace=partial(mlp.workspace, has_own_variances=True),
 )
 
-BACKENDS: tuple[Backend, ...] = (
-    # Three copies: S, W and the gradient.
-    _backend("numba-linear", _LINEAR, 3, lambda task: task.variables * (task.variables + 1)),
-    _networks("numba-mlp", mean_squared_error, has_own_variances=False),
-    _networks("numba-mlp-likelihood", log_residual_variances, has_own_variances=True),
+BACKENDS: tuple[Backend, ...] = tuple(
+    kernel.backend() for kernel in (_LINEAR, _NETWORKS, _NETWORKS_BY_LIKELIHOOD)
 )

@@ -111,9 +111,9 @@ def packed(scalars: tuple[Any, ...]) -> jax.Array:
     return jnp.stack([jnp.asarray(scalar, jnp.float32) for scalar in scalars], axis=-1)
 
 
-def array_like(shape: tuple[int, ...], dtype: Any = jnp.float32) -> Any:
-    """Declare an array that a kernel writes."""
-    return jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
+def array_like(shape: tuple[int, ...]) -> Any:
+    """Declare a float32 array that a kernel writes."""
+    return jax.ShapeDtypeStruct(shape, jnp.float32)  # type: ignore[no-untyped-call]
 
 
 def pull(strength: Any, norm: Any) -> Any:
@@ -134,18 +134,3 @@ def root(x: Any) -> Any:
 def signed(strength: Any, h: Any) -> Any:
     """λ · sign(h), zero at zero."""
     return jnp.clip(h * _HUGE, -strength, strength)
-
-
-def round_at_random(m: Any, s2: Any, step: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    """Round both moments to bfloat16, stochastically and without bias."""
-    word = u[:, None].astype(jnp.uint32) * jnp.uint32(0x85EBCA6B) + v[None, :].astype(jnp.uint32)
-    word = word + step.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
-    word = (word ^ (word >> 16)) * jnp.uint32(0x7FEB352D)
-    word = (word ^ (word >> 15)) * jnp.uint32(0x846CA68B)
-
-    def cut(value: Any, noise: Any) -> Any:
-        bits = jax.lax.bitcast_convert_type(value, jnp.uint32)
-        bits = (bits + noise) & jnp.uint32(0xFFFF0000)
-        return jax.lax.bitcast_convert_type(bits, jnp.float32)
-
-    return cut(m, word >> 16), cut(s2, (word ^ (word >> 16)) & jnp.uint32(0xFFFF))

@@ -24,7 +24,6 @@ from cosmodag.solve.kernels.gpu.shared import (
     orientation,
     reciprocal,
     root,
-    round_at_random,
     signed,
 )
 
@@ -60,17 +59,8 @@ def predict(
     )(place, scalars, rows, arcs, order, *given)
 
 
-def _predict_kernel(
-    place: Any,
-    scalars: Any,
-    rows: Any,
-    arcs: Any,
-    order: Any,
-    *support_and_outputs: Any,
-    tiling: Tiling,
-    splits: int,
-) -> None:
-    *support, parts, norm_parts = support_and_outputs
+def _predict_kernel(*arrays: Any, tiling: Tiling, splits: int) -> None:
+    place, scalars, rows, arcs, order, *support, parts, norm_parts = arrays
     j, split, slab = (pl.program_id(axis) for axis in range(3))
     heads, some = pl.ds(j * tiling.width, tiling.width), pl.ds(slab * tiling.rows, tiling.rows)
     v = j * tiling.width + jnp.arange(tiling.width)
@@ -111,7 +101,6 @@ def _predict_kernel(
 
 def move_arcs(
     place: jax.Array,
-    step: jax.Array,
     scalars: jax.Array,
     columns: jax.Array,
     residuals: jax.Array,
@@ -124,10 +113,6 @@ def move_arcs(
     interpret: bool = False,
 ) -> tuple[jax.Array, ...]:
     """Update H and Adam's moments by one step, in place.
-
-    Moments in bfloat16 are rounded stochastically, by a hash of the step and the arc: if they were
-    rounded to nearest, the second moment would never decrease, because a step changes it by less
-    than half a unit in the last place.
 
     The `columns` are the rows given to `predict`, transposed; the residuals, (d, b), are (x̂ − x)ᵀ,
     each entry multiplied by its weight. The result is H, its moments, and an array (parts, d),
@@ -142,31 +127,19 @@ def move_arcs(
         partial(_move_kernel, tiling=tiling, span=span),
         grid=(across, groups),
         out_shape=(
-            *(array_like(array.shape, array.dtype) for array in (arcs, mean, square)),
+            *(array_like(arcs.shape) for _ in range(3)),
             array_like((groups + across, d)),
         ),
-        input_output_aliases={5: 0, 6: 1, 7: 2},
+        input_output_aliases={4: 0, 5: 1, 6: 2},
         compiler_params=triton.CompilerParams(num_warps=tiling.move_warps, num_stages=1),
         interpret=interpret,
         name="cosmo_move_arcs",
-    )(place, step, scalars, columns, residuals, arcs, mean, square, order, *given)
+    )(place, scalars, columns, residuals, arcs, mean, square, order, *given)
 
 
-def _move_kernel(
-    place: Any,
-    step: Any,
-    scalars: Any,
-    columns: Any,
-    residuals: Any,
-    arcs: Any,
-    mean: Any,
-    square: Any,
-    order: Any,
-    *support_and_outputs: Any,
-    tiling: Tiling,
-    span: int,
-) -> None:
-    *support, arcs_out, mean_out, square_out, order_parts = support_and_outputs
+def _move_kernel(*arrays: Any, tiling: Tiling, span: int) -> None:
+    place, scalars, columns, residuals, arcs, mean, square, order, *others = arrays
+    *support, arcs_out, mean_out, square_out, order_parts = others
     j, group, groups = pl.program_id(0), pl.program_id(1), pl.num_programs(1)
     heads = pl.ds(j * tiling.wide, tiling.wide)
     v = j * tiling.wide + jnp.arange(tiling.wide)
@@ -179,8 +152,8 @@ def _move_kernel(
         tails = pl.ds(i * tiling.tall, tiling.tall)
         u = i * tiling.tall + jnp.arange(tiling.tall)
         h = arcs[tails, heads]
-        m = mean[tails, heads].astype(jnp.float32)
-        s2 = square[tails, heads].astype(jnp.float32)
+        m = mean[tails, heads]
+        s2 = square[tails, heads]
 
         def add_slab(k: Any, total: Any) -> Any:
             some = pl.ds(k * tiling.rows, tiling.rows)
@@ -205,10 +178,8 @@ def _move_kernel(
         m = m + now.fresh1 * (g - m)
         s2 = s2 + now.fresh2 * (g * g - s2)
         arcs_out[tails, heads] = h - m * reciprocal(root(s2) * now.root_scale + now.floor)
-        if mean.dtype != jnp.float32:
-            m, s2 = round_at_random(m, s2, step[0], u, v)
-        mean_out[tails, heads] = m.astype(mean.dtype)
-        square_out[tails, heads] = s2.astype(square.dtype)
+        mean_out[tails, heads] = m
+        square_out[tails, heads] = s2
         order_parts[groups + j, tails] = -jnp.sum(q, axis=1)
         return column_sums + q
 
