@@ -18,8 +18,8 @@ __all__ = ["Recipe", "full_loss"]
 
 
 @dataclass(frozen=True)
-class Constant:
-    """The same settings in every round; base class of the schedules that change some of them."""
+class Schedule:
+    """The settings as a function of the round: constant here, and changed by subclasses."""
 
     needs: ClassVar[frozenset[str]] = frozenset()  # names of the settings that it reads
     sets: ClassVar[frozenset[str]] = frozenset()  # names of the settings that it computes
@@ -30,7 +30,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class CosineAnnealing(Constant):
+class CosineAnnealing(Schedule):
     """Cosine annealing of the temperature (Section 4.2).
 
     Before round m of N it is t_end + ½ (t_start − t_end)(1 + cos(π m / N)): t_start in the first
@@ -123,7 +123,7 @@ class Recipe:
     structure: Structure
     mechanism: Mechanism
     objective: Objective
-    schedule: Constant = Constant()
+    schedule: Schedule = Schedule()
     # Rows per step; None for all rows. The last batch of a pass may be smaller.
     batch_size: int | None = None
     # Condition checked at the end of every round; a round that violates it is undone.

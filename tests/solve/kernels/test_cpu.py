@@ -28,7 +28,7 @@ from cosmodag.model.structure import Free
 from cosmodag.solve.kernels import cpu
 from cosmodag.solve.plan import choose_backend
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.recipe import Constant
+from cosmodag.solve.recipe import Schedule
 from cosmodag.solve.training.loop import REFERENCE
 from cosmodag.solve.training.rows import Passes
 
@@ -58,7 +58,7 @@ def test_it_is_chosen_for_its_recipe_at_any_batch_size(name):
         {"structure": OtherPriority()},
         {"structure": Free()},
         {"objective": AnnealedObjective(log_squared_error)},
-        {"schedule": Constant()},
+        {"schedule": Schedule()},
     ],
     ids=["structure subclassed", "structure", "objective", "schedule"],
 )

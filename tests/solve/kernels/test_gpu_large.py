@@ -17,7 +17,7 @@ from cosmodag.model.objective import AnnealedObjective, log_residual_variances
 from cosmodag.solve.kernels.gpu import large
 from cosmodag.solve.kernels.gpu.shared import TileScalars, Tiling, padded
 from cosmodag.solve.problems import Batch, Problem
-from cosmodag.solve.recipe import Constant
+from cosmodag.solve.recipe import Schedule
 from cosmodag.solve.training.loop import REFERENCE
 
 pytest.importorskip("jax.experimental.pallas.triton", reason="this JAX has no Pallas for Triton")
@@ -176,7 +176,7 @@ def test_implements_exactly_one_large_linear_problem_on_a_gpu():
         {"dtype": np.dtype(np.float64)},
         {"features": frozenset({"required"})},
         {"features": frozenset({"support", "gaps"})},
-        {"recipe": replace(RECIPE, schedule=Constant())},
+        {"recipe": replace(RECIPE, schedule=Schedule())},
         {"recipe": replace(RECIPE, structure=OtherPriority())},
         {"recipe": replace(RECIPE, mechanism=MLP())},
         {"recipe": replace(RECIPE, objective=AnnealedObjective(log_residual_variances))},
