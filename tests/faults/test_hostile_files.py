@@ -17,7 +17,7 @@ from cosmodag.bench.report import write_report
 from cosmodag.bench.store import Row, Store
 from cosmodag.errors import CosmodagError, DataError, StoreError
 from cosmodag.io.files import read_model, write_model
-from cosmodag.report.saved import _run
+from cosmodag.report.saved import read_run
 from cosmodag.report.sentences import choices_of
 from learner_catalogue import CATALOGUE, chain_table
 
@@ -175,7 +175,7 @@ def test_a_number_that_no_run_has(tmp_path: Path, name: str, value: Any) -> None
     path = tmp_path / "run.json"
     path.write_text(json.dumps({name: value}))
     with pytest.raises(DataError, match="was changed or damaged after cosmodag wrote"):
-        _run(path)
+        read_run(path)
 
 
 @pytest.mark.parametrize(
