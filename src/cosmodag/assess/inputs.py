@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from cosmodag.data.interventions import take_column
 from cosmodag.data.kinds import matched
-from cosmodag.data.kinds.decision import renumbered
+from cosmodag.data.kinds.levels import renumbered
 from cosmodag.errors import CosmodagWarning, DataError, name_list
 from cosmodag.fit.checks import check_number
 from cosmodag.fit.fitted_dag import FittedDAG

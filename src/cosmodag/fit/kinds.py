@@ -9,7 +9,7 @@ import numpy as np
 from cosmodag.data.diagnose.columns import inferred_kinds, levels_as_numbers
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.kinds import declared_names
-from cosmodag.data.kinds.decision import FEWEST_ROWS
+from cosmodag.data.kinds.inferred import FEWEST_ROWS
 from cosmodag.errors import DataError
 from cosmodag.io.kinds import ColumnKind
 from cosmodag.io.tables.frames import Table

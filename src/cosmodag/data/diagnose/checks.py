@@ -31,7 +31,7 @@ from cosmodag.data.diagnose.scale import (
     standardised,
 )
 from cosmodag.data.diagnose.series import changing_series
-from cosmodag.data.kinds.decision import FEW_VALUES, value_counts
+from cosmodag.data.kinds.inferred import FEW_VALUES, value_counts
 from cosmodag.errors import name_list
 from cosmodag.graph.texts import counted
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cosmodag.data.diagnose.findings import Finding, about, chosen, first_of
-from cosmodag.data.kinds.decision import FEW_VALUES, FEWEST_ROWS, are_counts
+from cosmodag.data.kinds.inferred import FEW_VALUES, FEWEST_ROWS, are_counts
 from cosmodag.errors import name_list
 from cosmodag.io.kinds import ColumnKind
 
