@@ -27,7 +27,7 @@ from scipy.stats import rankdata
 
 from cosmodag.order.moments import Moments
 from cosmodag.refinement.regimes import kernel
-from cosmodag.refinement.regimes.kernel import Regimes, Work
+from cosmodag.refinement.regimes.kernel import TargetRegimes, Work
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -215,11 +215,13 @@ class RegimeScore:
             self._toggled[key] = scores - self.penalty * (parents.sum() + np.where(parents, -1, 1))
         return self._toggled[key]
 
-    def _regimes(self, v: int) -> Regimes:
+    def _regimes(self, v: int) -> TargetRegimes:
         stated, possible = (np.ascontiguousarray(one[:, v]) for one in (self.stated, self.open))
         prices = np.where(stated, 0.0, self.price)
         moments = self.moments
-        return Regimes(moments.rows, moments.means, moments.products, stated, possible, prices)
+        return TargetRegimes(
+            moments.rows, moments.means, moments.products, stated, possible, prices
+        )
 
     def _work_for(self, parents: list[int], v: int) -> Work:
         """Provide arrays of sufficient size, with the members filled in."""

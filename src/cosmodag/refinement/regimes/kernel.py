@@ -21,7 +21,7 @@ _LEAST = 1e-6
 NOISE, CUT, WEIGHTS, SLOPES = range(4)
 
 
-class Regimes(NamedTuple):
+class TargetRegimes(NamedTuple):
     """Moments of k regimes, and the targets and prices of one variable."""
 
     rows: Floats  # (k,)
@@ -89,7 +89,7 @@ def _regress(square: Any, p: int, ridge: float, weights: Any) -> float:
 
 
 @borrowing
-def _gather(given: Regimes, p: int, work: Work) -> None:
+def _gather(given: TargetRegimes, p: int, work: Work) -> None:
     """Compute the moments of the members, and the residual variance of each regime on its own."""
     rows, means, products = given.rows, given.means, given.products
     for r in range(rows.size):
@@ -167,7 +167,7 @@ def _own(rows: Any, r: int, p: int, variance: float, work: Work) -> tuple[float,
 
 
 @borrowing
-def _total(given: Regimes, count: float, p: int, turned: int, work: Work) -> float:
+def _total(given: TargetRegimes, count: float, p: int, turned: int, work: Work) -> float:
     """Score of the targets, after adding or removing the regime `turned` (−1 for none)."""
     variance = _shared_variance(count, p, turned, work)
     total = -0.5 * count * math.log(variance)
@@ -178,7 +178,7 @@ def _total(given: Regimes, count: float, p: int, turned: int, work: Work) -> flo
 
 
 @borrowing
-def best_targets(given: Regimes, p: int, work: Work) -> float:
+def best_targets(given: TargetRegimes, p: int, work: Work) -> float:
     """Find the best targets of the last of the members given the p others; return their score.
 
     Targets are added and removed one by one while that raises the score. ``work.members`` is given,
@@ -212,7 +212,7 @@ def best_targets(given: Regimes, p: int, work: Work) -> float:
 
 @borrowing
 def toggled_scores(
-    given: Regimes, v: int, parents: Any, allowed: Any, work: Work, scores: Any
+    given: TargetRegimes, v: int, parents: Any, allowed: Any, work: Work, scores: Any
 ) -> None:
     """Write the scores (d,) of v if u is added to its parents, or dropped from them, at [u].
 
@@ -231,7 +231,7 @@ def toggled_scores(
 
 
 @borrowing
-def kind_of_change(given: Regimes, r: int, p: int, work: Work) -> int:
+def kind_of_change(given: TargetRegimes, r: int, p: int, work: Work) -> int:
     """Find the kind of the best own equation of regime r, given ``work.targets``."""
     _gather(given, p, work)
     _share(p, work)
