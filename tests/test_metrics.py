@@ -3,6 +3,7 @@
 import tracemalloc
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -286,3 +287,15 @@ def test_all_arcs_of_a_graph_count_by_default_also_those_of_weight_zero():
     assert scores["edges"] == scores["true_edges"] == 2
     assert scores["shd"] == scores["shd_class"] == scores["sid"] == 0
     assert evaluate(truth, truth, 0.0)["edges"] == 1
+
+
+def test_an_array_takes_the_names_of_a_graph_by_position_unless_they_are_its_own():
+    arc = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    named = nx.DiGraph()
+    named.add_nodes_from(["c", "b", "a"])
+    named.add_edge("c", "b")
+    assert evaluate(arc, named)["shd"] == 0
+    numbered = nx.relabel_nodes(named, {"c": "x2", "b": "x1", "a": "x0"})
+    assert list(numbered) == ["x2", "x1", "x0"]
+    assert evaluate(arc, numbered)["shd"] == 2
+    assert evaluate(np.flip(arc), numbered)["shd"] == 0

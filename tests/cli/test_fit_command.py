@@ -256,6 +256,25 @@ def test_max_time_ends_well(table, tmp_path, capsys):
     assert "max_time" in printed.err
 
 
+@pytest.mark.parametrize(
+    ("command", "name", "options"),
+    [
+        ("fit", "report.html", ()),
+        ("fit", "graph.dot", ("--format", "dot")),
+        ("pag", "pag.txt", ()),
+    ],
+)
+def test_a_folder_with_the_name_of_a_file_is_refused(
+    table, tmp_path, capsys, command, name, options
+):
+    folder = tmp_path / "out"
+    (folder / name).mkdir(parents=True)
+    assert main([command, str(table), "-o", str(folder), *options]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"error: '{folder / name}' is a folder")
+    assert [path.name for path in folder.iterdir()] == [name]
+
+
 def test_files_that_only_an_earlier_fit_wrote_are_removed(table, tmp_path):
     out = tmp_path / "out"
     options = ["-o", out, "--quiet", "--method", "order-search"]

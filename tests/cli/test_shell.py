@@ -393,6 +393,14 @@ def test_json_is_strict_and_plain(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
+def test_a_table_escapes_characters_that_would_disorder_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table(["cause"], [["a\tb"], ["\u202eabc"], ["naïve\u200c name"]])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[-3:] == [r"a\tb", r"\u202eabc", "naïve\u200c name"]
+
+
 def test_a_table_keeps_names_that_look_like_markup_and_is_not_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -231,6 +231,42 @@ def test_a_run_that_takes_long_to_finish_says_so(fit, tmp_path, monkeypatch):
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
 
 
+def test_an_interrupt_that_was_repeated_keeps_the_fit_of_a_bootstrap(fit, tmp_path, monkeypatch):
+    """The bootstrap does not look, so that the signal is sent again, and writing takes long."""
+    lines, said, replies = [], threading.Event(), []
+
+    def stay(*args, **kwargs):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(6000):
+            time.sleep(0.01)
+        raise AssertionError("went on for a minute")
+
+    def say(line):
+        lines.append(line)
+        said.set()
+
+    def reply_to(over, number, is_first):
+        replies.append(is_first)
+        reply(over, number, is_first)
+
+    def finish_slowly(*args, **kwargs):
+        assert said.wait(60)
+        return write_results(*args, **kwargs)
+
+    reply, write_results = signals._reply_to_signal, results.write_results
+    monkeypatch.setattr(signals, "_WAIT", 0.01)
+    monkeypatch.setattr(signals, "_reply_to_signal", reply_to)
+    monkeypatch.setattr(signals, "say", say)
+    monkeypatch.setattr(os, "_exit", lambda code: None)  # what would end the process
+    monkeypatch.setattr(stability, "fit_resamples", stay)
+    monkeypatch.setattr(results, "write_results", finish_slowly)
+    assert fit("--bootstrap", "40") == 130
+    assert replies == [True]
+    assert len(lines) == 1
+    assert "press it again" in lines[0]
+    assert outcome(tmp_path / "out")["bootstrap"] is None
+
+
 STUCK = """
 import hashlib, os, signal, sys
 import cosmodag.report as report

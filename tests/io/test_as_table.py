@@ -229,3 +229,19 @@ def test_a_column_of_lists_is_refused_with_the_first_list():
     frame = polars.DataFrame({"a": [1.0, 2.0, 4.0], "lists": [[1, 2], [3], []]})
     with pytest.raises(DataError, match=r"'lists' .* \(it has the value '\[1, 2\]'\)"):
         as_table(frame)
+
+
+@pytest.mark.parametrize("base", [2**60, 2**70])
+def test_whole_numbers_that_become_equal_are_reported(base):
+    """A column of them was constant, and only that was reported."""
+    rows = [[place**2, base + place] for place in range(6)]
+    with pytest.warns(DataWarning, match=r"'x1' has whole numbers beyond 2\^53"):
+        assert len(np.unique(as_table(np.array(rows)).X[:, 1])) == 1
+    with pytest.warns(DataWarning, match=r"'b' has whole numbers beyond 2\^53"):
+        as_table(pd.DataFrame(rows, columns=["a", "b"]))
+
+
+def test_large_whole_numbers_that_stay_different_are_not_reported(recwarn):
+    as_table(np.array([[place, 2**60 + 2**20 * place] for place in range(6)]))
+    as_table(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2**60, 2**60, 2**61]}))
+    assert not recwarn.list

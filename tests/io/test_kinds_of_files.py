@@ -221,3 +221,6 @@ def test_numbers_in_the_column_of_names_of_a_transposed_table_are_reported(tmp_p
     path.write_text("gene,s1,s2\n7157,1,2\n672,3,4\n")
     with pytest.warns(DataWarning, match=r"first column of .* holds numbers, so it was read as a"):
         assert read_table(path, transpose=True).names == ["x0", "x1"]
+    path.write_text("7157,1.5,2\n672,3.5,4\n")
+    with pytest.warns(DataWarning, match=r"first column of .* holds numbers, so it was read as a"):
+        assert read_table(path, transpose=True, header=False).names == ["x0", "x1"]

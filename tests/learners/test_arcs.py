@@ -147,3 +147,14 @@ def test_the_index_is_the_place_among_the_edges():
     assert arcs["cause"].tolist() == model.edges_.row.tolist()
     np.testing.assert_array_equal(arcs["weight"], model.edges_.data)
     assert arcs["basis"].tolist() == model.arrow_basis_
+
+
+def test_residuals_that_are_rounding_errors_have_no_standard_error():
+    """A copied column had t = 3·10¹⁶."""
+    random = np.random.default_rng(0)
+    a = random.normal(size=300)
+    table = pd.DataFrame({"a": a, "b": a, "c": 0.5 * a + random.normal(size=300)})
+    arcs = OrderSearch(random_state=0).fit(table).arcs_.set_index("effect")
+    assert set(arcs.index) == {"b", "c"}
+    assert np.isnan(arcs.loc["b", ["se", "t"]].astype(float)).all()
+    assert 5 < arcs.loc["c", "t"] < 15

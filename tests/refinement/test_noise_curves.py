@@ -27,7 +27,7 @@ def test_a_curve_is_seen_from_both_ends(curve):
     found = arc_curves(X[:, ::-1], ARC, [(0, 1)])
     assert found.refutes
     assert found.worst == (0, 1)
-    assert found.description == "curved relations in 1 of 1 arc"
+    assert found.description == "curved relations in 1 of 1 tested arc"
 
 
 @pytest.mark.parametrize("noise", [name for name in NOISES if name != "gaussian"])

@@ -14,6 +14,7 @@ from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, selection, sim
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, InterruptedWarning
 from cosmodag.fit import pipeline
 from cosmodag.fit.prepare import prepare
+from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.watch import Watch
 from cosmodag.stability import BootstrapResult, bootstrap, rows_of
 from cosmodag.stability.bootstrap import BootstrapInterrupt, NoResampleError
@@ -252,6 +253,59 @@ def test_ctrl_c_in_the_fit_to_the_whole_table_is_one_of_the_bootstrap(monkeypatc
         bootstrap(OrderSearch(), DATA.X, n=5, random_state=0)
     assert caught.value.result.done == []
     assert caught.value.result.stopped == "interrupt"
+
+
+@pytest.mark.parametrize("step", ["copied", "prepared"])
+def test_ctrl_c_before_training_is_seen_before_all_resamples_are_prepared(monkeypatch, step):
+    """With 100,000 resamples, preparation took half a minute."""
+
+    def counted_and_interrupted(*arguments):
+        calls.append(None)
+        if len(calls) == 10:
+            signal.raise_signal(signal.SIGINT)
+        return function(*arguments)
+
+    place, name = {
+        "copied": (sys.modules["cosmodag.stability.fits"], "_seeded"),
+        "prepared": (Cosmo, "problems_for"),
+    }[step]
+    calls, function = [], getattr(place, name)
+    monkeypatch.setattr(place, name, counted_and_interrupted)
+    with pytest.raises(BootstrapInterrupt) as caught:
+        bootstrap(Cosmo(noise="gaussian", epochs=5), DATA.X, n=50, random_state=0)
+    assert len(calls) == 10
+    assert caught.value.result.done == []
+
+
+def test_ctrl_c_in_training_starts_no_further_batch(monkeypatch):
+    def counted_and_interrupted(*arguments):
+        calls.append(None)
+        if len(calls) == 2:  # after the fit to the whole table
+            signal.raise_signal(signal.SIGINT)
+        return solve(*arguments)
+
+    calls, solve = [], OneProblem.solve
+    monkeypatch.setattr(OneProblem, "solve", counted_and_interrupted)
+    with pytest.raises(BootstrapInterrupt):
+        bootstrap(Cosmo(noise="gaussian", epochs=5), DATA.X, n=1000, random_state=0)
+    assert len(calls) < 10  # of 33: a few fits are requested in advance
+
+
+def test_tasks_that_a_stop_left_unprepared_still_give_a_graph(monkeypatch):
+    """Those of a selection, which keeps the graphs learnt so far."""
+
+    def interrupt(*arguments):
+        monkeypatch.setattr(Cosmo, "problems_for", problems_for)
+        signal.raise_signal(signal.SIGINT)
+        return problems_for(*arguments)
+
+    problems_for = Cosmo.problems_for
+    monkeypatch.setattr(Cosmo, "problems_for", interrupt)
+    given = prepare(Cosmo(), DATA.X)
+    tasks = [pipeline.FitTask(Cosmo(lambda1=value, epochs=5), given) for value in (0.1, 0.2, 0.3)]
+    with pytest.raises(pipeline.FitInterrupt) as caught:
+        pipeline.fit_prepared(tasks)
+    assert [one.dag.d for one in caught.value.results] == [6, 6, 6]
 
 
 def test_no_time_at_all_is_refused():

@@ -4,7 +4,7 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,12 +28,28 @@ _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
 _OPTIONAL = re.compile(r"graph(\.\w+)+|(adjacency|weights|bootstrap|summary)\.csv")
 
 
+# Names of the files of a fit, without those of --format.
+_NAMES = (
+    *("graph.graphml", "graph.cyjs", "edges.csv", "adjacency.csv", "weights.csv", "bootstrap.csv"),
+    *("summary.csv", "model.safetensors", "answers.json", "report.html", "run.json"),
+)
+
+
 @contextmanager
-def output_folder(folder: Path, quiet: bool = False) -> Iterator[None]:
-    """Create the output folder before the fit; remove it if the fit fails."""
+def output_folder(folder: Path, quiet: bool = False, more: Iterable[str] = ()) -> Iterator[None]:
+    """Create the output folder before the fit; remove it if the fit fails.
+
+    `more` are names of further files that will be written.
+    """
     is_new = not folder.exists()
     make_folder(folder)
     _check_writable(folder)
+    for name in (*_NAMES, *more):
+        if (folder / name).is_dir():
+            raise DataError(
+                f"'{folder / name}' is a folder, but a file of this name is to be written: remove "
+                "or rename it, or give another output."
+            )
     try:
         yield
         if (folder / "run.json").exists() and not quiet:

@@ -54,11 +54,14 @@ def fitted(
     model: "StructureLearner", data: "Table", fit_arguments: dict[str, Any]
 ) -> "StructureLearner":
     """Fit a learner; after a first Ctrl-C or SIGTERM, return it with the graph learnt so far."""
+    from cosmodag.solve.watch import note_interrupt
+
     try:
         return model.fit(data, **fit_arguments)
     except KeyboardInterrupt:
         if getattr(model, "stopped_", None) != "interrupt":
             raise
+        note_interrupt()
         return model
 
 
@@ -91,6 +94,7 @@ def bootstrapped(
     """
     if resamples is None or model.stopped_ == "interrupt":
         return None, model.stopped_ == "interrupt"
+    from cosmodag.solve.watch import note_interrupt
     from cosmodag.stability.bootstrap import BootstrapInterrupt, NoResampleError, bootstrap
 
     try:
@@ -107,6 +111,7 @@ def bootstrapped(
         warnings.warn(str(error), InterruptedWarning, stacklevel=2)
         return None, False
     except BootstrapInterrupt as interrupt:
+        note_interrupt()
         done = len(interrupt.result.done)
         message = (
             f"{done or 'None'} of {resamples} resamples were fitted before the bootstrap was "

@@ -107,10 +107,11 @@ def pag(
     model = make_learner(method, {**options, "random_state": seed}, {})
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
-    with output_folder(output, quiet), noted_warnings([], quiet):
+    files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
+    more = [path.name for path in files]
+    with output_folder(output, quiet, more), noted_warnings([], quiet):
         model = fitted(model, data, fit_arguments)
         graph = model.pag_
-        files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
         for path in files:
             write_graph(graph, path)
     findings = of_pag(graph)

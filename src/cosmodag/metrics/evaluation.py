@@ -50,8 +50,10 @@ def evaluate(
         folder of ``cosmodag fit``.
     weights : array, data frame or sparse matrix, shape (d, d), or a graph
         The estimate W; signs do not matter. Variables are matched by label if both are labelled
-        data frames or one is a graph, and by position otherwise. A model is scored by its graph;
-        pass ``model.raw_weights_`` to score all weights, as the paper does.
+        data frames or one is a graph, and by position otherwise. An array beside a graph has the
+        labels x0, x1, … if these are the names of the graph, in whatever order, and otherwise takes
+        the names by position. A model is scored by its graph; pass ``model.raw_weights_`` to score
+        all weights, as the paper does.
     threshold : float, optional
         Arcs are the entries with |W_uv| strictly above the threshold. By default 0.3 for a matrix.
         Of a graph, whose arcs have been chosen, all arcs count by default, whatever their weights.

@@ -115,9 +115,10 @@ def matched_graphs(
     """Convert two graphs so that they have the same nodes in the same order.
 
     A node that only the larger one has is isolated in the other. The nodes of a matrix without
-    names are those of the other graph, by position. Messages name the graphs by `labels`. Both
-    results are sparse, and every arc of the truth has weight 1. The third result is a note about
-    nodes that one of them does not mention; it is empty if there are none.
+    names are x0, x1, … if the other graph has these names, in whatever order, and otherwise those
+    of the other graph, by position. Messages name the graphs by `labels`. Both results are sparse,
+    and every arc of the truth has weight 1. The third result is a note about nodes that one of them
+    does not mention; it is empty if there are none.
     """
     true_graph, graph = _named_alike(as_graph(truth), as_graph(estimate))
     names, note = _common_names(true_graph, graph, labels)

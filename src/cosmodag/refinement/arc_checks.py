@@ -86,7 +86,7 @@ class Dependence:
         """The contradictions in words."""
         kinds = {"curved relations": self.curved, "noise that depends on a parent": self.uneven}
         named = [f"{kind} in {count}" for kind, count in kinds.items() if count]
-        return " and ".join(named) + f" of {counted(self.arcs, 'arc')}"
+        return " and ".join(named) + f" of {counted(self.arcs, 'tested arc')}"
 
 
 def noise_dependence(
@@ -106,7 +106,7 @@ def noise_dependence(
     >>> noise_dependence(np.column_stack([x, x + noise]), arc).refutes
     False
     >>> noise_dependence(np.column_stack([x, x + 0.3 * x**2 + noise]), arc).description
-    'curved relations in 1 of 1 arc'
+    'curved relations in 1 of 1 tested arc'
     """
     tails, heads = np.nonzero(_testable_arcs(X, weights))
     tests = arc_tests(X, X - X @ weights, tails, heads, counted)
@@ -174,7 +174,7 @@ class ArcCurves(NamedTuple):
     @property
     def description(self) -> str:
         """The contradictions in words."""
-        return f"curved relations in {self.bent} of {counted(self.arcs, 'arc')}"
+        return f"curved relations in {self.bent} of {counted(self.arcs, 'tested arc')}"
 
 
 def arc_curves(

@@ -231,5 +231,5 @@ def _confirmed(verdict: NonGaussianity, dependence: Dependence) -> str:
     return (
         f"The residuals are not Gaussian (gain in log-likelihood: {verdict.gain:.0f}; by chance: "
         f"at most {verdict.threshold:.0f}), and they depend on a parent in {dependence.refuted} "
-        f"of {counted(dependence.arcs, 'arc')}."
+        f"of {counted(dependence.arcs, 'tested arc')}."
     )

@@ -146,7 +146,7 @@ def saved_pag(folder: Path, model: "StructureLearner") -> "PartialAncestralGraph
     found = saved_answers(folder, model).pag_among(names)
     if found is None:
         raise DataError(
-            f"'{folder}' has no partial ancestral graph, because it was fitted on too many columns "
+            f"'{folder}' has no partial ancestral graph, because it has too many columns or arcs, "
             "or is a model alone: run 'cosmodag fit --format pag', or 'cosmodag pag data.csv'."
         )
     return found

@@ -12,6 +12,7 @@ from cosmodag.fit.view.arcs import standardised_weights
 from cosmodag.graph.mixed.marks import ARROW, TAIL
 from cosmodag.graph.texts import counted
 from cosmodag.learners.registry import LEARNERS
+from cosmodag.report.answers import is_large_for_pag
 from cosmodag.report.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ _NOISE = {
 _HIDDEN = (
     "Hidden common causes are not ruled out: a variable that was not measured can influence two "
     "others, and an arc between these then shows an association, not a causal effect."
+)
+_LEFT_OUT = (
+    "The search for them was left out, because it takes long with so many variables or arcs: "
+    "pag_ of the model, or 'cosmodag pag', searches for them."
 )
 
 _REFINED = {
@@ -51,7 +56,7 @@ def story_of(
     points = [
         ("What the directions rest on", _bases(model)),
         ("What was assumed", _assumed(model)),
-        ("Hidden causes", _hidden(evidence)),
+        ("Hidden causes", _hidden(model, evidence)),
         ("Do tests contradict the graph?", verdict and verdict["sentence"]),
         ("Warnings", warned if warnings else ""),
     ]
@@ -124,10 +129,11 @@ def _assumed(model: "StructureLearner") -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _hidden(evidence: Evidence) -> str:
+def _hidden(model: "StructureLearner", evidence: Evidence) -> str:
     pag = evidence.answers.pag
     if pag is None:
-        return _HIDDEN
+        is_left_out = model.fitted_.window is None and is_large_for_pag(model)
+        return f"{_HIDDEN} {_LEFT_OUT}" if is_left_out else _HIDDEN
     ends = [sorted(edge[2:]) for edge in pag["edges"]]
     both = sum(pair == [ARROW, ARROW] for pair in ends)
     causes = sum(pair == [ARROW, TAIL] for pair in ends)

@@ -141,7 +141,7 @@ class Interrupt(Enum):
 
     NONE = "no Ctrl-C since the run began"
     ASKED = "Ctrl-C was pressed, and the run has not noticed it yet"
-    SEEN = "the run has noticed it and finishes with the graph learnt so far"
+    SEEN = "the run, or its caller, has noticed it and finishes with what was learnt so far"
 
 
 # One value per process: only the main thread runs signal handlers.
@@ -155,6 +155,12 @@ def interrupt_run() -> bool:
     if _entered:
         _entered[-1]._on_interrupt(signal.SIGINT, None)
     return bool(_entered)
+
+
+def note_interrupt() -> None:
+    """Record that the main thread has caught an interrupt and goes on with what was computed."""
+    global _last
+    _last = Interrupt.SEEN
 
 
 def last_interrupt() -> Interrupt:

@@ -113,9 +113,11 @@ def fit_resamples(
     ]
     if not places:
         return
-    tasks = [
-        FitTask(_seeded(model, seeds[place]), replace(given, draw=draws[place])) for place in places
-    ]
+    tasks = []
+    for place in places:
+        if watch.stop is not None:
+            return
+        tasks.append(FitTask(_seeded(model, seeds[place]), replace(given, draw=draws[place])))
     with blas_threads(1):
         outcomes = fit_many(
             tasks,
@@ -123,7 +125,11 @@ def fit_resamples(
             take=lambda place, result, _: take(places[place], result.dag),
             threads=cores(),
         )
-        yield from (outcome.taken for outcome in outcomes if outcome.taken is not None)
+        for outcome in outcomes:
+            if outcome.stopped is not None:  # as are all that follow, which may be very many
+                return
+            if outcome.taken is not None:
+                yield outcome.taken
 
 
 def quiet_clone(model: StructureLearner, verbose: bool) -> StructureLearner:

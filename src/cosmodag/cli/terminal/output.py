@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -18,6 +19,11 @@ from cosmodag.errors import CosmodagWarning
 
 # ASCII spellings of characters that a stream may not be able to encode.
 _ASCII = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '"', "≤": "<=", "≥": ">="}
+
+# Control characters without line breaks, and characters that change the direction of text.
+_DISORDERING = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def prepare_streams() -> None:
@@ -107,8 +113,9 @@ def print_json(value: object) -> None:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
     """Write an aligned table to stdout, with numbers to the right.
 
-    Cells are printed literally: ``[bold]`` is not markup. Nothing is truncated if stdout is a file
-    or a pipe.
+    Cells are printed literally: ``[bold]`` is not markup. Tabs, other control characters and those
+    that change the direction of text, which would disorder the table, are escaped. Nothing is
+    truncated if stdout is a file or a pipe.
     """
     from rich import box
     from rich.console import Console
@@ -129,8 +136,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
         numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
         table.add_column(Text(name), justify="right" if numeric else "left", no_wrap=numeric)
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(_DISORDERING.sub(_escaped, str(cell))) for cell in row))
     console.print(table)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode("ascii")
 
 
 def _is_number(cell: object) -> bool:

@@ -50,6 +50,10 @@ _ENDS = {
     ),
 }
 
+# For each signal, how often this module has sent it and the signal thread has not read it yet: such
+# a repetition is no second request to end.
+_repetitions: dict[int, threading.Semaphore] = {n: threading.Semaphore(0) for n in _ENDS}
+
 _has_slow_end = threading.Event()
 _was_terminated = threading.Event()
 
@@ -107,7 +111,7 @@ def _dropped_signals_repeated() -> Iterator[None]:
         if number is None:
             original_hook(unraisable)
         else:
-            threading.Timer(0.1, signal.raise_signal, [number]).start()
+            threading.Timer(0.1, _repeat, [number]).start()
 
     sys.unraisablehook = repeat
     try:
@@ -119,6 +123,8 @@ def _dropped_signals_repeated() -> Iterator[None]:
 @contextmanager
 def _signal_thread() -> Iterator[None]:
     """Run the thread that responds to signals while the context lasts."""
+    for number in _ENDS:
+        _repetitions[number] = threading.Semaphore(0)
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
@@ -139,7 +145,7 @@ def _read_signals(reading: int, over: threading.Event) -> None:
     count = 0
     while numbers := os.read(reading, 64):
         for number in numbers:
-            if number not in _ENDS:
+            if number not in _ENDS or _repetitions[number].acquire(blocking=False):
                 continue
             count += 1
             is_first = count == 1
@@ -178,8 +184,14 @@ def _interrupt_of_fit() -> str:
 
 def _interrupt_main_thread() -> None:
     """Send SIGINT to the main thread itself, which also ends its wait for other threads."""
+    _repetitions[signal.SIGINT].release()
     main = threading.main_thread().ident
     if main is not None and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(main, signal.SIGINT)
     else:
         signal.raise_signal(signal.SIGINT)
+
+
+def _repeat(number: signal.Signals) -> None:
+    _repetitions[number].release()
+    signal.raise_signal(number)

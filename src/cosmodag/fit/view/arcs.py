@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 
 _REDUNDANT = 1e-10  # smallest eigenvalue of correlations that is not rounding error
 
+# Largest share of unexplained variance that may be rounding error: the data are single precision.
+_ROUNDING = 1e-12
+
 
 def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFrame":
     """Tabulate the arcs of a fitted graph, the largest first; ``model.arcs_`` has the columns.
@@ -96,9 +99,9 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
     set, or in which it or a parent is missing, say nothing about its equation.
 
     `prepared` is the training data, in the units of the weights. The errors are in the order of
-    ``edges_``, NaN if parents are redundant or rows too few; None for equations that are not
-    linear, and for a model with interventions that was saved without its residuals, since the file
-    then does not say in which rows they were.
+    ``edges_``, NaN if parents are redundant, rows too few or residuals rounding errors; None for
+    equations that are not linear, and for a model with interventions that was saved without its
+    residuals, since the file then does not say in which rows they were.
     """
     dag, edges = model.fitted_, model.edges_
     if not dag.is_linear or not dag.knows_targets:
@@ -112,7 +115,10 @@ def standard_errors(model: "FittedGraph", prepared: Floats) -> Floats | None:
             parents, head = edges.row[arcs], edges.col[arcs[0]]
             used = prepared[dag.known.rows_of_equation(parents, head)]
             covariance, sizes = coefficient_covariance(used[:, parents], used[:, head])
-            errors[arcs] = np.sqrt(np.diag(covariance)) / sizes
+            variances = np.diag(covariance)
+            # They are at least the variance of the residuals, since the regressors have norm one.
+            if variances.min() > _ROUNDING * used[:, head].var():
+                errors[arcs] = np.sqrt(variances) / sizes
     return errors
 
 

@@ -1,6 +1,7 @@
 """Values of single columns, converted to numbers or encoded as levels."""
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.errors import DataError, name_list
+from cosmodag.errors import DataError, DataWarning, name_list
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.refused import (
     BadColumn,
@@ -20,6 +21,9 @@ from cosmodag.io.columns.refused import (
     is_numeric,
 )
 from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind, kind_of_levels, label_of
+
+# Double precision holds all whole numbers up to this one.
+_FIRST_INEXACT = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +153,9 @@ def column_of_objects(values: NDArray[np.object_], name: str, is_declared: bool 
     present = [value for value in values if not is_absent(value)]
     wrong = next((one for one in present if not is_numeric(one)), None)
     if wrong is None:
-        numbers = [math.nan if is_absent(one) else _as_float(one) for one in values]
-        return Encoded(np.array(numbers), NOT_EXAMINED)
+        numbers = np.array([math.nan if is_absent(one) else _as_float(one) for one in values])
+        warn_of_merged_numbers(values, numbers, name)
+        return Encoded(numbers, NOT_EXAMINED)
     if is_declared or all(isinstance(value, str) for value in present):
         return encode(name, values.tolist(), is_declared=is_declared)
     return bad_column(name, wrong)
@@ -179,10 +184,27 @@ def column_of_series(column: Any, is_declared: bool = False) -> Column:
         return column_of_objects(values, name, is_declared)
     values = np.asarray(column.to_numpy())
     if values.dtype.kind in "fiub":  # also sparse columns of pandas, whose type is not numeric
-        return Encoded(values.astype(np.float64), NOT_EXAMINED)
+        numbers = values.astype(np.float64)
+        warn_of_merged_numbers(values, numbers, name)
+        return Encoded(numbers, NOT_EXAMINED)
     if are_numbers:
         return column_of_objects(values.astype(object), name)
     return bad_column(name, column.drop_nulls().head(1).to_list()[0])
+
+
+def warn_of_merged_numbers(values: NDArray[Any], numbers: NDArray[np.float64], name: str) -> None:
+    """Warn if whole numbers of a column differ in digits that double precision does not hold."""
+    if values.dtype.kind not in "iuO" or not (np.abs(numbers) >= _FIRST_INEXACT).any():
+        return
+    whole = {one for one in values.tolist() if isinstance(one, int)}
+    if len(whole) > len({_as_float(one) for one in whole}) and not np.isinf(numbers).any():
+        warnings.warn(
+            f"'{name}' has whole numbers beyond 2^53 that differ only in digits which double "
+            "precision does not hold, so that they became equal: subtract a constant from the "
+            "column before, or leave it out if it numbers the rows.",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def _declared_levels(column: Any) -> tuple[list[Any], bool]:

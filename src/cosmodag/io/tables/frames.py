@@ -18,6 +18,7 @@ from cosmodag.io.columns.values import (
     column_of_objects,
     column_of_series,
     join_columns,
+    warn_of_merged_numbers,
     without_empty_levels,
 )
 from cosmodag.io.kinds import ColumnKind
@@ -203,12 +204,16 @@ def _from_array(
         )
     if array.dtype in (np.float32, np.float64):
         return array, None, None
+    known = numbered_names(array.shape[1])
+    if names is not None and len(names) == len(known):
+        known = [str(name) for name in names]
     if array.dtype.kind in "fbiu":
-        return array.astype(np.float64), None, None
+        numbers = array.astype(np.float64)
+        if array.dtype.kind in "iu":
+            for place, name in enumerate(known):
+                warn_of_merged_numbers(array[:, place], numbers[:, place], name)
+        return numbers, None, None
     if array.dtype.kind in "OUS":
-        known = numbered_names(array.shape[1])
-        if names is not None and len(names) == len(known):
-            known = [str(name) for name in names]
         columns = [
             column_of_objects(array[:, place].astype(object), name, name in declared)
             for place, name in enumerate(known)

@@ -133,8 +133,8 @@ def read_with_columns(
         is_text = WORDS in frame.attrs
         words = frame.attrs.pop(WORDS, {})
         if transpose:
-            if is_text and header:
-                _warn_of_numbers_as_names(frame, source)
+            if is_text:
+                _warn_of_numbers_as_names(frame, source, header)
             frame, words = _transposed(frame, words), {}
         names = [str(name) for name in frame.columns]
         if may_lack:
@@ -202,11 +202,16 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
     return readers[end](path, source)
 
 
-def _warn_of_numbers_as_names(frame: "pd.DataFrame", source: str) -> None:
-    """Warn if a table to be transposed has numbers where the names of variables are expected."""
+def _warn_of_numbers_as_names(frame: "pd.DataFrame", source: str, header: bool) -> None:
+    """Warn if a table to be transposed has numbers where the names of variables are expected.
+
+    Without a header a table often has no names either: only whole numbers, each once, may be some.
+    """
     import pandas as pd
 
-    if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
+    first = frame.iloc[:, 0]
+    may_be_names = header or (pd.api.types.is_integer_dtype(first.dtype) and first.is_unique)
+    if pd.api.types.is_numeric_dtype(first.dtype) and may_be_names:
         warnings.warn(
             f"the first column of {source} holds numbers, so it was read as a sample, and the "
             "variables were numbered: if it names them, write names such as 'g7157'.",

@@ -13,7 +13,7 @@ from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.solve.plan import Solved, solve_many
 from cosmodag.solve.problems import Problem
-from cosmodag.solve.watch import Watch
+from cosmodag.solve.watch import QuietWatch, Watch
 
 if TYPE_CHECKING:
     from cosmodag.learners.trained.base import TrainedLearner
@@ -90,6 +90,10 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
     untrained: list[Learning] = []
     rounds = 0
     for place, (learner, given) in enumerate(tasks):
+        if len(tasks) > 1 and (reason := watch.stop) is not None:
+            # Preparing very many problems takes long, and most callers leave stopped tasks out.
+            yield Learning(place, learner, reason, partial(_learnt_alone, learner, watch))
+            continue
         learn = learner._without_training(given)
         if learn is not None:
             untrained.append(Learning(place, learner, None, learn))
@@ -119,6 +123,12 @@ def train_many(tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
                 stopped = next((reason for reason in reasons if reason), None)
                 read = partial(_read, owner.learner, solved, owner.problems, owner.settings)
                 yield Learning(owner.place, owner.learner, stopped, read, owner.checkpoints)
+
+
+def _learnt_alone(learner: "TrainedLearner", watch: Watch, given: Prepared) -> Learnt:
+    """Train on one of several tables by itself, after the watch has stopped."""
+    (learning,) = train_many([FitTask(learner, given)], QuietWatch(watch))
+    return learning.read(given)
 
 
 def _problems_of(
