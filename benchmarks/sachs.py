@@ -83,13 +83,13 @@ def main() -> None:
         "Default settings; nothing was tuned on this network.\n\n"
     )
     text += table(columns, rows)
-    text += _remark(data, target)
+    text += _remark(data, target, rows)
     if options.output is not None:
         options.output.write_text(text, encoding="utf-8")
     print(text)
 
 
-def _remark(data: pd.DataFrame, target: pd.Series) -> str:
+def _remark(data: pd.DataFrame, target: pd.Series, fits: list[list[object]]) -> str:
     """Write the section on how far the experiments are from perfect interventions."""
     plain, shifted = data[target == ""], []
     for name in sorted(set(target) - {""}):
@@ -110,10 +110,22 @@ def _remark(data: pd.DataFrame, target: pd.Series) -> str:
         "by arcs, and finds too many; `cosmodag fit --interventions` prints the assumption. With "
         "regimes, nearly every variable is found to change in nearly every condition. Few rows "
         "then share equations, and the graph is close to that of the observations. Its SHD is "
-        "lower because it has few arcs, not because their directions are correct: 9 of the 11 "
-        "arcs of the linear graphs join variables that the consensus joins, 7 of them in the "
-        "opposite direction.\n\n" + table(columns, shifted)
+        "lower because it has few arcs, not because their directions are correct"
+        f"{_directions(fits)}.\n\n" + table(columns, shifted)
     )
+
+
+def _directions(fits: list[list[object]]) -> str:
+    """Describe the arcs of the linear graph with targets found, if it was fitted."""
+    for use, learner, _, right, turned, extra, *_ in fits:
+        if str(use).endswith("regimes, targets found") and learner == "`OrderSearch()`":
+            joined, arcs = int(str(right)) + int(str(turned)), int(str(extra))
+            return (
+                f": {joined} of the {joined + arcs} arcs of the linear graph with targets found "
+                f"join variables that the consensus joins, {turned} of them in the opposite "
+                "direction"
+            )
+    return ""
 
 
 if __name__ == "__main__":
