@@ -206,5 +206,8 @@ class StructureLearner(SharedParameters):
         """Warn of arcs dropped to break cycles, if the method should leave no cycle."""
 
     def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
-        """Refine the learnt order to a graph that the data support."""
+        """Refine the learnt order to a graph that the data support.
+
+        It is called if :meth:`refinement_for` names a method; a learner that does so implements it.
+        """
         raise NotImplementedError(f"{type(self).__name__} is not refined.")
