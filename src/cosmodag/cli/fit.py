@@ -56,7 +56,6 @@ def fit(
     """
     keep_compiled_programs()
     from cosmodag.data.time.window import lagged_names
-    from cosmodag.io import graph_suffix
     from cosmodag.io.graphs.write import check_names_for_formats
 
     if rows.regimes is None and not rows.find_targets:
@@ -82,8 +81,10 @@ def fit(
         if results.dry_run:
             _print_cost(model, fit_steps.windows_for(model, data, fit_arguments), json)
             return
-    more = [f"graph{graph_suffix(format)}" for format in results.formats]
-    with fit_folder.output_folder(output, quiet, more), noted_warnings(noted, quiet):
+    files_to_write = fit_folder.file_names(
+        results.formats, bootstrap=results.bootstrap is not None, summary=bool(rows.lags)
+    )
+    with fit_folder.output_folder(output, files_to_write, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
         choice = None
         if auto:

@@ -24,27 +24,33 @@ if TYPE_CHECKING:
     from cosmodag.stability import BootstrapResult
 
 _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
+# Files of a fit, by content; those of matrices are left out for very many variables.
+FILES = {
+    "graph": "graph.graphml",
+    "cytoscape": "graph.cyjs",
+    "edges": "edges.csv",
+    "adjacency": "adjacency.csv",
+    "weights": "weights.csv",
+    "model": "model.safetensors",
+    "answers": "answers.json",
+    "report": "report.html",
+    "run": "run.json",
+}
+_BOOTSTRAP, _SUMMARY = "bootstrap.csv", "summary.csv"
 # Names of the files that not every fit writes.
 _OPTIONAL = re.compile(r"graph(\.\w+)+|(adjacency|weights|bootstrap|summary)\.csv")
 
 
-# Names of the files of a fit, without those of --format.
-_NAMES = (
-    *("graph.graphml", "graph.cyjs", "edges.csv", "adjacency.csv", "weights.csv", "bootstrap.csv"),
-    *("summary.csv", "model.safetensors", "answers.json", "report.html", "run.json"),
-)
-
-
 @contextmanager
-def output_folder(folder: Path, quiet: bool = False, more: Iterable[str] = ()) -> Iterator[None]:
+def output_folder(folder: Path, names: Iterable[str], quiet: bool = False) -> Iterator[None]:
     """Create the output folder before the fit; remove it if the fit fails.
 
-    `more` are names of further files that will be written.
+    `names` are those of the files that will be written.
     """
     is_new = not folder.exists()
     make_folder(folder)
     _check_writable(folder)
-    for name in (*_NAMES, *more):
+    for name in names:
         if (folder / name).is_dir():
             raise DataError(
                 f"'{folder / name}' is a folder, but a file of this name is to be written: remove "
@@ -52,12 +58,24 @@ def output_folder(folder: Path, quiet: bool = False, more: Iterable[str] = ()) -
             )
     try:
         yield
-        if (folder / "run.json").exists() and not quiet:
+        if (folder / FILES["run"]).exists() and not quiet:
             say(f"note: the files of an earlier fit in '{folder}' will be replaced.")
     except BaseException:
         if is_new and not any(folder.iterdir()):
             folder.rmdir()
         raise
+
+
+def file_names(formats: "Sequence[GraphFormat]", *, bootstrap: bool, summary: bool) -> list[str]:
+    """List the names of the files that a fit writes to its folder."""
+    from cosmodag.io import graph_suffix
+
+    further = {_BOOTSTRAP: bootstrap, _SUMMARY: summary}
+    return [
+        *FILES.values(),
+        *[f"graph{graph_suffix(format)}" for format in formats],
+        *[name for name, is_written in further.items() if is_written],
+    ]
 
 
 def make_folder(folder: Path) -> None:
@@ -99,7 +117,6 @@ def write_results(
     from cosmodag.io.files.writing import replaced_together
     from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
-    from cosmodag.report.answers import ANSWERS
     from cosmodag.report.saved import edge_list
     from cosmodag.report.sections import SUMMARY, summary_rows
 
@@ -111,17 +128,7 @@ def write_results(
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
     facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
     with replaced_together(folder) as stage:
-        files = {
-            "graph": stage / "graph.graphml",
-            "cytoscape": stage / "graph.cyjs",
-            "edges": stage / "edges.csv",
-            "adjacency": stage / "adjacency.csv",
-            "weights": stage / "weights.csv",
-            "model": stage / "model.safetensors",
-            "answers": stage / ANSWERS,
-            "report": stage / "report.html",
-            "run": stage / "run.json",
-        }
+        files = {content: stage / name for content, name in FILES.items()}
         write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
         write_text(files["edges"], edge_list(model, names, arcs))
         write_cytoscape(files["cytoscape"], model, arcs)
@@ -136,11 +143,11 @@ def write_results(
                 write_graph(model, files[format], format=format)
         model.save(files["model"])
         if bootstrap is not None:
-            files["bootstrap"] = stage / "bootstrap.csv"
+            files["bootstrap"] = stage / _BOOTSTRAP
             write_text(files["bootstrap"], bootstrap.edges().to_csv(index=False))
         write_text(files["answers"], json.dumps(evidence.answers.facts()) + "\n")
         if model.fitted_.window is not None:
-            files["summary"] = stage / "summary.csv"
+            files["summary"] = stage / _SUMMARY
             summary = pd.DataFrame(summary_rows(model), columns=SUMMARY)
             write_text(files["summary"], summary.to_csv(index=False, lineterminator="\n"))
         write_report(files["report"], model, evidence, run)
@@ -154,10 +161,10 @@ def write_results(
 def _files_of_earlier_fit(folder: Path) -> set[str]:
     """Read the names of the files that an earlier fit wrote to a folder from its ``run.json``."""
     try:
-        written = list(json.loads((folder / "run.json").read_text(encoding="utf-8"))["written"])
+        written = list(json.loads((folder / FILES["run"]).read_text(encoding="utf-8"))["written"])
     except (OSError, ValueError, RecursionError, LookupError, TypeError):
         return set()
-    # Whoever wrote run.json, only names that a fit gives are removed.
+    # run.json may have been changed: only files with names that a fit gives are removed.
     return {name for name in written if isinstance(name, str) and _OPTIONAL.fullmatch(name)}
 
 

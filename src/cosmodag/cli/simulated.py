@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cosmodag._version import __version__
-from cosmodag.cli.fit_folder import make_folder, output_folder, write_results
+from cosmodag.cli.fit_folder import FILES, make_folder, output_folder, write_results
 from cosmodag.cli.options.common import JsonOption, OutputOption, QuietOption
 from cosmodag.cli.terminal.cache import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _DEMO = "n1000_d30_ER4_gauss"
 _INK = "#334155"
+_PICTURE = "demo.png"
 
 TableFormat = Literal["csv", "parquet"]
 
@@ -50,7 +51,7 @@ def demo(
         f"simulated {name}: {counted(data.X.shape[0], 'row')}, "
         f"{counted(int(data.graph.sum()), 'arc')}; learning ..."
     )
-    with output_folder(output):
+    with output_folder(output, [*FILES.values(), _PICTURE]):
         begin = time.monotonic()
         is_linear = data.weights is not None
         learner = Cosmo(refine="order") if is_linear else CosmoMLP()
@@ -60,7 +61,7 @@ def demo(
     shown = {key: scores[key] for key in ("auc", "nhd", "tpr", "fdr")}
     facts = {"data": name, "seed": seed, "seconds": round(seconds, 3), **shown}
     files, _ = write_results(output, model, table, facts)
-    files["picture"] = output / "demo.png"
+    files["picture"] = output / _PICTURE
     title = f"{name}: AUC {shown['auc']:.3f}, NHD {shown['nhd']:.2f}, in {seconds:.1f} s"
     truth = data.graph.astype(float) if data.weights is None else data.weights
     _draw_comparison(files["picture"], truth, model, title)

@@ -108,8 +108,8 @@ def pag(
     if quiet and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=False)
     files = [output / f"pag{suffix}" for suffix in (".txt", ".dot", ".graphml")]
-    more = [path.name for path in files]
-    with output_folder(output, quiet, more), noted_warnings([], quiet):
+    names = [path.name for path in files]
+    with output_folder(output, names, quiet), noted_warnings([], quiet):
         model = fitted(model, data, fit_arguments)
         graph = model.pag_
         for path in files:

@@ -126,7 +126,7 @@ def fit_resamples(
             threads=cores(),
         )
         for outcome in outcomes:
-            if outcome.stopped is not None:  # as are all that follow, which may be very many
+            if outcome.stopped is not None:  # so are all that follow, and there may be very many
                 return
             if outcome.taken is not None:
                 yield outcome.taken

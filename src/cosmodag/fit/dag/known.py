@@ -105,7 +105,7 @@ class Known:
     def without_causes(self, variables: Bools, names: Sequence[Any]) -> "Known":
         """Exclude all causes of some variables (d,); values that were set then count as measured.
 
-        This is how variables are treated that were set in every row.
+        Variables that were set in every row are treated in this way.
         """
         if self.targets is None or not variables.any():
             return self

@@ -199,9 +199,9 @@ def warn_of_merged_numbers(values: NDArray[Any], numbers: NDArray[np.float64], n
     whole = {one for one in values.tolist() if isinstance(one, int)}
     if len(whole) > len({_as_float(one) for one in whole}) and not np.isinf(numbers).any():
         warnings.warn(
-            f"'{name}' has whole numbers beyond 2^53 that differ only in digits which double "
-            "precision does not hold, so that they became equal: subtract a constant from the "
-            "column before, or leave it out if it numbers the rows.",
+            f"'{name}' has whole numbers beyond 2^53 that became equal, because double precision "
+            "does not hold their last digits: subtract a constant from the column first, or leave "
+            "it out if it numbers the rows.",
             DataWarning,
             stacklevel=4,
         )

@@ -205,7 +205,8 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
 def _warn_of_numbers_as_names(frame: "pd.DataFrame", source: str, header: bool) -> None:
     """Warn if a table to be transposed has numbers where the names of variables are expected.
 
-    Without a header a table often has no names either: only whole numbers, each once, may be some.
+    Without a header, a table often has no names either: then only whole numbers that do not repeat
+    may be names.
     """
     import pandas as pd
 

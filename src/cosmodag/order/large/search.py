@@ -177,8 +177,9 @@ class _Rounds:
 
     def restart(self, limit: int) -> None:
         """Restart from perturbed copies of the best order, on the current lists."""
-        shared = self.run, self.threads, self.random, self.should_stop, self.on_progress
-        climb = Climb(*shared, slack=np.inf)
+        climb = Climb(
+            self.run, self.threads, self.random, self.should_stop, self.on_progress, slack=np.inf
+        )
         assert self.local is not None
         climb.best, climb.total = self.order, self.local.total
         climb.restart(self.local, limit)

@@ -230,9 +230,18 @@ def _step(
     frobenius, order_norm = jnp.sqrt(squares), jnp.sqrt(jnp.sum(order * order))
     scalars = scalars._replace(ridge=pull(now["lambda2"], frobenius))
 
-    arrays = (arcs, state.mean["arcs"], state.square["arcs"], order, support)
+    moments = state.mean["arcs"], state.square["arcs"]
     arcs, mean, square, order_parts = move_arcs(
-        place, packed(scalars), rows.columns, weighted, *arrays, tiling, interpret
+        place,
+        packed(scalars),
+        rows.columns,
+        weighted,
+        arcs,
+        *moments,
+        order,
+        support,
+        tiling,
+        interpret,
     )
     fit = jnp.sum(order_parts, axis=0) * (scalars.loss_scale / now["temperature"])
     gradient = fit + pull(now["lambda_p"], order_norm) * order

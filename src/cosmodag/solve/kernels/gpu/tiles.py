@@ -59,8 +59,17 @@ def predict(
     )(place, scalars, rows, arcs, order, *given)
 
 
-def _predict_kernel(*arrays: Any, tiling: Tiling, splits: int) -> None:
-    place, scalars, rows, arcs, order, *support, parts, norm_parts = arrays
+def _predict_kernel(
+    place: Any,
+    scalars: Any,
+    rows: Any,
+    arcs: Any,
+    order: Any,
+    *support_and_outputs: Any,
+    tiling: Tiling,
+    splits: int,
+) -> None:
+    *support, parts, norm_parts = support_and_outputs
     j, split, slab = (pl.program_id(axis) for axis in range(3))
     heads, some = pl.ds(j * tiling.width, tiling.width), pl.ds(slab * tiling.rows, tiling.rows)
     v = j * tiling.width + jnp.arange(tiling.width)
@@ -137,9 +146,20 @@ def move_arcs(
     )(place, scalars, columns, residuals, arcs, mean, square, order, *given)
 
 
-def _move_kernel(*arrays: Any, tiling: Tiling, span: int) -> None:
-    place, scalars, columns, residuals, arcs, mean, square, order, *others = arrays
-    *support, arcs_out, mean_out, square_out, order_parts = others
+def _move_kernel(
+    place: Any,
+    scalars: Any,
+    columns: Any,
+    residuals: Any,
+    arcs: Any,
+    mean: Any,
+    square: Any,
+    order: Any,
+    *support_and_outputs: Any,
+    tiling: Tiling,
+    span: int,
+) -> None:
+    *support, arcs_out, mean_out, square_out, order_parts = support_and_outputs
     j, group, groups = pl.program_id(0), pl.program_id(1), pl.num_programs(1)
     heads = pl.ds(j * tiling.wide, tiling.wide)
     v = j * tiling.wide + jnp.arange(tiling.wide)
