@@ -18,9 +18,9 @@ ANSWERS = "answers.json"
 
 # Largest numbers of variables: every pair without an arc is a test.
 _MOST_FOR_PAG, _MOST_FOR_TESTS = 100, 300
-# Largest number of triangles of arcs for a PAG: its search tries to change the arcs of each. Of 100
-# variables, 619 triangles took 3.6 s, 747 took 4.0 s, 1,855 took 11 s and 3,889 took 32 s, a graph
-# of 1,305 arcs without refinement; the refined graph of this table has 274, which took .9 s.
+# Largest number of triangles of arcs for a PAG: the search tries to change the arcs of each. With
+# 100 variables, 619 triangles took 3.6 s, 1,855 took 11 s, and 3,889 took 32 s, in a graph of 1,305
+# arcs without refinement; the refined graph of the same table has 274 triangles and took .9 s.
 _MOST_TRIANGLES = 1000
 _COLUMNS = ("from", "to", "estimate", "low", "high", "least", "most", "identified", "adjustment")
 _DIGITS = 5
@@ -48,8 +48,8 @@ class Answers:
     def of(cls, model: "FittedGraph") -> "Answers":
         """Compute the answers that take little time for the model's number of variables.
 
-        After an interrupt, neither hidden causes nor the graph are examined: someone waits for the
-        program to end.
+        After an interrupt, the program is to end soon: neither hidden causes nor the graph are
+        examined.
         """
         has_data, d = hasattr(model, "residuals_"), model.n_features_in_
         is_interrupted = getattr(model, "stopped_", None) == "interrupt"
