@@ -21,9 +21,9 @@ import numpy as np
 
 from answer import draw
 from cosmodag import Cosmo, OrderSearch, simulate
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.errors import CosmodagWarning
 from cosmodag.graph.texts import counted
-from cosmodag.stability import bootstrap
 from environment import header, in_processes, standardised, table, verdict
 from peers import in_arbitrary_units
 

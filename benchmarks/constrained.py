@@ -16,7 +16,7 @@ import numpy as np
 
 from cosmodag import Dagma, NoCurl, Notears, metrics, simulate
 from cosmodag.errors import CosmodagWarning
-from cosmodag.learners.constrained.base import ConstrainedLearner
+from cosmodag.learners.constrained.constrained_learner import ConstrainedLearner
 from environment import header, spread, table
 
 FIRST_SEED = 60_000

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from cosmodag import Cosmo, metrics, simulate
-from cosmodag.solve.machine.devices import device_named
+from cosmodag.runtime.devices import device_named
 from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.readout import read_out

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.engines import Failure, each
-from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.learners.trained.trained_learner import TrainedLearner
+from cosmodag.runtime.engines import Failure, each
 from cosmodag.solve.plan import plan_many
 from cosmodag.solve.problems import Backend, Batch
 

@@ -3,7 +3,7 @@
     python benchmarks/few_rows.py --output benchmarks/few_rows.md
 
 `OrderSearch()` is fitted with several limits on the number of parents: as many as the rows allow
-(n − 2), and (n − 5) / k for k = 4 (the package's own limit, `cosmodag.order.scores.most_parents`),
+(n − 2), and (n − 5) / k for k = 4 (the package's own limit, `gaussian_scores.most_parents`),
 5 and 8. Independent columns have no arcs, so every arc found there is false. On tables of random
 graphs the error is the structural Hamming distance between the equivalence classes of the true and
 the estimated graph, per variable.
@@ -24,7 +24,7 @@ from cosmodag.errors import CosmodagWarning
 from environment import header, table, with_error
 
 FIRST_SEED = 570_000
-USERS = ("cosmodag.order.problem", "cosmodag.order.polish")
+USERS = ("cosmodag.search.column_problem", "cosmodag.search.polish")
 """Modules that call `most_parents` in a search among columns."""
 INDEPENDENT = ((10, 30), (20, 30), (40, 100))
 """Rows and columns of tables without arcs."""

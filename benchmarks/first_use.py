@@ -67,7 +67,7 @@ import json, os, sys, time, warnings
 warnings.simplefilter("ignore")
 import cosmodag
 from cosmodag import Cosmo, simulate
-from cosmodag.compilation import progress
+from cosmodag.runtime import compile_progress as progress
 tallies = []
 with progress.listening(lambda tally: tallies.append(tally.done)):
     {code}

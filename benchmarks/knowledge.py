@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, metrics, simulate
-from cosmodag.cli.terminal.cache import keep_compiled_programs
+from cosmodag.cli.terminal.cache_folder import keep_compiled_programs
 from cosmodag.fit.dag.known import Known
 from cosmodag.graph.dags import topological_order
 from environment import header, table, verdict, with_error

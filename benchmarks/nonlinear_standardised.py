@@ -84,8 +84,8 @@ def evidence(X: Any, adjacency: Any) -> float:
     """Log evidence of a graph minus the penalty of its arcs."""
     import numpy as np
 
-    from cosmodag.order.networks.families import Families, SearchEffort
-    from cosmodag.order.networks.problem import NetworkProblem
+    from cosmodag.search.networks.families import Families, SearchEffort
+    from cosmodag.search.networks.network_problem import NetworkProblem
 
     problem = NetworkProblem(X, np.arange(len(adjacency)))
     families = Families(problem, SearchEffort(rows=EVIDENCE_ROWS, steps=EVIDENCE_STEPS))
@@ -94,7 +94,7 @@ def evidence(X: Any, adjacency: Any) -> float:
 
 def fit_tables(options: argparse.Namespace) -> None:
     """Measure the tables that are not in the file yet, the longest fits first."""
-    from cosmodag.engines import Failure, each
+    from cosmodag.runtime.engines import Failure, each
     from environment import Kept, machine
 
     kept = Kept(options.output.with_suffix(".csv"), FITS, 4, options.resume)

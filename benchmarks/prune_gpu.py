@@ -25,9 +25,9 @@ from scipy import sparse
 from cosmodag import simulate
 from cosmodag.graph.dags import topological_order
 from cosmodag.metrics.scores import arc_counts, hamming_scores
-from cosmodag.order import choose_parents
-from cosmodag.order.moments import Moments
-from cosmodag.order.tiles.pruning import prune_in_tiles
+from cosmodag.search import choose_parents
+from cosmodag.search.moments import Moments
+from cosmodag.search.tiles.tile_pruning import prune_in_tiles
 from environment import header, table
 
 COLUMNS = ["d", "order", "NHD", "FDR", "TPR", "arcs", "seconds", "first run", "all correlations"]

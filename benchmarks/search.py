@@ -21,7 +21,7 @@ list above the machine.
 
 The referee score is n log RSS + 2 log n per arc, summed over variables, minus that of the true
 graph: lower is better. FLOP is `flopsearch` of PyPI with λ = 2 and 0, 20 or 100 restarts; BOSS is
-causal-learn's with λ = 2, the same score. The order search (`cosmodag.order`) polishes the parents
+causal-learn's with λ = 2, the same score. The order search (`cosmodag.search`) polishes the parents
 of its result up to POLISHED variables, as the learners do. It starts from the learners' order that
 does not depend on units (`scale_free_order`), and restarts until the CPU time of the longest FLOP
 run, or the given fraction of it, is over. "In the same time" is the best graph of the orders that
@@ -41,16 +41,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cosmodag.engines import Failure, each
 from cosmodag.graph.equivalence import class_distance
-from cosmodag.order import choose_parents
-from cosmodag.order.large import LARGE, search_large
-from cosmodag.order.moments import Moments
-from cosmodag.order.order_search import FINALISTS
-from cosmodag.order.polish import POLISHED_UP_TO, polish
-from cosmodag.order.problem import problem_of
-from cosmodag.order.restarts import Climb
-from cosmodag.order.starts.orders import scale_free_order
+from cosmodag.runtime.engines import Failure, each
+from cosmodag.search import choose_parents
+from cosmodag.search.column_problem import problem_of
+from cosmodag.search.column_search import FINALISTS
+from cosmodag.search.moments import Moments
+from cosmodag.search.polish import POLISHED_UP_TO, polish
+from cosmodag.search.restarts import Climb
+from cosmodag.search.starts.orders import scale_free_order
+from cosmodag.search.wide import LARGE, search_large
 from environment import is_first, machine, versions
 from search_page import BOSS, OURS, write_page
 from search_points import COLUMNS, read_points, replace_points

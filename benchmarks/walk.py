@@ -33,16 +33,16 @@ BEFORE = {"Cosmo().fit": 61, "CosmoMLP().fit": 50, "OrderSearch().fit": 39}
 WATCHED = {
     "table checked": ("io/tables/frames.py", "_all_finite"),
     "table prepared": ("fit/prepare.py", "prepare_table"),
-    "diagnosis": ("data/diagnose/checks.py", "before_fit"),
+    "diagnosis": ("data/diagnose/table_checks.py", "before_fit"),
     "deviations": ("fit/dag/preparation.py", "deviations_of"),
-    "settings": ("learners/trained/base.py", "settings_for"),
-    "moments": ("order/moments.py", "of"),
+    "settings": ("learners/trained/trained_learner.py", "settings_for"),
+    "moments": ("search/moments.py", "of"),
     "edges": ("fit/fitted_dag.py", "edges"),
     "class of the graph": ("graph/equivalence.py", "essential_graph"),
-    "number of cores": ("solve/machine/threads.py", "cores"),
-    "device": ("solve/machine/devices.py", "device_named"),
-    "memory": ("solve/machine/memory.py", "main_memory"),
-    "thread limits": ("solve/machine/threads.py", "add"),
+    "number of cores": ("runtime/threads.py", "cores"),
+    "device": ("runtime/devices.py", "device_named"),
+    "memory": ("runtime/memory.py", "main_memory"),
+    "thread limits": ("runtime/threads.py", "add"),
 }
 
 
@@ -73,7 +73,8 @@ def command() -> None:
 
 def bootstrap() -> None:
     """Bootstrap an order search of two resamples."""
-    from cosmodag import OrderSearch, stability
+    from cosmodag import OrderSearch
+    from cosmodag.assess import bootstrapping as stability
 
     learner = OrderSearch(random_state=0, verbose=False)
     stability.bootstrap(learner, table(), 2, random_state=0, verbose=False)
@@ -81,7 +82,7 @@ def bootstrap() -> None:
 
 def bench_cell() -> None:
     """Do one cell of the benchmark."""
-    from cosmodag.bench.plan import Cell
+    from cosmodag.bench.bench_plan import Cell
     from cosmodag.bench.work import carry_out
 
     settings = {"refine": None, "threshold": 0.3, "scale": "none", "epochs": 5}

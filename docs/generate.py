@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "surface.md"
 
 MODULES = (
     "cosmodag",
-    "cosmodag.stability",
+    "cosmodag.assess.bootstrapping",
     "cosmodag.selection",
     "cosmodag.metrics",
     "cosmodag.simulate",
@@ -28,11 +28,11 @@ MODULES = (
     "cosmodag.data.knowledge",
     "cosmodag.data.time",
     "cosmodag.assess",
-    "cosmodag.refinement",
-    "cosmodag.order",
+    "cosmodag.search",
+    "cosmodag.search",
     "cosmodag.report",
     "cosmodag.bench",
-    "cosmodag.engines",
+    "cosmodag.runtime.engines",
     # Parts for those who add a learner, a mechanism or a loss (`examples/extend`).
     "cosmodag.errors",
     "cosmodag.graph.constraint",
@@ -43,7 +43,7 @@ MODULES = (
     "cosmodag.solve.methods.one_problem",
     "cosmodag.learners.parameters",
     "cosmodag.learners.refined",
-    "cosmodag.learners.trained.base",
+    "cosmodag.learners.trained.trained_learner",
 )
 
 # Folders of earlier plans, and what they are part of now.

@@ -11,8 +11,8 @@ import numpy as np
 import ray
 
 from cosmodag import OrderSearch, simulate
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.errors import CosmodagWarning
-from cosmodag.stability import bootstrap
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 import pandas as pd
 
 from cosmodag import Knowledge, OrderSearch
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.errors import CosmodagWarning
-from cosmodag.stability import bootstrap
 
 DATA = Path(__file__).parent / "data"
 

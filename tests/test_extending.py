@@ -16,13 +16,14 @@ import pytest
 from sklearn.base import clone
 
 import cosmodag
-from cosmodag import FittedDAG, metrics, simulate, stability
+from cosmodag import FittedDAG, metrics, simulate
+from cosmodag.assess import bootstrapping as stability
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.learners import StructureLearner
-from cosmodag.learners.base import Learnt
 from cosmodag.learners.parameters import Setting
-from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.learners.structure_learner import Learnt
+from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import LOSSES, AnnealedObjective
 from cosmodag.model.structure import Priority

@@ -21,20 +21,14 @@ LAYERS = [
     [
         "_version",
         "errors",
-        "compilation",
-        "compiled",
-        "later",
-        "random_state",
-        "warning_filters",
+        "runtime",
     ],
     ["graph", "io", "simulate", "metrics"],
     ["model"],
     ["solve"],
-    ["data", "order"],
-    ["refinement"],
+    ["data", "search"],
     ["fit", "learners"],
-    ["engines"],
-    ["stability", "selection", "assess"],
+    ["selection", "assess"],
     ["bench", "report"],
     ["cli", "__main__"],
     ["torch"],
@@ -44,10 +38,9 @@ LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Allowed imports from a later layer, made inside the function that needs them: model.report(),
 # model.effect(), the drawing of graphs, and the search of a full diagnosis.
 UPWARD = {
-    ("data", "refinement"),
+    ("data", "search"),
     ("fit", "report"),
     ("fit", "assess"),
-    ("fit", "stability"),
     ("io", "report"),
 }
 

@@ -30,11 +30,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "engines"), str(ROOT / "benchmarks")]
 
 from cosmodag.bench import Resources, Store, read_experiment, run  # noqa: E402
-from cosmodag.bench.plan import Cell, CellBatch  # noqa: E402
+from cosmodag.bench.bench_plan import Cell, CellBatch  # noqa: E402
 from cosmodag.bench.protocol import METHODS  # noqa: E402
 from cosmodag.bench.run import result_rows  # noqa: E402
 from cosmodag.bench.work import carry_out  # noqa: E402
-from cosmodag.engines import each  # noqa: E402
+from cosmodag.runtime.engines import each  # noqa: E402
 from environment import header, table, verdict  # noqa: E402
 
 SMALL = """

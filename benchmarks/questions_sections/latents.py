@@ -53,8 +53,8 @@ def measure(cell: Cell, seed: int) -> Found:
     """Draw a table, and compare the marks of every method with the true ones."""
     from cosmodag import OrderSearch
     from cosmodag.graph.mixed.ancestral import ancestral_graph, pag_of_ancestral_graph, pag_of_dag
-    from cosmodag.order.ancestral import pag_by_tests
-    from cosmodag.order.moments import Moments
+    from cosmodag.search.ancestral import pag_by_tests
+    from cosmodag.search.moments import Moments
 
     random = np.random.default_rng([seed, *cell.table.encode()])
     arcs, observed, X = draw(random, cell.settings["n"], cell.settings["hidden"])
@@ -112,9 +112,9 @@ def draw(
 
 def _seconds_of_search(X: np.ndarray, seed: int) -> float:
     """CPU seconds from the table to the graph, without a fit's diagnosis of the table."""
-    from cosmodag.order import search
-    from cosmodag.order.ancestral import pag_by_score
-    from cosmodag.order.moments import Moments
+    from cosmodag.search import search
+    from cosmodag.search.ancestral import pag_by_score
+    from cosmodag.search.moments import Moments
 
     begin = time.process_time()
     moments, random = Moments.of(X), np.random.default_rng(seed)

@@ -44,7 +44,7 @@ _NETWORKS = ("cosmo-mlp", "dagma-mlp", "notears-mlp")
 SCRIPT = """
 import signal, sys
 from cosmodag.cli import program
-import cosmodag.learners.base as base
+import cosmodag.learners.structure_learner as base
 signal.signal(signal.SIGINT, signal.default_int_handler)
 fit = base.fit_prepared
 def announced(tasks):

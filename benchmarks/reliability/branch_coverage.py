@@ -1,7 +1,7 @@
 r"""Coverage of src/ by folder, with functions compiled by Numba counted separately.
 
     python -m pytest -n auto --cov --cov-report=json:build/coverage.json
-    NUMBA_DISABLE_JIT=1 python -m pytest tests/order tests/refinement tests/solve/kernels -n auto \
+    NUMBA_DISABLE_JIT=1 python -m pytest tests/search tests/runtime tests/solve/kernels -n auto \
         --cov --cov-config=benchmarks/reliability/compiled.ini --cov-report=json:build/compiled.json
     python benchmarks/reliability/branch_coverage.py build/coverage.json \
         --compiled build/compiled.json

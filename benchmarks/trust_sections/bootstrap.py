@@ -54,8 +54,8 @@ def _cell(table: str, learner: str) -> Cell:
 def measure(cell: Cell, seed: int) -> Found:
     """Count the edges and directions certified on one table, and those that are true."""
     import cosmodag
+    from cosmodag.assess.bootstrapping import bootstrap
     from cosmodag.graph.equivalence import compelled
-    from cosmodag.stability import bootstrap
 
     told = cell.settings
     random = np.random.default_rng(seed)

@@ -22,7 +22,7 @@ from cosmodag import metrics, simulate
 from cosmodag.graph.constraint import EXPONENTIAL
 from cosmodag.learners.parameters import Setting, count
 from cosmodag.learners.refined import RefinedLearner
-from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Predicted, log_squared_error, one_norm
 from cosmodag.model.structure import Free

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from cosmodag import learners as _learners
 from cosmodag._version import __version__
-from cosmodag.later import names_from as _names_from
+from cosmodag.runtime.later import names_from as _names_from
 
 if TYPE_CHECKING:
     from cosmodag import assess as assess
     from cosmodag import metrics as metrics
     from cosmodag import selection as selection
     from cosmodag import simulate as simulate
-    from cosmodag import stability as stability
     from cosmodag.data.knowledge import Knowledge as Knowledge
     from cosmodag.learners import *  # noqa: F403
     from cosmodag.report import plot_graph as plot_graph
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from cosmodag.report import plot_matrix as plot_matrix
     from cosmodag.report import plot_stability as plot_stability
 
-_MODULES = ("assess", "metrics", "selection", "simulate", "stability")
+_MODULES = ("assess", "metrics", "selection", "simulate")
 _HOMES = {
     "Knowledge": "data.knowledge",
     **dict(zip(_MODULES, _MODULES, strict=True)),

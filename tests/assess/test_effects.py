@@ -16,8 +16,8 @@ from cosmodag.assess.effects import resampled
 from cosmodag.assess.effects.panel import effects_panel
 from cosmodag.assess.effects.slopes import Covariance
 from cosmodag.errors import DataError
-from cosmodag.fit.dag.equations import FittedEquations
 from cosmodag.fit.dag.known import Known
+from cosmodag.fit.dag.linear_equations import FittedEquations
 
 NAMES = ["rain", "sun", "growth", "price"]
 # rain → growth ← sun, rain → price, growth → price: the graph is alone in its class.

@@ -11,7 +11,8 @@ import pytest
 from scipy import sparse, stats
 
 from cosmodag import BlockSearch, Knowledge, OrderSearch, VarianceSort
-from cosmodag.assess import inputs, validate_graph, validation
+from cosmodag.assess import question_inputs as inputs
+from cosmodag.assess import validate_graph, validation
 from cosmodag.assess.independences import (
     holm,
     implied,
@@ -19,11 +20,11 @@ from cosmodag.assess.independences import (
     residual_products,
     run_tests,
 )
-from cosmodag.assess.inputs import fit_quietly
+from cosmodag.assess.question_inputs import fit_quietly
 from cosmodag.assess.validation import narrowed, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError
-from cosmodag.order.moments import Moments
+from cosmodag.search.moments import Moments
 
 D = 8
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from cosmodag.bench import Store, read_experiment
-from cosmodag.bench.plan import CellPlan, batch_key
+from cosmodag.bench.bench_plan import CellPlan, batch_key
+from cosmodag.bench.paper_tables import FLAG, Figure, compared, entries_of, paper_table, written
 from cosmodag.bench.report import write_report
 from cosmodag.bench.store import Row
-from cosmodag.bench.tables import FLAG, Figure, compared, entries_of, paper_table, written
 from cosmodag.errors import StoreError
 
 TEXT = """

@@ -17,7 +17,7 @@ from bench_experiments import TIMED, TINY
 
 from cosmodag import Cosmo, metrics, simulate
 from cosmodag.bench import Resources, Store, read_experiment, run
-from cosmodag.bench.plan import Cell
+from cosmodag.bench.bench_plan import Cell
 from cosmodag.bench.protocol import METHODS
 from cosmodag.bench.work import carry_out
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmodag.bench import find_experiment, names, read_experiment
-from cosmodag.bench.plan import Case, Cell, CellPlan, batch_key, batched, choose
+from cosmodag.bench.bench_plan import Case, Cell, CellPlan, batch_key, batched, choose
 from cosmodag.bench.protocol import draw
 from cosmodag.errors import DataError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cosmodag.cli.terminal import cache
+from cosmodag.cli.terminal import cache_folder as cache
 from cosmodag.errors import FallbackWarning
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no file modes")

@@ -9,8 +9,8 @@ import pytest
 
 from cosmodag import __version__
 from cosmodag.cli import about, main
+from cosmodag.runtime import memory, threads
 from cosmodag.solve.kernels import backends_for
-from cosmodag.solve.machine import memory, threads
 
 
 @pytest.mark.optional

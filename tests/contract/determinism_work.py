@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from cosmodag import Cosmo, OrderSearch, VarianceSort, refine, simulate
-from cosmodag.bench.plan import Cell
+from cosmodag.assess.bootstrapping import bootstrap
+from cosmodag.bench.bench_plan import Cell
 from cosmodag.bench.work import carry_out
 from cosmodag.errors import CosmodagWarning
 from cosmodag.selection import auto, stability_selection
-from cosmodag.stability import bootstrap
 from learner_catalogue import CATALOGUE, chain_table
 
 QUIET = {"verbose": False, "random_state": 3}

@@ -20,7 +20,7 @@ from determinism_work import WORK, done
 
 import cosmodag
 from cosmodag import OrderSearch, VarianceSort, simulate
-from cosmodag.order import Moments, choose_parents, local, search
+from cosmodag.search import Moments, choose_parents, local, search
 from learner_catalogue import CATALOGUE, marks_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,7 +131,7 @@ def test_compiled_code_draws_nothing() -> None:
     compiled = 0
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()
-        compiled += "cosmodag.compiled import" in text
+        compiled += "cosmodag.runtime.compiled import" in text
         assert drawing_inside_compiled_code(ast.parse(text)) == [], path
     assert compiled > 10
     bad = "@compiled\ndef f():\n    np.random.seed(0)\n    return np.random.rand()\n"

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import cosmodag
 from cosmodag import BlockSearch, OrderSearch, VarianceSort, selection
-from cosmodag.fit.dag.equations import FunctionEquations, LinearEquations
+from cosmodag.fit.dag.linear_equations import FunctionEquations, LinearEquations
 from cosmodag.fit.view.fitted import OfDAG
 from cosmodag.model.mechanism import FittedMechanism, Linear
 from learner_catalogue import chain_table, every_learner

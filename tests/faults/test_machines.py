@@ -8,7 +8,7 @@ from control_groups import run_limited
 
 import cosmodag.fit.pipeline as pipeline
 import cosmodag.fit.prepare as prepare
-import cosmodag.solve.machine.memory as memory
+import cosmodag.runtime.memory as memory
 from cosmodag import Cosmo, Dagma, EmptyGraph, EqualVariance, Notears, OrderSearch, VarianceSort
 from cosmodag.errors import ResourceError
 
@@ -20,8 +20,8 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 import numpy as np
 from cosmodag import Cosmo, OrderSearch
 from cosmodag.errors import ResourceError
-from cosmodag.solve.machine.memory import main_memory
-from cosmodag.solve.machine.threads import available_threads, cores
+from cosmodag.runtime.memory import main_memory
+from cosmodag.runtime.threads import available_threads, cores
 facts = {"cores": cores(), "threads": available_threads(), "left": main_memory()}
 table = np.random.default_rng(0).normal(size=(50, 20_000))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -18,7 +18,7 @@ from cosmodag.data.knowledge import read_knowledge
 from cosmodag.errors import CosmodagError, DataError, name_list
 from cosmodag.io.graphs import read_graph, write_graph
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.tables.read import read_table
+from cosmodag.io.tables.read_table import read_table
 from processor_limits import processor_time_below
 
 SECONDS, BYTES = 5, 400_000_000
@@ -84,7 +84,9 @@ def test_an_empty_array_of_any_shape(tmp_path: Path, shape: str, dtype: str) -> 
 def test_a_header_longer_than_the_file(tmp_path: Path) -> None:
     path = written_npy(tmp_path / "table.npy", "(2, 3)", "<f8", version=2, length=0xFFFFFFFF)
     limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30,) * 2)"
-    code = f"{limited}; from cosmodag.io.tables.read import read_table; read_table(sys.argv[1])"
+    code = (
+        f"{limited}; from cosmodag.io.tables.read_table import read_table; read_table(sys.argv[1])"
+    )
     ended = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
     assert "DataError" in ended.stderr.splitlines()[-1]
 

@@ -16,16 +16,16 @@ import pandas as pd
 import pytest
 
 import cosmodag.cli.fit_folder as results
-import cosmodag.order.turning as turning
-import cosmodag.refinement.jobs as jobs
 import cosmodag.report as report
+import cosmodag.search.jobs as jobs
+import cosmodag.search.turning as turning
 from cosmodag.cli import main
 from cosmodag.cli.terminal import signals
 from learner_catalogue import chain_table
 
 # Modules whose names in the package refer to functions.
 training = import_module("cosmodag.solve.training.train")
-stability = import_module("cosmodag.stability.bootstrap")
+stability = import_module("cosmodag.assess.bootstrapping.bootstrap")
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 both_signals = pytest.mark.parametrize("number", CODES, ids=["ctrl-c", "sigterm"])

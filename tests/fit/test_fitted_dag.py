@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cosmodag import EmptyGraph, VarianceSort, simulate
-from cosmodag.order.moments import Moments
+from cosmodag.search.moments import Moments
 
 X = simulate.load("n100_d5_ER1_gauss", seed=0).X
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from cosmodag import Cosmo, EmptyGraph, Knowledge, OrderSearch, load
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.errors import DataError
-from cosmodag.stability import bootstrap
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

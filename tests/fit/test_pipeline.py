@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from cosmodag import Cosmo, CosmoMLP, OrderSearch, VarianceSort, simulate
+from cosmodag.assess.bootstrapping import rows_of
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.watch import Watch
-from cosmodag.stability import rows_of
 
 TABLES = [simulate.load("n100_d5_ER1_gauss", seed=seed).X for seed in range(3)]
 ROWS = partial(rows_of, "bootstrap", 100, 7)

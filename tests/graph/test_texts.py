@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cosmodag import OrderSearch, simulate
+from cosmodag.assess.bootstrapping import BootstrapResult
 from cosmodag.data.time.lags import lagged
 from cosmodag.errors import DataError
-from cosmodag.stability import BootstrapResult
 
 
 def test_one_is_singular():

@@ -9,7 +9,7 @@ import pytest
 from cosmodag import OrderSearch
 from cosmodag.errors import DataError
 from cosmodag.io import as_table, read_table
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.kind_names import ColumnKind
 from cosmodag.io.tables.foreign import like_table, with_number_labels
 
 SIZES = ["small", "large", "medium", "small", "large", "small"]

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io import read_table
-from cosmodag.io.tables.read import read_with_columns
-from cosmodag.io.tables.records import find_separator, records_of
+from cosmodag.io.tables.json_records import find_separator, records_of
+from cosmodag.io.tables.read_table import read_with_columns
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from cosmodag import BlockSearch, Cosmo, Knowledge, OrderSearch, load
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.errors import DataError
 from cosmodag.report.sections import sections_of
-from cosmodag.stability import bootstrap
 
 NAMES = ["dose", "site", "events", "answer", "size"]
 

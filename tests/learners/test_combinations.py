@@ -6,12 +6,12 @@ import pytest
 
 import cosmodag
 from cosmodag import Cosmo, EmptyGraph, Knowledge, Notears, OrderSearch, VarianceSort, simulate
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.data.diagnose import after_fit
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.interventions import take_column, targets_of
 from cosmodag.errors import DataError
 from cosmodag.fit.dag.known import Known
-from cosmodag.stability import bootstrap
 from learner_catalogue import CATALOGUE, chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")

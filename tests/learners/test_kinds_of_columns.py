@@ -8,11 +8,11 @@ import pytest
 
 import cosmodag
 from cosmodag import BlockSearch, Cosmo, EmptyGraph, OrderSearch
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning
 from cosmodag.fit.missing import complete
 from cosmodag.fit.prepare import prepare
 from cosmodag.selection import held_out
-from cosmodag.stability import bootstrap
 
 
 def frame(n=150):
@@ -72,7 +72,7 @@ def test_levels_seen_once_are_kept_and_named():
 
 @pytest.mark.parametrize("learner", [OrderSearch, BlockSearch, Cosmo])
 def test_a_category_of_rare_levels_is_refused_before_the_fit(learner, monkeypatch):
-    monkeypatch.setattr("cosmodag.learners.base.fit_prepared", pytest.fail)
+    monkeypatch.setattr("cosmodag.learners.structure_learner.fit_prepared", pytest.fail)
     table = np.random.default_rng(0).normal(size=(100, 3))
     with pytest.raises(DataError, match=r"'x1' has 100 levels in 100 rows.*--drop x1"):
         learner(kinds=["auto", "categorical", "auto"]).fit(table)

@@ -8,7 +8,7 @@ import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, simulate
 from cosmodag.fit import settle
 from cosmodag.graph.dags import is_dag
-from cosmodag.learners import base
+from cosmodag.learners import structure_learner as base
 from cosmodag.solve import readout
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")

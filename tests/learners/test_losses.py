@@ -6,7 +6,7 @@ import pytest
 import cosmodag
 from cosmodag import CosmoMLP
 from cosmodag.errors import DataError
-from cosmodag.learners.networks.equations import NetworkEquations
+from cosmodag.learners.networks.network_equations import NetworkEquations
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import cosmodag
 from cosmodag import Cosmo, OrderSearch, VarianceSort, metrics, selection, simulate
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.fit import pipeline, prepare
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill, moments_of_gaps
-from cosmodag.stability import bootstrap
 from learner_catalogue import CATALOGUE, QUICK, chain_table, marks_of
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)

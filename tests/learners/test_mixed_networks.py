@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from cosmodag import CosmoMLP, Knowledge, load
+from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.errors import DataError
 from cosmodag.report.sections import sections_of
-from cosmodag.stability import bootstrap
 
 NAMES = ["dose", "site", "answer", "events"]
 ROWS = 300

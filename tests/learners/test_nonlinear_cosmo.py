@@ -188,7 +188,7 @@ def test_fitting_again_with_another_depth(table):
 
 def test_many_rows_are_predicted_in_blocks(model, table, monkeypatch):
     whole = model.predict(table)
-    monkeypatch.setattr("cosmodag.learners.networks.equations._MAX_UNITS", 40 * 7)
+    monkeypatch.setattr("cosmodag.learners.networks.network_equations._MAX_UNITS", 40 * 7)
     # A product of fewer rows may be summed in another order.
     np.testing.assert_allclose(model.predict(table), whole, rtol=1e-12)
 

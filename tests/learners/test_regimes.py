@@ -8,11 +8,11 @@ import pytest
 
 import cosmodag
 from cosmodag import EqualVariance, OrderSearch
-from cosmodag.data.regimes import label_texts, regimes_of
+from cosmodag.assess.bootstrapping import bootstrap
+from cosmodag.assess.bootstrapping.resample_fits import rows_of
+from cosmodag.data.regime_table import label_texts, regimes_of
 from cosmodag.errors import CosmodagWarning, DataError
 from cosmodag.fit.dag.basis import FOUND, INTERVENTIONS
-from cosmodag.stability import bootstrap
-from cosmodag.stability.fits import rows_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

@@ -25,7 +25,7 @@ from cosmodag.model.objective import (
     log_residual_variances,
 )
 from cosmodag.model.structure import Free, Potential, Priority
-from cosmodag.order import Moments, choose_parents, search
+from cosmodag.search import Moments, choose_parents, search
 from cosmodag.solve.recipe import Recipe
 
 SETTINGS = {

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from property_examples import gate_examples, linear_table, random_dag, seeds
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.order import Moments, choose_parents, search
-from cosmodag.order.scores import equal_variance_total, gaussian_total
-from cosmodag.refinement import refine_linear, search_non_gaussian
+from cosmodag.search import Moments, choose_parents, refine_linear, search, search_non_gaussian
+from cosmodag.search.gaussian_scores import equal_variance_total, gaussian_total
 
 TOTALS = {"gaussian": gaussian_total, "equal-variance": equal_variance_total}
 scores = st.sampled_from(list(TOTALS))
@@ -109,9 +108,9 @@ def test_a_non_gaussian_search_is_never_worse_than_its_starts(seed, d, rows):
 @gate_examples(60)
 @given(seeds, st.integers(1, 7), st.integers(1, 9), st.floats(0, 1))
 def test_a_consensus_is_acyclic_and_keeps_required_arcs(seed, d, count, threshold):
+    from cosmodag.assess.bootstrapping import BootstrapResult
+    from cosmodag.assess.bootstrapping.resample_fits import Fit
     from cosmodag.data.knowledge import Bounds
-    from cosmodag.stability import BootstrapResult
-    from cosmodag.stability.fits import Fit
 
     random = np.random.default_rng(seed)
     required = random_dag(random, d)

@@ -15,8 +15,8 @@ from cosmodag.errors import CosmodagWarning, ScaleWarning
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.missing import Completed
 from cosmodag.io.tables.frames import Table
+from cosmodag.runtime.warning_filters import ignoring
 from cosmodag.selection.curvature import NetworkGain, network_gain
-from cosmodag.warning_filters import ignoring
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
 choosing = import_module("cosmodag.selection.choosing")

@@ -19,8 +19,8 @@ from cosmodag import (
     simulate,
 )
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.input_checks import seeds_from
 from cosmodag.graph.dags import is_dag
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)

@@ -9,7 +9,7 @@ from scipy import sparse, stats
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.simulate import bipartite, erdos_renyi, random_weights, scale_free
-from cosmodag.simulate.graphs import _unrank_pairs, generations
+from cosmodag.simulate.random_graphs import _unrank_pairs, generations
 
 GRAPHS = 200
 

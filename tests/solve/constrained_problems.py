@@ -11,7 +11,7 @@ from cosmodag.graph.constraint import Constraint
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, mean_squared_error
 from cosmodag.model.structure import Free
-from cosmodag.solve.minimisers.base import Minimised
+from cosmodag.solve.minimisers.minimiser import Minimised
 from cosmodag.solve.problems import Batch, Problem, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.loop import REFERENCE

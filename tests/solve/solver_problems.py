@@ -15,8 +15,8 @@ from cosmodag.solve.plan import choose_backend
 from cosmodag.solve.problems import Backend, Batch, Problem
 from cosmodag.solve.recipe import CosineAnnealing, Recipe
 from cosmodag.solve.training.adam import AdamState
+from cosmodag.solve.training.batch_rows import rows_at
 from cosmodag.solve.training.loop import REFERENCE
-from cosmodag.solve.training.rows import rows_at
 
 SETTINGS = {
     "learning_rate": 8e-3,

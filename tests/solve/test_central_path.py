@@ -28,8 +28,8 @@ from cosmodag.solve.minimisers.barrier_linear import (
     descend,
     invert_m_matrix,
 )
-from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.each_lane import Arcs
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.recipe import Domain
 from cosmodag.solve.training.adam import adam_step, fresh_state
 from cosmodag.solve.watch import Watch

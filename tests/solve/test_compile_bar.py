@@ -11,8 +11,8 @@ import typer
 
 from cosmodag.cli.terminal import shell
 from cosmodag.cli.terminal.shell import register, run
-from cosmodag.compilation import progress
-from cosmodag.later import jax, jitted
+from cosmodag.runtime import compile_progress as progress
+from cosmodag.runtime.later import jax, jitted
 from cosmodag.solve import watch
 from cosmodag.solve.watch import Watch
 

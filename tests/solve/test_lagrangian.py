@@ -10,7 +10,7 @@ from cosmodag.errors import SettingsError
 from cosmodag.graph.constraint import EXPONENTIAL
 from cosmodag.model.objective import Decayed, Penalised, half_squared_error, mean_squared_error
 from cosmodag.solve.methods.lagrangian import Lagrangian, constraint_of
-from cosmodag.solve.minimisers.base import Stochastic
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 
 SCRIPTED = free_recipe(Penalised(mean_squared_error, FIRST_ARC))

@@ -25,8 +25,8 @@ from cosmodag.model.structure import Free
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.methods.solver import Progress
 from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
-from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.full_batch import FullBatch
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.problems import Batch, Problem
 from cosmodag.solve.recipe import Inside, Recipe, full_loss
 from cosmodag.solve.training.loop import REFERENCE

@@ -17,7 +17,7 @@ from cosmodag.model.objective import Penalised, half_squared_error
 from cosmodag.model.structure import Potential
 from cosmodag.solve.methods.lagrangian import Lagrangian
 from cosmodag.solve.methods.two_stage import TwoStage
-from cosmodag.solve.minimisers.base import Stochastic
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.recipe import Recipe
 

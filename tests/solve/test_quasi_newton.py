@@ -19,7 +19,7 @@ from cosmodag.model.objective import Barrier, Penalised, half_squared_error, mea
 from cosmodag.model.structure import Free, Potential, Priority
 from cosmodag.solve.methods.lagrangian import Lagrangian
 from cosmodag.solve.minimisers import each_lane
-from cosmodag.solve.minimisers.base import Stochastic
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton, smooth_part
 from cosmodag.solve.recipe import Recipe, full_loss
 from cosmodag.solve.watch import Watch

@@ -15,7 +15,7 @@ from cosmodag.model.objective import Penalised, half_squared_error, mean_squared
 from cosmodag.model.structure import Potential
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.methods.two_stage import TwoStage, potentials
-from cosmodag.solve.minimisers.base import Stochastic
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.recipe import Recipe
 

@@ -9,21 +9,21 @@ RUN = "bench/test_bench_run.py"
 FAULTS = (
     Fault(
         "weights of simulated arcs are all positive",
-        "simulate/graphs.py",
+        "simulate/random_graphs.py",
         "rng.choice([-1.0, 1.0], size=shape)",
         "rng.choice([1.0, 1.0], size=shape)",
         (f"{GRAPHS}::test_weights_are_uniform_in_magnitude_and_balanced_in_sign_over_200_graphs",),
     ),
     Fault(
         "random graphs keep the order of their columns",
-        "simulate/graphs.py",
+        "simulate/random_graphs.py",
         "label = rng.permutation(nodes)",
         "label = np.arange(nodes)",
         (f"{GRAPHS}::test_erdos_renyi_treats_every_ordered_pair_alike",),
     ),
     Fault(
         "hubs of scale-free graphs are not preferred",
-        "simulate/graphs.py",
+        "simulate/random_graphs.py",
         "        urn.extend(chosen)\n",
         "",
         (f"{GRAPHS}::test_scale_free_prefers_by_in_degree_plus_one",),

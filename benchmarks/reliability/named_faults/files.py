@@ -38,7 +38,7 @@ FAULTS = (
     ),
     Fault(
         "decimal commas make columns",
-        "io/tables/records.py",
+        "io/tables/json_records.py",
         '_SEPARATORS = (";", "\\t", ",", "|")',
         '_SEPARATORS = (",", "\\t", ";", "|")',
         (f"{TABLES}::test_commas_between_semicolons_are_decimal_marks_or_parts_of_names",),
@@ -136,14 +136,14 @@ FAULTS = (
     ),
     Fault(
         "evaluate cuts finished graphs at .3",
-        "cli/graphs.py",
+        "cli/graph_commands.py",
         "is_raw = threshold is None and not is_dag(graph.weights)",
         "is_raw = threshold is None",
         ("cli/test_evaluate_command.py::test_a_finished_graph_is_no_distance_from_itself",),
     ),
     Fault(
         "Numba cache owner unchecked",
-        "compilation/cache.py",
+        "runtime/program_cache.py",
         "return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_MAY_WRITE",
         "return not found.st_mode & _OTHERS_MAY_WRITE",
         (
@@ -154,7 +154,7 @@ FAULTS = (
     ),
     Fault(
         "programs of changed helpers are run",
-        "compilation/cache.py",
+        "runtime/program_cache.py",
         "        new = _imports_of(waiting.pop()) - found\n",
         "        new = set(list(_imports_of(waiting.pop()) - found)[:0])\n",
         (f"{COMPILED}::test_a_changed_helper_or_constant_elsewhere_is_noticed",),

@@ -225,7 +225,7 @@ FAULTS = (
     ),
     Fault(
         "score()'s targets are misaligned by a constant column",
-        "fit/dag/rows.py",
+        "fit/dag/fitted_rows.py",
         "likelihoods = likelihoods[~targets[:, dag.has_noise]]",
         "likelihoods = likelihoods[~targets[:, : likelihoods.shape[1]]]",
         (f"{TOLD}::test_a_constant_column_moves_no_target_of_the_score",),
@@ -233,7 +233,7 @@ FAULTS = (
     ),
     Fault(
         "the likelihood forgets units",
-        "fit/dag/rows.py",
+        "fit/dag/fitted_rows.py",
         "    likelihood -= np.log(dag.preparation.scales[varying])\n",
         "",
         (
@@ -243,14 +243,14 @@ FAULTS = (
     ),
     Fault(
         "samples draw residuals of rows that were set",
-        "fit/dag/rows.py",
+        "fit/dag/fitted_rows.py",
         "    if counted is None:\n        rows = random.integers",
         "    if True:\n        rows = random.integers",
         (f"{TOLD}::test_values_that_were_set_say_nothing_of_their_own_equation[EmptyGraph]",),
     ),
     Fault(
         "noise variances count rows that were set",
-        "fit/dag/rows.py",
+        "fit/dag/fitted_rows.py",
         "noise_variances=np.average(scaled**2, axis=0, weights=counted),",
         "noise_variances=np.average(scaled**2, axis=0),",
         (f"{TOLD}::test_values_that_were_set_say_nothing_of_their_own_equation[EmptyGraph]",),

@@ -86,7 +86,7 @@ FAULTS = (
     ),
     Fault(
         "lagged variables count among equal noise variances",
-        "order/moments.py",
+        "search/moments.py",
         "return varies if self.given is None else varies & ~self.given",
         "return varies",
         (f"{IN_TIME}::test_equal_variances_of_the_present_are_seen_whatever_the_past_varies",),
@@ -124,7 +124,7 @@ FAULTS = (
     ),
     Fault(
         "windows of a time series are resampled one by one",
-        "stability/fits.py",
+        "assess/bootstrapping/resample_fits.py",
         "1 if given.window is None else block_length(n, given.window.lags)",
         "1",
         ("stability/test_bootstrap.py::test_windows_are_drawn_in_blocks",),

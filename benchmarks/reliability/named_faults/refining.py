@@ -14,7 +14,7 @@ STARTS = "order/test_starts.py"
 FAULTS = (
     Fault(
         "moments are not centred on the rows that count",
-        "order/moments.py",
+        "search/moments.py",
         "means: Any = np.average(table, axis=0, weights=weights)",
         "means: Any = np.average(table, axis=0)",
         (
@@ -24,21 +24,21 @@ FAULTS = (
     ),
     Fault(
         "a row that counts twice counts four times",
-        "order/moments.py",
+        "search/moments.py",
         "standard *= np.sqrt(weights)[:, None]",
         "standard *= weights[:, None]",
         (f"{PARENTS}::test_repeated_rows_and_counts_agree",),
     ),
     Fault(
         "products about zero forget the means",
-        "order/moments.py",
+        "search/moments.py",
         "            part += rest[g, some, None] * rest[g] / self.unit\n",
         "",
         ("learners/test_baselines.py::test_an_unscaled_fit_has_no_intercept",),
     ),
     Fault(
         "an arc has half the penalty of BIC",
-        "order/scores.py",
+        "search/gaussian_scores.py",
         "return max(rows, 0.5 * rows + (0.75 + 0.25 * wide) * columns)",
         "return 0.5 * rows",
         (f"{LINEAR}::test_unrelated_columns_are_rarely_joined",),
@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "the Gaussian score takes the log of a sum",
-        "order/scores.py",
+        "search/gaussian_scores.py",
         "return float(-0.5 * moments.own_rows @ np.log(graph.residuals)) - penalty * graph.arcs",
         "return float(-0.5 * moments.own_rows.sum() * np.log(graph.residuals.sum())) "
         "- penalty * graph.arcs",
@@ -54,35 +54,35 @@ FAULTS = (
     ),
     Fault(
         "pruned weights are not scaled back",
-        "order/regression_graph.py",
+        "search/regression_graph.py",
         "own * up / np.where(down > 0, down, 1.0)",
         "own * down / np.where(up > 0, up, 1.0)",
         (f"{PARENTS}::test_weights_are_those_of_least_squares_in_the_units_of_the_data",),
     ),
     Fault(
         "pruning sees later variables",
-        "order/kernel/records.py",
+        "search/kernel/grow_records.py",
         "                count += (key[j] < at) & ",
         "                count += (key[j] != at) & ",
         (DEFINITION,),
     ),
     Fault(
         "polishing ignores the allowed arcs",
-        "order/polish.py",
+        "search/polish.py",
         "        allowed &= support\n",
         "        pass\n",
         ("order/test_polish.py",),
     ),
     Fault(
         "polishing may make a graph worse",
-        "order/polish.py",
+        "search/polish.py",
         "return found if better else graph",
         "return found",
         ("order/test_polish.py",),
     ),
     Fault(
         "equal variances win by any margin",
-        "refinement/variances.py",
+        "search/variances.py",
         "return self.margin > self.needed",
         "return self.margin > 0",
         (f"{DECISION}::test_equal_variances_must_win_by_more_than_is_needed",),
@@ -90,14 +90,14 @@ FAULTS = (
     ),
     Fault(
         "equal variances must win by the whole penalty",
-        "refinement/variances.py",
+        "search/variances.py",
         "_SHARE = 0.4",
         "_SHARE = 1.0",
         (f"{DECISION}::test_true_equal_variances_are_chosen_by_the_best_graphs",),
     ),
     Fault(
         "columns on a common scale may have equal variances",
-        "refinement/variances.py",
+        "search/variances.py",
         "    if shared is not None:\n",
         "    if False:\n",
         (
@@ -107,35 +107,35 @@ FAULTS = (
     ),
     Fault(
         "most columns must have few values to bar equal variances",
-        "refinement/variances.py",
+        "search/variances.py",
         "if few_valued(X, counted).mean() >= 0.5:",
         "if few_valued(X, counted).mean() > 1.5:",
         (f"{DECISION}::test_rounded_columns_are_not_of_equal_variances",),
     ),
     Fault(
         "noise that depends on a parent refutes no model",
-        "refinement/decision.py",
+        "search/noise_decision.py",
         "    if not dependence.refutes:\n",
         "    if True:\n",
         (f"{DECISION}::test_tables_that_contradict_the_model_get_the_class_and_are_told_once",),
     ),
     Fault(
         "curves that explain arcs far better refute no model",
-        "refinement/decision.py",
+        "search/noise_decision.py",
         "    if not against.refutes:\n",
         "    if not dependence.refutes:\n",
         ("refinement/test_noise_curves.py::test_bent_pairs_get_no_arrow_from_the_shape_of_noise",),
     ),
     Fault(
         "an arc beside another path is turned",
-        "refinement/arc_checks.py",
+        "search/arc_checks.py",
         "        if not self._has_detour(u, v):\n",
         "        if True:\n",
         ("refinement/test_noise_curves.py::test_turning_an_arc_beside_another_path_gains_nothing",),
     ),
     Fault(
         "joint parents are scored without the penalty of their combinations",
-        "order/mixed/joint.py",
+        "search/mixed/joint.py",
         "return likelihood - of.log(used, q * r) + of.log(used, q)",
         "return likelihood",
         (
@@ -145,7 +145,7 @@ FAULTS = (
     ),
     Fault(
         "residuals of rows under intervention decide on the noise",
-        "refinement/decision.py",
+        "search/noise_decision.py",
         "rows = given.complete",
         "rows = np.ones(len(given.X), np.bool_)",
         (
@@ -156,7 +156,7 @@ FAULTS = (
     ),
     Fault(
         "one refuted arc of many refutes the model",
-        "refinement/arc_checks.py",
+        "search/arc_checks.py",
         "several = self.refuted > max(1.0, _MOST * self.arcs)",
         "several = self.refuted > 0",
         (f"{DEPENDENCE}::test_one_refuted_arc_of_many_may_be_chance",),
@@ -170,14 +170,14 @@ FAULTS = (
     ),
     Fault(
         "columns with fifty values are few-valued",
-        "refinement/variances.py",
+        "search/variances.py",
         "_FEW = 20.0",
         "_FEW = 60.0",
         (COLUMNS,),
     ),
     Fault(
         "one pair of equal deviations is a common scale",
-        "refinement/variances.py",
+        "search/variances.py",
         "if alike >= max(2, 0.5 * table.shape[1]):",
         "if alike >= 2:",
         (COLUMNS,),
@@ -191,7 +191,7 @@ FAULTS = (
     ),
     Fault(
         "the worst start wins",
-        "refinement/best.py",
+        "search/best.py",
         "highest = max(result.total for result in results)",
         "highest = min(result.total for result in results)",
         (f"{LINEAR}::test_of_two_orders_the_better_is_kept",),
@@ -199,28 +199,28 @@ FAULTS = (
     ),
     Fault(
         "curved relations refute no arc",
-        "refinement/arc_checks.py",
+        "search/arc_checks.py",
         "refuted=int(np.sum(most > _REFUTES)),",
         "refuted=int(np.sum(uneven > _REFUTES)),",
         (DEPENDENCE, f"{DECISION}::{TOLD_ONCE}"),
     ),
     Fault(
         "unequal variances have no penalty",
-        "refinement/variances.py",
+        "search/variances.py",
         "each += own_units - 0.5 * len(rows) * log_rows",
         "each += own_units",
         (f"{DECISION}::test_true_equal_variances_are_chosen_by_the_best_graphs",),
     ),
     Fault(
         "columns scaled by their quartiles are not on a common scale",
-        "refinement/variances.py",
+        "search/variances.py",
         "np.quantile(table, [0.25, 0.75], axis=0)",
         "np.quantile(table, [0.2, 0.75], axis=0)",
         (f"{COLUMNS}::test_common_scales_are_recognised",),
     ),
     Fault(
         "required arrows can be turned",
-        "order/turning.py",
+        "search/turning.py",
         "        if required is not None and required[u, v]:\n"
         "            losses[place] = np.inf\n            continue\n",
         "",
@@ -228,7 +228,7 @@ FAULTS = (
     ),
     Fault(
         "an arrow is turned without ancestors and descendants",
-        "order/turning.py",
+        "search/turning.py",
         "        (*between[with_v], v, u, *between[~with_v]),\n"
         "        (*between[~with_u], v, u, *between[with_u]),\n",
         "",

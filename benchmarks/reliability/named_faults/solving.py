@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "every pass takes rows in the same order",
-        "solve/training/rows.py",
+        "solve/training/batch_rows.py",
         "base = _mix_jax(_mix_jax(seed ^ jnp.uint32(_GOLDEN)) + epoch)",
         "base = _mix_jax(_mix_jax(seed ^ jnp.uint32(_GOLDEN)))",
         ("solve/training/test_shuffle.py::test_both_implementations_agree",),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.special import ndtr, stdtr
 
-from cosmodag.order.moments import Moments
+from cosmodag.search.moments import Moments
 
 Floats = NDArray[np.float64]
 Test = Callable[[int, NDArray[np.intp], NDArray[np.intp]], tuple[Floats, Floats]]

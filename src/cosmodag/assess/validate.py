@@ -19,18 +19,18 @@ from cosmodag.assess.independences import (
     residual_products,
     run_tests,
 )
-from cosmodag.assess.inputs import rows_to_test
+from cosmodag.assess.question_inputs import rows_to_test
 from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
-from cosmodag.fit.checks import check_choice, check_count, check_level, refuse_lags
 from cosmodag.fit.dag.known import NOTHING, Known
+from cosmodag.fit.input_checks import check_choice, check_count, check_level, refuse_lags
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import topological_order
-from cosmodag.io.graphs.read import arcs_among
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.graphs.read_graph import arcs_among
+from cosmodag.io.kind_names import ColumnKind
 from cosmodag.io.tables.frames import as_table
-from cosmodag.order.moments import Moments
+from cosmodag.search.moments import Moments
 
 # Every pair that no arc joins is a test, and a row of a table.
 _MAX_VARIABLES = 2_000

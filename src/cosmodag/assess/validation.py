@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from cosmodag.assess.effects.mixed_graph import ClassView
 from cosmodag.assess.independences import Test, failing_share, run_tests
-from cosmodag.assess.inputs import fit_quietly
+from cosmodag.assess.question_inputs import fit_quietly
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.data.knowledge.statement import places_of

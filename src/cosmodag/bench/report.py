@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from cosmodag._version import __version__
+from cosmodag.bench.paper_tables import PAPER, Entry, all_tables, entries_of, pass_times
 from cosmodag.bench.protocol import METHODS, read_experiment
 from cosmodag.bench.store import Row, Store
-from cosmodag.bench.tables import PAPER, Entry, all_tables, entries_of, pass_times
 from cosmodag.errors import StoreError
 from cosmodag.graph.texts import counted
 from cosmodag.io.files import write_bytes, write_text

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from cosmodag.bench.plan import TIMING, CellBatch, CellPlan, batch_key
+from cosmodag.bench.bench_plan import TIMING, CellBatch, CellPlan, batch_key
 from cosmodag.bench.protocol import METHODS, Experiment
 from cosmodag.bench.store import Row, Store
-from cosmodag.engines import Failure, each
+from cosmodag.runtime.engines import Failure, each
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Resources:
     On one machine, batches of problems are solved in this process, with all cores or the GPU.
     Single fits run in other processes with one thread each, if there are several cores. Timed fits
     run in processes with one thread each, while most cores are idle. The engine, its address,
-    `jobs` and `gpus` are those of `cosmodag.engines.each`.
+    `jobs` and `gpus` are those of `cosmodag.runtime.engines.each`.
     """
 
     engine: str = "local"

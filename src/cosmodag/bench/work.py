@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cosmodag.bench.plan import Cell, CellBatch
+from cosmodag.bench.bench_plan import Cell, CellBatch
 from cosmodag.bench.protocol import METHODS
-from cosmodag.engines import Failure, attempt
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.pipeline import FitTask, fit_many
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.steps import FitResult, Learnt
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.metrics import evaluate
+from cosmodag.runtime.engines import Failure, attempt
+from cosmodag.runtime.warning_filters import ignoring
 from cosmodag.simulate import load
 from cosmodag.solve.plan import plan_many
-from cosmodag.solve.training.rows import Passes
+from cosmodag.solve.training.batch_rows import Passes
 from cosmodag.solve.watch import Watch
-from cosmodag.warning_filters import ignoring
 
 Result = dict[str, Any]
 

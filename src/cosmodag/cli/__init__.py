@@ -23,10 +23,10 @@ from cosmodag.cli.about import doctor, methods
 from cosmodag.cli.bench import app as bench
 from cosmodag.cli.effects import effect
 from cosmodag.cli.fit import fit
-from cosmodag.cli.graphs import convert, evaluate
+from cosmodag.cli.graph_commands import convert, evaluate
 from cosmodag.cli.saved_fits import report, validate
 from cosmodag.cli.simulated import demo, simulate
-from cosmodag.cli.tables import diagnose, pag
+from cosmodag.cli.table_commands import diagnose, pag
 from cosmodag.cli.terminal.output import prepare_streams, print_result
 from cosmodag.cli.terminal.shell import EXIT_USAGE, register, run
 from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED

@@ -12,7 +12,7 @@ import typer
 from cosmodag._version import __version__
 from cosmodag.cli.options.common import JsonOption
 from cosmodag.cli.options.learners import ENTRIES, Method, learner_parameters
-from cosmodag.cli.terminal.cache import cache_folder
+from cosmodag.cli.terminal.cache_folder import cache_folder
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 
 _BYTES_PER_GIBIBYTE = 1024**3
@@ -28,8 +28,8 @@ def doctor(json: JsonOption = False) -> None:
     memory available to this process, the backend that would train 30 variables, and whether the
     cache folder for compiled code is writable. --json also lists the tools for developing cosmodag.
     """
-    from cosmodag.solve.machine.memory import main_memory
-    from cosmodag.solve.machine.threads import cores
+    from cosmodag.runtime.memory import main_memory
+    from cosmodag.runtime.threads import cores
 
     packages, extras = _installed_packages()
     devices, device_problem = _devices()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cosmodag.cli.options.common import JsonOption
-from cosmodag.cli.terminal.cache import keep_compiled_programs
+from cosmodag.cli.terminal.cache_folder import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result
 from cosmodag.cli.terminal.shell import register
 from cosmodag.cli.terminal.signals import slow_end
@@ -56,8 +56,8 @@ class ResourceOptions:
     def resources(self) -> "Resources":
         """Choose the device and count the cores."""
         from cosmodag.bench import Resources
-        from cosmodag.solve.machine.devices import device_named
-        from cosmodag.solve.machine.threads import cores
+        from cosmodag.runtime.devices import device_named
+        from cosmodag.runtime.threads import cores
 
         # Processes that share one GPU would compete for its memory.
         several = self.jobs is not None or self.engine == "ray"

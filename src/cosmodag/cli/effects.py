@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosmodag.cli.options.common import JsonOption
-from cosmodag.cli.options.saved import FitArgument, FittedTableOptions, rows_of_fit
+from cosmodag.cli.options.saved_options import FitArgument, FittedTableOptions, rows_of_fit
 from cosmodag.cli.terminal.output import print_json, print_result
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
@@ -107,7 +107,7 @@ def effect(
 
 def _print_responses(folder: Path, model: "StructureLearner", of: str, on: str, json: bool) -> None:
     """Print the impulse response of one variable of a time series to another."""
-    from cosmodag.assess.inputs import place_of
+    from cosmodag.assess.question_inputs import place_of
 
     names = list(model.window_.names)
     u, v = (place_of(names, name) for name in (of, on))

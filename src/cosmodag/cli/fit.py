@@ -10,9 +10,9 @@ import typer
 
 from cosmodag.cli import fit_folder, fit_steps
 from cosmodag.cli.options import common, fitting
-from cosmodag.cli.options.inputs import TableOptions
+from cosmodag.cli.options.input_options import TableOptions
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
-from cosmodag.cli.terminal.cache import keep_compiled_programs
+from cosmodag.cli.terminal.cache_folder import keep_compiled_programs
 from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result, print_table
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
@@ -56,7 +56,7 @@ def fit(
     """
     keep_compiled_programs()
     from cosmodag.data.time.window import lagged_names
-    from cosmodag.io.graphs.write import check_names_for_formats
+    from cosmodag.io.graphs.write_graph import check_names_for_formats
 
     if rows.regimes is None and not rows.find_targets:
         raise DataError("--stated-targets has an effect only with --regimes: give both or neither.")

@@ -17,11 +17,11 @@ from cosmodag.learners.registry import LEARNERS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cosmodag.assess.bootstrapping import BootstrapResult
     from cosmodag.graph.texts import GraphFormat
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.report import Evidence
-    from cosmodag.stability import BootstrapResult
 
 _FORMAT = "cosmodag-fit-2"  # described in docs/schemas/fit.schema.json
 # Files of a fit, by content; those of matrices are left out for very many variables.

@@ -7,11 +7,11 @@ from cosmodag.cli.options.learners import option_of
 from cosmodag.errors import DataError, InterruptedWarning
 
 if TYPE_CHECKING:
+    from cosmodag.assess.bootstrapping import BootstrapResult
     from cosmodag.cli.options.fitting import ResultOptions, RowOptions
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
     from cosmodag.selection import Choice
-    from cosmodag.stability import BootstrapResult
 
 # Parameters that can be set with --auto, which chooses all others.
 _SET_WITH_AUTO = ("knowledge", "kinds", "missing", "max_time", "random_state")
@@ -94,8 +94,12 @@ def bootstrapped(
     """
     if resamples is None or model.stopped_ == "interrupt":
         return None, model.stopped_ == "interrupt"
+    from cosmodag.assess.bootstrapping.bootstrap import (
+        BootstrapInterrupt,
+        NoResampleError,
+        bootstrap,
+    )
     from cosmodag.solve.watch import note_interrupt
-    from cosmodag.stability.bootstrap import BootstrapInterrupt, NoResampleError, bootstrap
 
     try:
         result = bootstrap(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cosmodag.cli.options.common import JsonOption, TableArgument
-from cosmodag.cli.options.saved import FitArgument, FittedTableOptions, is_table_of_fit
+from cosmodag.cli.options.saved_options import FitArgument, FittedTableOptions, is_table_of_fit
 from cosmodag.cli.terminal.output import print_json, print_result, print_table
 
 
@@ -61,7 +61,7 @@ def validate(
     """
     from dataclasses import replace
 
-    from cosmodag.fit.checks import refuse_lags
+    from cosmodag.fit.input_checks import refuse_lags
     from cosmodag.learners import load
 
     model = load(folder)

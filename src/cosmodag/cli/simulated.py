@@ -11,7 +11,7 @@ import typer
 from cosmodag._version import __version__
 from cosmodag.cli.fit_folder import FILES, make_folder, output_folder, write_results
 from cosmodag.cli.options.common import JsonOption, OutputOption, QuietOption
-from cosmodag.cli.terminal.cache import keep_compiled_programs
+from cosmodag.cli.terminal.cache_folder import keep_compiled_programs
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 from cosmodag.graph.texts import counted
 

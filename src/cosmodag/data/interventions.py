@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError, DataWarning, name_list
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.refused import is_absent
-from cosmodag.io.kinds import label_of
+from cosmodag.io.kind_names import label_of
 from cosmodag.io.tables.foreign import narwhals_frame
 
 ASSUMPTION = (

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.block_equations import BlockEquations
+from cosmodag.fit.input_checks import seeds_from
 from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.graph.dags import respecting
-from cosmodag.order import BlockProblem, FoundBlocks
-from cosmodag.order.blocks import ParentRecords, Records
-from cosmodag.order.mixed.curves import HeldOutGain, curve_gain, joint_gain, shape_gain
-from cosmodag.order.mixed.joint import JointRecords
-from cosmodag.order.mixed.multinomial_search import turn_and_drop
-from cosmodag.order.mixed.noise_shapes import NoiseShapes, turn_by_shapes
-from cosmodag.order.mixed.search import best_blocks, turned_losses
-from cosmodag.order.mixed.table import BlockTable
+from cosmodag.search import BlockProblem, FoundBlocks
+from cosmodag.search.blocks import ParentRecords, Records
+from cosmodag.search.mixed.curves import HeldOutGain, curve_gain, joint_gain, shape_gain
+from cosmodag.search.mixed.joint import JointRecords
+from cosmodag.search.mixed.mixed_search import best_blocks, turned_losses
+from cosmodag.search.mixed.multinomial_search import turn_and_drop
+from cosmodag.search.mixed.noise_shapes import NoiseShapes, turn_by_shapes
+from cosmodag.search.mixed.table import BlockTable
 
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared

@@ -14,19 +14,19 @@ from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
-from cosmodag.fit.dag import rows
+from cosmodag.fit.dag import fitted_rows as rows
 from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of, pag_of_fit
-from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
 from cosmodag.fit.dag.known import NOTHING, Known
+from cosmodag.fit.dag.linear_equations import FittedEquations, LinearEquations
 from cosmodag.fit.dag.preparation import Preparation
 from cosmodag.fit.dag.read_only import read_only, read_only_edges
-from cosmodag.fit.dag.regimes import FittedRegimes
+from cosmodag.fit.dag.regime_equations import FittedRegimes
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
     import os
 
-    from cosmodag.order.moments import Moments
+    from cosmodag.search.moments import Moments
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cosmodag.order.moments import Moments
+from cosmodag.search.moments import Moments
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

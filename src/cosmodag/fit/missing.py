@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.rows import refuse_empty
+from cosmodag.data.diagnose.row_findings import refuse_empty
 from cosmodag.data.interventions import targets_of
 from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
-from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
+from cosmodag.fit.input_checks import seeds_from
 from cosmodag.graph.texts import counted
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.kind_names import ColumnKind
 from cosmodag.io.tables.frames import Table, as_table
-from cosmodag.warning_filters import ignoring
+from cosmodag.runtime.warning_filters import ignoring
 
 if TYPE_CHECKING:
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.settle import examined, settled
 from cosmodag.fit.steps import FitResult, FitTask, Learning, Learnt
-from cosmodag.solve.machine.threads import as_completed, blas_threads, threads_worth
+from cosmodag.runtime.threads import as_completed, blas_threads, threads_worth
 from cosmodag.solve.watch import QuietWatch, Watch
 
 __all__ = ["FitInterrupt", "FitTask", "Outcome", "fit_many", "fit_prepared"]

@@ -14,22 +14,22 @@ from cosmodag.data.diagnose.scale import ABOUT_SCALE
 from cosmodag.data.interventions import never_free, take_columns
 from cosmodag.data.kinds import ColumnKind, with_kinds
 from cosmodag.data.knowledge import Knowledge, as_knowledge, bounds_of
-from cosmodag.data.regimes import Regimes
+from cosmodag.data.regime_table import Regimes
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError, ScaleWarning, name_list
-from cosmodag.fit.checks import seeds_from
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.preparation import Preparation, deviations_of
-from cosmodag.fit.kinds import check_levels, kinds_findings, models_kinds
+from cosmodag.fit.fitted_kinds import check_levels, kinds_findings, models_kinds
+from cosmodag.fit.input_checks import seeds_from
 from cosmodag.fit.missing import REMEDY, Completed, complete
 from cosmodag.fit.regimes import check_regimes, grouped_rows, targets_found
 from cosmodag.fit.time.unroll import InTime, Unrolled, unroll
 from cosmodag.io.tables.frames import Table
-from cosmodag.solve.machine.memory import check_fits, main_memory
+from cosmodag.runtime.memory import check_fits, main_memory
 
 if TYPE_CHECKING:
     from cosmodag.data.diagnose import Finding
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 Bools = NDArray[np.bool_]
 

@@ -10,20 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.data.diagnose.findings import Finding
 from cosmodag.fit.block_refining import refine_blocks
-from cosmodag.fit.checks import refuse_lags, seeds_from
-from cosmodag.fit.kinds import needs_blocks
+from cosmodag.fit.fitted_kinds import needs_blocks
+from cosmodag.fit.input_checks import refuse_lags, seeds_from
 from cosmodag.fit.regimes import graph_over_regimes
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import respecting
-from cosmodag.refinement.decision import NoiseInputs, decide_noise
-from cosmodag.solve.machine.devices import device_named
+from cosmodag.runtime.devices import device_named
+from cosmodag.search.noise_decision import NoiseInputs, decide_noise
 
 if TYPE_CHECKING:
     from cosmodag.fit.dag.known import Known
-    from cosmodag.learners.base import Prepared, StructureLearner
     from cosmodag.learners.refined import SearchedLearner
-    from cosmodag.refinement.jobs import Doubt
+    from cosmodag.learners.structure_learner import Prepared, StructureLearner
+    from cosmodag.search.jobs import Doubt
     from cosmodag.solve.watch import Watch
 
 

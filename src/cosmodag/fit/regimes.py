@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.regimes import Regimes, label_texts, regimes_of
+from cosmodag.data.regime_table import Regimes, label_texts, regimes_of
 from cosmodag.errors import DataError, ResourceError, name_list
 from cosmodag.fit.dag.known import Known
-from cosmodag.fit.dag.regimes import slopes
+from cosmodag.fit.dag.regime_equations import slopes
 from cosmodag.fit.missing import Completed
 from cosmodag.graph.dags import topological_order
 
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 Bools = NDArray[np.bool_]
 
@@ -70,7 +70,7 @@ def targets_found(X: NDArray[np.float64], regimes: Regimes, known: Known, seed: 
         )
     if not regimes.may_change.any():
         return regimes.stated
-    from cosmodag.refinement.regimes.finding import find_targets
+    from cosmodag.search.regimes.finding import find_targets
 
     return find_targets(
         X,
@@ -92,7 +92,7 @@ def graph_over_regimes(
     The search starts from `arcs`, which were found without the likelihood of targets in their
     regimes; `given` has regimes and their targets.
     """
-    from cosmodag.refinement.regimes.finding import find_targets
+    from cosmodag.search.regimes.finding import find_targets
 
     assert given.regimes is not None
     assert given.targets is not None

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.diagnose import Finding, after_fit, warn_about
-from cosmodag.data.diagnose.checks import MOST_TESTED
 from cosmodag.data.diagnose.findings import stopped_early
 from cosmodag.data.diagnose.series import residuals_follow
+from cosmodag.data.diagnose.table_checks import MOST_TESTED
 from cosmodag.fit.dag.basis import FIRM
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.dag.preparation import Preparation
-from cosmodag.fit.dag.regimes import fitted_regimes
+from cosmodag.fit.dag.regime_equations import fitted_regimes
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitResult, Learnt, RefinedFit
@@ -23,7 +23,7 @@ from cosmodag.graph.dags import DENSE_LIMIT, above, agreeing, drop_cycles, is_da
 from cosmodag.solve.watch import Ending, Watch
 
 if TYPE_CHECKING:
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 # Largest number of variables with which arrows are turned one by one: it takes milliseconds for 50
 # variables, and about a second for 200.
@@ -171,7 +171,7 @@ def _turning_losses(
         return None
     if given.regimes is not None:  # the graph was chosen by a score over all regimes
         return None
-    from cosmodag.order.turning import turning_losses
+    from cosmodag.search.turning import turning_losses
 
     edges, known = dag.edges, given.known
     # Arcs out of columns without equations cannot be turned.

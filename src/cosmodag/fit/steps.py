@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.data.diagnose.findings import Finding
-from cosmodag.fit.dag.equations import FittedEquations, LinearEquations
+from cosmodag.fit.dag.linear_equations import FittedEquations, LinearEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
     from cosmodag.solve.training.train import Checkpoint
 
 

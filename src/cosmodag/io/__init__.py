@@ -4,7 +4,7 @@ from cosmodag.io.datasets import Dataset, read_dataset
 from cosmodag.io.graphs import Graph, as_graph, dump_graph, graph_suffix, read_graph, write_graph
 from cosmodag.io.graphs.convert import to_causallearn, to_dowhy, to_lingam, to_networkx, to_pgmpy
 from cosmodag.io.graphs.digraph import from_networkx
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.kind_names import ColumnKind
 from cosmodag.io.tables import Table, as_table, read_table
 
 __all__ = [

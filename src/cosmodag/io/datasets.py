@@ -13,7 +13,7 @@ from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.dags import DENSE_LIMIT, is_dag
 from cosmodag.io.graphs import GraphFormat, read_graph
 from cosmodag.io.tables.frames import Missing
-from cosmodag.io.tables.read import read_table
+from cosmodag.io.tables.read_table import read_table
 
 
 @dataclass(frozen=True, eq=False)

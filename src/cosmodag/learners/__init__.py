@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from cosmodag.later import names_from
 from cosmodag.learners.registry import LEARNERS
+from cosmodag.runtime.later import names_from
 
 if TYPE_CHECKING:
     from cosmodag.fit.files.saved import load
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.refining import refine
-    from cosmodag.learners.base import StructureLearner
     from cosmodag.learners.baselines import (
         EmptyGraph,
         EqualVariance,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from cosmodag.learners.cosmo import Cosmo
     from cosmodag.learners.cosmo_mlp import CosmoMLP
     from cosmodag.learners.order_search import BlockSearch, OrderSearch
+    from cosmodag.learners.structure_learner import StructureLearner
     from cosmodag.learners.trained.settings import (
         default_mlp_settings,
         default_settings,
@@ -62,7 +62,7 @@ __all__ = [
 
 _HOMES = {
     "FittedDAG": "fit.fitted_dag",
-    "StructureLearner": "learners.base",
+    "StructureLearner": "learners.structure_learner",
     "load": "fit.files.saved",
     "refine": "fit.refining",
     **dict.fromkeys(

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from cosmodag.data.diagnose import variance_inflation
 from cosmodag.errors import InterruptedWarning
-from cosmodag.fit.checks import seeds_from
+from cosmodag.fit.input_checks import seeds_from
 from cosmodag.graph.dags import order_of
-from cosmodag.learners.base import Learnt, Prepared, StructureLearner
 from cosmodag.learners.parameters import choice
 from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
-from cosmodag.order import choose_parents
-from cosmodag.order.starts.conditional_variances import equal_variance_order
+from cosmodag.learners.structure_learner import Learnt, Prepared, StructureLearner
+from cosmodag.search import choose_parents
+from cosmodag.search.starts.conditional_variances import equal_variance_order
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class EqualVariance(SortLearner):
     is hard to beat where its assumption holds, as in the simulations of most papers. It depends on
     units.
 
-    :func:`cosmodag.order.starts.conditional_variances.equal_variance_order` describes how the
+    :func:`cosmodag.search.starts.conditional_variances.equal_variance_order` describes how the
     conditional variances are computed, also with few rows. By default the order is pruned, which
     takes far less time than the adaptive lasso.
 

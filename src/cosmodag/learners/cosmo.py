@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, DataWarning, DivergenceError
-from cosmodag.fit.checks import check_choice, check_count, check_number
+from cosmodag.fit.input_checks import check_choice, check_count, check_number
 from cosmodag.graph.dags import order_of
-from cosmodag.learners.base import Learnt, Prepared
 from cosmodag.learners.parameters import count
 from cosmodag.learners.refined import RefinedLearner
-from cosmodag.learners.trained.base import Setting, TrainedLearner
+from cosmodag.learners.structure_learner import Learnt, Prepared
 from cosmodag.learners.trained.settings import default_settings, default_steps
+from cosmodag.learners.trained.trained_learner import Setting, TrainedLearner
 
 if TYPE_CHECKING:
     from cosmodag.model.mechanism import Mechanism
@@ -173,7 +173,7 @@ class AnnealedLearner(TrainedLearner):
         return settings
 
     def _length(self, n: int, d: int) -> int:
-        from cosmodag.solve.training.rows import Passes
+        from cosmodag.solve.training.batch_rows import Passes
 
         passes = Passes.over(n, self.batch_size)
         if isinstance(self.epochs, str):

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_choice
-from cosmodag.learners.base import Learnt, Prepared, RefinedFit
+from cosmodag.fit.input_checks import check_choice
 from cosmodag.learners.refined import SearchedLearner
+from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class OrderSearch(SearchedLearner):
     :math:`P_v`, and c is the penalty per arc. Depending on `noise`, the score has one common
     residual variance instead, or the entropies of the residuals. The search moves variables along
     arcs, over any distance. It begins from several starting orders and from perturbed copies of
-    the best order (:func:`cosmodag.order.search`). With the Gaussian score, multiplying columns by
+    the best order (:func:`cosmodag.search.search`). With the Gaussian score, multiplying columns by
     constants changes no arrow.
 
     It is a strong baseline for learners that train, and often the best choice for linear relations.
@@ -196,7 +196,7 @@ class BlockSearch(OrderSearch):
     def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Search for a graph with lines, with curves, or with the better of the two."""
         from cosmodag.fit.block_refining import refine_blocks, with_curves
-        from cosmodag.fit.kinds import needs_blocks
+        from cosmodag.fit.fitted_kinds import needs_blocks
 
         if needs_blocks(given.kinds):
             return refine_blocks(self, given, learnt.orders, watch, curves=self.curves)

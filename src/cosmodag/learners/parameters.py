@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from cosmodag.data.kinds import check_kinds
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_choice, check_count, check_number
 from cosmodag.fit.dag.preparation import SCALES
+from cosmodag.fit.input_checks import check_choice, check_count, check_number
 from cosmodag.fit.missing import CHOICES
 from cosmodag.fit.view.fitted import FittedGraph
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosmodag.errors import DataError, name_list
-from cosmodag.fit.checks import check_choice, check_count
-from cosmodag.fit.kinds import is_block, needs_blocks
-from cosmodag.learners.base import Learnt, Prepared, RefinedFit, StructureLearner
+from cosmodag.fit.fitted_kinds import is_block, needs_blocks
+from cosmodag.fit.input_checks import check_choice, check_count
+from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit, StructureLearner
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class SearchedLearner(StructureLearner):
     restarts : int or "auto"
         Maximum number of searches from perturbed copies of the best order, with
         ``refine="order"``; 0 for none. They end early if several in a row find nothing better.
-        ``"auto"`` is :func:`cosmodag.order.default_restarts` for the noise assumed: 40,000 / d, at
+        ``"auto"`` is :func:`cosmodag.search.default_restarts` for the noise assumed: 40,000 / d, at
         most 200, for Gaussian noise; 2,000 / d for noise that is not Gaussian; none for equal
         variances, where restarts found nothing better. There are none beyond 1,000 variables or,
         with at least four times as many variables as rows, beyond 3,000. For tables with

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 _ROWS = (
     ("Cosmo", "cosmo", "cosmo", "linear COSMO, whose order is refined to a graph"),
@@ -78,7 +78,7 @@ def learner_named(name: str) -> "type[StructureLearner] | None":
     """
     if name in LEARNERS:
         return LEARNERS[name].load()
-    base = import_module("cosmodag.learners.base").StructureLearner
+    base = import_module("cosmodag.learners.structure_learner").StructureLearner
     found: type[StructureLearner] | None = subclass_named(base, name)
     return found
 

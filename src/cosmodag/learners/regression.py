@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cosmodag.errors import DataError
-from cosmodag.order.moments import Moments
-from cosmodag.random_state import preserve_random_state
-from cosmodag.warning_filters import ignoring
+from cosmodag.runtime.random_state import preserve_random_state
+from cosmodag.runtime.warning_filters import ignoring
+from cosmodag.search.moments import Moments
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 from cosmodag.io.graphs.digraph import Graph
-from cosmodag.io.graphs.read import as_graph, is_model
+from cosmodag.io.graphs.read_graph import as_graph, is_model
 
 Matrix = Any  # an array, a data frame or any SciPy sparse matrix
 Nodes = NDArray[np.int64]

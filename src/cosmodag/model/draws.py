@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfinv
 
-from cosmodag.later import jax
+from cosmodag.runtime.later import jax
 
 Words = NDArray[np.uint32]
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.later import jax, jnp
 from cosmodag.model.draws import split, uniform
 from cosmodag.model.networks import (
     ACTIVATIONS,
@@ -20,6 +19,7 @@ from cosmodag.model.networks import (
     start_functions,
 )
 from cosmodag.model.structure import with_unit_axes
+from cosmodag.runtime.later import jax, jnp
 
 __all__ = ["MLP", "FittedMechanism", "Linear", "MaskedMLP", "Mechanism", "MixedMLP"]
 

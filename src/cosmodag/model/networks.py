@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from cosmodag.later import jax, jnp
 from cosmodag.model.draws import split, uniform
+from cosmodag.runtime.later import jax, jnp
 
 ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "sigmoid": (lambda values: jax.nn.sigmoid(values), expit),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Parameters, Settings, with_unit_axes
+from cosmodag.runtime.later import jax, jnp
 
 if TYPE_CHECKING:
     from cosmodag.graph.constraint import Constraint

@@ -20,7 +20,7 @@ from scipy.special import expit
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import topological_order
-from cosmodag.later import jax, jnp
+from cosmodag.runtime.later import jax, jnp
 
 if TYPE_CHECKING:
     from jax.typing import ArrayLike

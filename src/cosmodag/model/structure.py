@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import order_of
-from cosmodag.later import jax, jnp
 from cosmodag.model.draws import normal
 from cosmodag.model.orientation import host_orientation_rows, smooth_orientation_rows
+from cosmodag.runtime.later import jax, jnp
 
 __all__ = ["Free", "Parameters", "Potential", "Priority", "Settings", "Structure"]
 

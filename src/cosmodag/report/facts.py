@@ -13,14 +13,14 @@ from cosmodag.fit.dag.basis import BASES, contains_arcs
 from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised_weights
 from cosmodag.report.answers import plain
-from cosmodag.report.evidence import Evidence
+from cosmodag.report.evidence_section import Evidence
 from cosmodag.report.origin import code_for, now, versions
 from cosmodag.report.sections import sections_of
 from cosmodag.report.sentences import bases_in_order, choices_of, problems_of, story_of
 
 if TYPE_CHECKING:
     from cosmodag.fit.view.fitted import FittedGraph
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 SCHEMA = 3
 _MOST_RECORDS = 300

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cosmodag._version import __version__
 
 if TYPE_CHECKING:
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "jax", "numba")
 

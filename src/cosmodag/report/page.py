@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.io.files import write_text
-from cosmodag.report.evidence import Evidence
+from cosmodag.report.evidence_section import Evidence
 from cosmodag.report.facts import page_data
 
 if TYPE_CHECKING:
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 # The page's own scripts, in the order in which they are concatenated.
 _OWN = (

@@ -17,18 +17,18 @@ from cosmodag.fit.view.arcs import standardised_weights
 from cosmodag.graph.dags import is_dag
 from cosmodag.graph.texts import counted
 from cosmodag.io.files import write_bytes
-from cosmodag.io.graphs.read import GraphLike, as_graph, is_model
+from cosmodag.io.graphs.read_graph import GraphLike, as_graph, is_model
 from cosmodag.report.drawings import COLOURS
-from cosmodag.report.evidence import checked_shares, resamples_of
+from cosmodag.report.evidence_section import checked_shares, resamples_of
 from cosmodag.report.layout import layered_layout
 from cosmodag.report.sentences import bases_in_order
-from cosmodag.warning_filters import ignoring
+from cosmodag.runtime.warning_filters import ignoring
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
 _LINES: dict[str, Any] = {
@@ -191,7 +191,7 @@ def plot_stability(model: "StructureLearner", bootstrap: Any, ax: "Axes | None" 
 
     Dots mark the arcs of the graph. A dark cell without a dot, in the cell itself or in its mirror
     image, is a pair that resamples often joined but the graph does not join. `bootstrap` is a
-    :class:`cosmodag.stability.BootstrapResult`, or an object with its probabilities.
+    :class:`cosmodag.assess.bootstrapping.BootstrapResult`, or an object with its probabilities.
     """
     order = model.order_
     shares = checked_shares(bootstrap.edge_shares, len(order))

@@ -17,14 +17,14 @@ from cosmodag.graph.texts import counted
 from cosmodag.io.files import read_text
 from cosmodag.learners import load
 from cosmodag.report.answers import ANSWERS, Answers
-from cosmodag.report.evidence import Evidence
+from cosmodag.report.evidence_section import Evidence
 from cosmodag.report.page import write_report
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from cosmodag.graph.mixed.pag import PartialAncestralGraph
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 RUN, EDGES = "run.json", "edges.csv"
 

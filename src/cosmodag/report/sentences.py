@@ -13,10 +13,10 @@ from cosmodag.graph.mixed.marks import ARROW, TAIL
 from cosmodag.graph.texts import counted
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.report.answers import is_large_for_pag
-from cosmodag.report.evidence import Evidence
+from cosmodag.report.evidence_section import Evidence
 
 if TYPE_CHECKING:
-    from cosmodag.learners.base import StructureLearner
+    from cosmodag.learners.structure_learner import StructureLearner
 
 _SUREST = 5  # number of arcs on the first card
 _SHOWN = 12  # largest number of names in a list, of starts or of variables

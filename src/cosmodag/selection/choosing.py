@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 from cosmodag.data.diagnose import warn_about
 from cosmodag.data.interventions import take_column
 from cosmodag.errors import CosmodagWarning
-from cosmodag.fit.checks import check_number, seeds_from
-from cosmodag.fit.kinds import needs_blocks
+from cosmodag.fit.fitted_kinds import needs_blocks
+from cosmodag.fit.input_checks import check_number, seeds_from
 from cosmodag.fit.missing import Completed, complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.io.tables.frames import Table
-from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
 from cosmodag.learners.order_search import BlockSearch, OrderSearch
+from cosmodag.learners.structure_learner import StructureLearner
+from cosmodag.runtime.warning_filters import ignoring
 from cosmodag.selection.criteria import extended_bic
 from cosmodag.selection.curvature import Curvature, NetworkGain, curvature, network_gain
-from cosmodag.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from cosmodag.assess.bootstrapping import BootstrapResult, bootstrap
+from cosmodag.assess.bootstrapping.bootstrap_result import most_frequent
+from cosmodag.assess.bootstrapping.resample_fits import quiet_clone
 from cosmodag.data.knowledge import Bounds
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import seeds_from
-from cosmodag.learners.base import StructureLearner
+from cosmodag.fit.input_checks import seeds_from
+from cosmodag.learners.structure_learner import StructureLearner
 from cosmodag.selection.criteria import held_out
-from cosmodag.stability import BootstrapResult, bootstrap
-from cosmodag.stability.fits import quiet_clone
-from cosmodag.stability.result import most_frequent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def compare(
     random_state : int, Generator, RandomState or None
         Seed of the folds, and of learners whose random state is None.
     interventions, verbose
-        As for :func:`cosmodag.stability.bootstrap`.
+        As for :func:`cosmodag.assess.bootstrapping.bootstrap`.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def stability_selection(
     n : int
         Number of half-samples for each value, the same for all values.
     interventions, random_state, verbose
-        As for :func:`cosmodag.stability.bootstrap`.
+        As for :func:`cosmodag.assess.bootstrapping.bootstrap`.
 
     Examples
     --------

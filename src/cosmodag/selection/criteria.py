@@ -12,17 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.data.interventions import never_free, take_column, targets_of
 from cosmodag.errors import DataError, DataWarning
-from cosmodag.fit.checks import check_count, check_number, refuse_lags, seeds_from
 from cosmodag.fit.dag.known import Known
+from cosmodag.fit.input_checks import check_count, check_number, refuse_lags, seeds_from
 from cosmodag.fit.missing import complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.settle import chosen_arcs, count_arcs
 from cosmodag.fit.time.unroll import as_windows
 from cosmodag.graph.texts import counted
-from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.regression import regress_on_predecessors
-from cosmodag.warning_filters import ignoring
+from cosmodag.learners.structure_learner import StructureLearner
+from cosmodag.runtime.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from cosmodag.errors import CosmodagWarning
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.missing import Completed
-from cosmodag.learners.base import StructureLearner
-from cosmodag.warning_filters import ignoring
+from cosmodag.learners.structure_learner import StructureLearner
+from cosmodag.runtime.warning_filters import ignoring
 
 Floats = NDArray[np.float64]
 

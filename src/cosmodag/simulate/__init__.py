@@ -2,7 +2,6 @@
 
 from cosmodag.graph.dags import DENSE_LIMIT
 from cosmodag.io.datasets import Dataset
-from cosmodag.simulate.graphs import bipartite, erdos_renyi, random_weights, scale_free
 from cosmodag.simulate.interventional import Experiments, interventional
 from cosmodag.simulate.mechanisms import (
     NOISES,
@@ -12,6 +11,7 @@ from cosmodag.simulate.mechanisms import (
     sample_nonlinear,
 )
 from cosmodag.simulate.named import DatasetName, load, parse_name
+from cosmodag.simulate.random_graphs import bipartite, erdos_renyi, random_weights, scale_free
 
 __all__ = [
     "DENSE_LIMIT",

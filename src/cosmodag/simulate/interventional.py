@@ -10,9 +10,9 @@ from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.io.datasets import Dataset
-from cosmodag.simulate.graphs import random_weights
 from cosmodag.simulate.mechanisms import Matrix, draw_noise, propagate, sample_nonlinear
 from cosmodag.simulate.named import load, parse_name, streams_of
+from cosmodag.simulate.random_graphs import random_weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.special import expit
 
 from cosmodag.errors import DataError
-from cosmodag.simulate.graphs import SparseMatrix, generations, signed_uniform
+from cosmodag.simulate.random_graphs import SparseMatrix, generations, signed_uniform
 
 Matrix = NDArray[np.float64]
 NoiseFamily = Callable[[np.random.Generator, tuple[int, int]], Matrix]

@@ -8,13 +8,6 @@ from scipy.linalg import helmert
 
 from cosmodag.errors import DataError
 from cosmodag.io.datasets import Dataset, dense_if_small
-from cosmodag.simulate.graphs import (
-    SparseMatrix,
-    bipartite,
-    erdos_renyi,
-    random_weights,
-    scale_free,
-)
 from cosmodag.simulate.mechanisms import (
     NOISES,
     NONLINEAR,
@@ -22,6 +15,13 @@ from cosmodag.simulate.mechanisms import (
     propagate,
     sample_linear,
     sample_nonlinear,
+)
+from cosmodag.simulate.random_graphs import (
+    SparseMatrix,
+    bipartite,
+    erdos_renyi,
+    random_weights,
+    scale_free,
 )
 
 _COUNT = "[1-9][0-9]{0,11}"

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cosmodag.errors import FallbackWarning
-from cosmodag.later import jax
+from cosmodag.runtime.devices import Host, device_named, refuse_after_fork
+from cosmodag.runtime.later import jax
+from cosmodag.runtime.memory import available_bytes, check_fits, lanes_that_fit
 from cosmodag.solve.kernels import backends_for
-from cosmodag.solve.machine.devices import Host, device_named, refuse_after_fork
-from cosmodag.solve.machine.memory import available_bytes, check_fits, lanes_that_fit
 from cosmodag.solve.methods.solver import Solver
 from cosmodag.solve.problems import Backend, Batch, Problem, Solution, Task, check_settings
 from cosmodag.solve.recipe import Recipe

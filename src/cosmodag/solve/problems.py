@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.errors import SettingsError
-from cosmodag.later import jax, jitted
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.machine.devices import Host, jax_device
+from cosmodag.runtime.devices import Host, jax_device
+from cosmodag.runtime.later import jax, jitted
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state
-from cosmodag.solve.training.rows import Passes
+from cosmodag.solve.training.batch_rows import Passes
 from cosmodag.solve.trees import map_arrays
 
 FEATURES = frozenset({"support", "required", "gaps", "counted", "start"})

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.graph.dags import DENSE_LIMIT
-from cosmodag.later import jax, jitted
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.structure import Parameters, Priority, Settings
-from cosmodag.solve.machine.devices import Host, precision_of
+from cosmodag.runtime.devices import Host, precision_of
+from cosmodag.runtime.later import jax, jitted
 from cosmodag.solve.problems import Problem, Solution
 from cosmodag.solve.recipe import Recipe
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.draws import split
 from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import Objective, Predicted
 from cosmodag.model.structure import Parameters, Settings, Structure
+from cosmodag.runtime.later import jax, jitted, jnp
 
 __all__ = ["Recipe", "full_loss"]
 

@@ -12,8 +12,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Any
 
-from cosmodag.compilation.progress import Tally, listening
-from cosmodag.random_state import preserve_random_state
+from cosmodag.runtime.compile_progress import Tally, listening
+from cosmodag.runtime.random_state import preserve_random_state
 
 # Seconds before a bar appears: for a shorter fit, it is not useful.
 _BAR_AFTER = 1.0

@@ -12,7 +12,7 @@ except ImportError as error:
     ) from error
 
 from cosmodag.torch.layers import PriorityLayer, PriorityLinear, PriorityMLP, read_out, regulariser
-from cosmodag.torch.orientation import (
+from cosmodag.torch.priority_modules import (
     MODES,
     CosineTemperature,
     ExponentialTemperature,

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import above, agreeing, order_of
-from cosmodag.torch.orientation import SmoothOrientation, check_choice
+from cosmodag.torch.priority_modules import SmoothOrientation, check_choice
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "sigmoid": torch.sigmoid,

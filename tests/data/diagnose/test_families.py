@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosmodag.data.diagnose import before_fit, examine_arcs
-from cosmodag.data.diagnose.rows import lag_correlations, valley
+from cosmodag.data.diagnose.row_findings import lag_correlations, valley
 
 ARC = np.array([[False, True], [False, False]])
 

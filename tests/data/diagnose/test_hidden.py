@@ -6,7 +6,7 @@ import pytest
 from cosmodag.data.diagnose import after_fit
 from cosmodag.data.diagnose.hidden_causes import find_hidden_causes
 from cosmodag.data.diagnose.hidden_groups import Equations, Model, dense_groups, gains_of
-from cosmodag.refinement import refine_linear
+from cosmodag.search import refine_linear
 
 ROWS = 1000
 

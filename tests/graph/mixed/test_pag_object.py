@@ -4,10 +4,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from cosmodag.data.diagnose.arcs import of_pag
+from cosmodag.data.diagnose.arc_findings import of_pag
 from cosmodag.errors import DataError
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
-from cosmodag.io.graphs.write import write_graph
+from cosmodag.io.graphs.write_graph import write_graph
 
 NAMES = ("a", 'b "x"', "c", "d")
 MARKS = np.array([[0, 2, 0, 1], [2, 0, 2, 0], [0, 3, 0, 1], [1, 0, 2, 0]])

@@ -29,8 +29,8 @@ from cosmodag.solve.kernels import cpu
 from cosmodag.solve.plan import choose_backend
 from cosmodag.solve.problems import Problem
 from cosmodag.solve.recipe import Schedule
+from cosmodag.solve.training.batch_rows import Passes
 from cosmodag.solve.training.loop import REFERENCE
-from cosmodag.solve.training.rows import Passes
 
 RECIPES = {
     "numba-linear": cosmo_recipe(Linear()),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from cosmodag.solve.training.rows import fill_rows, rows_at
+from cosmodag.solve.training.batch_rows import fill_rows, rows_at
 
 in_jax = jax.jit(rows_at, static_argnums=3)
 words = st.integers(0, 2**32 - 1)

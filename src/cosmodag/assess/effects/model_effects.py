@@ -21,7 +21,7 @@ from cosmodag.assess.effects.possible import (
 )
 from cosmodag.assess.effects.resampled import ResampledFits
 from cosmodag.assess.effects.slopes import Covariance, contrasts
-from cosmodag.assess.inputs import (
+from cosmodag.assess.question_inputs import (
     compared_values,
     given_table,
     kind_of,
@@ -31,8 +31,8 @@ from cosmodag.assess.inputs import (
     training_table,
 )
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_level, refuse_lags
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.input_checks import check_level, refuse_lags
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
 

@@ -10,7 +10,7 @@ from cosmodag.assess.effects.mixed_graph import ClassView
 from cosmodag.assess.effects.model_effects import Effects
 from cosmodag.assess.effects.resampled import ResampledFits
 from cosmodag.assess.effects.slopes import mean_curves
-from cosmodag.assess.inputs import kind_of
+from cosmodag.assess.question_inputs import kind_of
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.view.fitted import FittedGraph
 

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 from cosmodag.assess.effects.mixed_graph import ClassView, MixedGraph
 from cosmodag.assess.effects.slopes import Covariance, Slope, contrasts, direct_contrast
-from cosmodag.assess.inputs import places_of_pair
+from cosmodag.assess.question_inputs import places_of_pair
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_choice
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.input_checks import check_choice
 
 MOST_PATHS = 50
 """Maximum number of paths that are listed; there may be exponentially many."""

@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from cosmodag.assess.bootstrapping.resample_fits import fit_resamples, rows_of
 from cosmodag.assess.effects.mixed_graph import ClassView
 from cosmodag.assess.effects.slopes import Covariance
-from cosmodag.assess.inputs import given_table, training_table
+from cosmodag.assess.question_inputs import given_table, training_table
 from cosmodag.errors import CosmodagWarning, DataError
-from cosmodag.fit.checks import check_count, seeds_from
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.input_checks import check_count, seeds_from
 from cosmodag.fit.view.fitted import FittedGraph
+from cosmodag.runtime.warning_filters import ignoring
 from cosmodag.solve.watch import Watch
-from cosmodag.stability.fits import fit_resamples, rows_of
-from cosmodag.warning_filters import ignoring
 
 _SAMPLE = "bootstrap"
 # Largest difference between values of one column, relative to its range.

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cosmodag.assess.effects.mixed_graph import MixedGraph
-from cosmodag.assess.inputs import values_set
+from cosmodag.assess.question_inputs import values_set
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.gaussian import GaussianEquations
 from cosmodag.fit.view.arcs import coefficient_covariance
-from cosmodag.order.moments import Moments
+from cosmodag.search.moments import Moments
 
 # Relative eigenvalue below which a combination of regressors counts as constant.
 _REDUNDANT = 1e-10

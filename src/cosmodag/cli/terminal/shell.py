@@ -18,11 +18,11 @@ from typing import Any, cast
 
 import typer
 
-from cosmodag.cli.terminal.cache import remove_damaged
+from cosmodag.cli.terminal.cache_folder import remove_damaged
 from cosmodag.cli.terminal.output import say
 from cosmodag.cli.terminal.signals import EXIT_TERMINATED, end_of_interrupt, handled_signals
-from cosmodag.compilation.progress import Tally, listening
 from cosmodag.errors import CosmodagError, CosmodagWarning, DataError
+from cosmodag.runtime.compile_progress import Tally, listening
 
 # Seconds of compilation per line of progress, and seconds between two checks.
 _SECONDS_PER_LINE = 2.0

@@ -10,11 +10,11 @@ Every fit runs `before_fit` on the table and `after_fit` on the residuals of the
 """
 
 from cosmodag.data.dependence import ArcTests
-from cosmodag.data.diagnose.arcs import examine_arcs
-from cosmodag.data.diagnose.checks import after_fit, before_fit
+from cosmodag.data.diagnose.arc_findings import examine_arcs
 from cosmodag.data.diagnose.findings import Finding, warn_about
 from cosmodag.data.diagnose.full import diagnose
 from cosmodag.data.diagnose.scale import r2_sortability, variance_inflation, varsortability
+from cosmodag.data.diagnose.table_checks import after_fit, before_fit
 
 __all__ = [
     "ArcTests",

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.diagnose.checks import after_fit, before_fit
-from cosmodag.data.diagnose.columns import inferred_kinds
+from cosmodag.data.diagnose.column_findings import inferred_kinds
 from cosmodag.data.diagnose.findings import SEVERITIES, Finding, about, chosen
-from cosmodag.data.diagnose.rows import missing_values, refuse_empty, without_gaps
+from cosmodag.data.diagnose.row_findings import missing_values, refuse_empty, without_gaps
 from cosmodag.data.diagnose.scale import (
     LARGE,
     SMALL,
@@ -18,10 +17,11 @@ from cosmodag.data.diagnose.scale import (
     standardised,
     varsortability,
 )
+from cosmodag.data.diagnose.table_checks import after_fit, before_fit
 from cosmodag.data.kinds import with_kinds
 from cosmodag.graph.dags import topological_order
-from cosmodag.io.graphs.read import GraphLike, arcs_among
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.graphs.read_graph import GraphLike, arcs_among
+from cosmodag.io.kind_names import ColumnKind
 from cosmodag.io.tables.frames import as_table
 
 # Limits on 1 − R² of a column given the others: the first is about the rounding error of a
@@ -160,7 +160,7 @@ def _search_graph(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     varying = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
     if not 1 < len(varying) <= _MOST_SEARCHED or len(X) <= X.shape[1]:
         return None
-    from cosmodag.refinement.refine import refine_linear
+    from cosmodag.search.refine import refine_linear
 
     found = refine_linear(
         standardised(X[:, varying]), {}, score="gaussian", random=np.random.default_rng(0)

@@ -23,8 +23,8 @@ from cosmodag.data.diagnose.hidden_groups import (
     extended,
     gains_of,
 )
-from cosmodag.order.moments import Moments
-from cosmodag.order.scores import default_penalty
+from cosmodag.search.gaussian_scores import default_penalty
+from cosmodag.search.moments import Moments
 
 # A group of columns is tried if its common cause gains more than this per row before the graph is
 # searched again. Most graphs without hidden causes have no such groups, so the search ends early.
@@ -237,7 +237,7 @@ def _search_order(
         np.ones((1, size)),
     )
     # The search imports Numba, which constructing a learner does not need.
-    from cosmodag.order import search
+    from cosmodag.search import search
 
     found = search(
         known,

@@ -14,9 +14,9 @@ from scipy import stats
 from scipy.special import fdtrc
 
 from cosmodag.data.diagnose.findings import Finding, about, chosen
-from cosmodag.data.diagnose.rows import rows_follow
+from cosmodag.data.diagnose.row_findings import rows_follow
 from cosmodag.data.diagnose.scale import standardised
-from cosmodag.warning_filters import ignoring
+from cosmodag.runtime.warning_filters import ignoring
 
 _FEWEST_ROWS = 50
 _MOST_ROWS = 50_000

@@ -8,7 +8,7 @@ from typing import Any
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import nearest, numbered_names
-from cosmodag.io.kinds import KINDS, ColumnKind
+from cosmodag.io.kind_names import KINDS, ColumnKind
 
 OF_NUMBERS = ("continuous", "count")
 """Kinds whose values are numbers rather than levels."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.kind_names import ColumnKind
 
 CURVE_COLUMNS = 6
 """Number of columns of a variable whose effects may be curves: the variable and five polynomials of

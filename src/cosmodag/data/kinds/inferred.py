@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.kind_names import ColumnKind
 
 FEW_VALUES = 10
 """Largest number of distinct values of a few-valued column."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns.values import encode_as
-from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind
+from cosmodag.io.kind_names import NOT_EXAMINED, ColumnKind
 from cosmodag.io.tables.frames import Table
 
 

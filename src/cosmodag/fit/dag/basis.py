@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError, ResourceError
-from cosmodag.fit.dag.equations import LinearEquations
 from cosmodag.fit.dag.known import Known
+from cosmodag.fit.dag.linear_equations import LinearEquations
 from cosmodag.graph.equivalence import compelled, essential_graph, separated
 from cosmodag.graph.mixed.ancestral import pag_of_dag
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG
-    from cosmodag.order.moments import Moments
+    from cosmodag.search.moments import Moments
 
 Bools = NDArray[np.bool_]
 
@@ -185,7 +185,7 @@ def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
     """Partial ancestral graph from the graph of a fit and its training data.
 
     For linear equations it is the class of the ancestral graph of best score near the graph, by the
-    normal likelihood of the rows in which nothing was set (`cosmodag.order.ancestral`). For other
+    normal likelihood of the rows in which nothing was set (`cosmodag.search.ancestral`). For other
     equations it is read off the graph: this shows where hidden causes are possible, but no ↔.
     """
     if sparse.issparse(dag.adjacency):
@@ -197,7 +197,7 @@ def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
     if not isinstance(dag.equations, LinearEquations):
         marks, basis = pag_of_dag(arcs), "the graph alone, since its equations are not linear"
     else:
-        from cosmodag.order.ancestral import pag_by_score
+        from cosmodag.search.ancestral import pag_by_score
 
         moments = _moments(dag)
         bounds = dag.bounds

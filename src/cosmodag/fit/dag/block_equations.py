@@ -12,10 +12,10 @@ from scipy import sparse
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.dag.preparation import Preparation
-from cosmodag.order import FoundBlocks
-from cosmodag.order.mixed.joint import shares_of, states_of
-from cosmodag.order.mixed.multinomial import fit_levels
-from cosmodag.order.mixed.table import BlockTable
+from cosmodag.search import FoundBlocks
+from cosmodag.search.mixed.joint import shares_of, states_of
+from cosmodag.search.mixed.multinomial import fit_levels
+from cosmodag.search.mixed.table import BlockTable
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
-from cosmodag.fit.dag.equations import FittedEquations
-from cosmodag.order.mixed.multinomial import probabilities
+from cosmodag.fit.dag.linear_equations import FittedEquations
+from cosmodag.search.mixed.multinomial import probabilities
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from cosmodag.data.knowledge import Bounds
 from cosmodag.errors import ResourceError
 
 if TYPE_CHECKING:
-    from cosmodag.order.moments import Moments
+    from cosmodag.search.moments import Moments
 
 Bools = NDArray[np.bool_]
 
@@ -131,7 +131,7 @@ class Known:
 
     def _moments(self, X: NDArray[Any]) -> "Moments":
         from cosmodag.fit.gaussian import moments_of_gaps
-        from cosmodag.order.moments import Moments
+        from cosmodag.search.moments import Moments
 
         if self.targets is None and self.absent is not None:
             return moments_of_gaps(X, self.absent)

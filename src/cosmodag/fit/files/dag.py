@@ -19,10 +19,10 @@ from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.time.window import Window
 from cosmodag.errors import CosmodagError, DataError
-from cosmodag.fit.dag.equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.dag.known import Known
+from cosmodag.fit.dag.linear_equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.dag.preparation import Preparation
-from cosmodag.fit.dag.regimes import FittedRegimes
+from cosmodag.fit.dag.regime_equations import FittedRegimes
 from cosmodag.fit.files.trusted import (
     DamagedError,
     check_arrays,
@@ -96,7 +96,7 @@ def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) ->
         mechanism = kind(**{name: from_plain(value) for name, value in facts["values"].items()})
         return FunctionEquations.from_arrays(mechanism, arrays, len(arrays["order"]))
     if "activation" in facts:
-        from cosmodag.learners.networks.equations import networks_from
+        from cosmodag.learners.networks.network_equations import networks_from
 
         return networks_from(arrays, tuple(facts["hidden"]), facts["activation"])
     if "block_widths" in arrays:

@@ -25,8 +25,8 @@ from cosmodag.fit.files.dag import (
 from cosmodag.fit.files.trusted import check_arrays, check_facts, check_values
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.io.files import write_model
-from cosmodag.learners.base import StructureLearner
 from cosmodag.learners.registry import learner_named
+from cosmodag.learners.structure_learner import StructureLearner
 
 __all__ = ["MODEL", "learner_from", "load", "save"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cosmodag.data.regimes import CHANGES
-from cosmodag.io.kinds import KINDS
+from cosmodag.data.regime_table import CHANGES
+from cosmodag.io.kind_names import KINDS
 
 if TYPE_CHECKING:
     from cosmodag.fit.fitted_dag import FittedDAG

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from cosmodag.data.kinds import matched
 from cosmodag.data.time.lags import as_times
 from cosmodag.errors import DataError
-from cosmodag.fit.checks import check_count, check_level
+from cosmodag.fit.input_checks import check_count, check_level
 from cosmodag.fit.time.paths import (
     drawn_path,
     expected_rows,
@@ -261,7 +261,7 @@ def values_held(
     """Check the values (n,) that variables are set to; those of a time series are set at time t."""
     if do is None:
         return {}
-    from cosmodag.assess.inputs import values_set
+    from cosmodag.assess.question_inputs import values_set
 
     d = dag.d if dag.window is None else dag.window.d
     return values_set(dag.names[:d], do, n, dag.kinds[:d])

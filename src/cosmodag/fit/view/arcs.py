@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.fit.dag.basis import contains_arcs
-from cosmodag.solve.machine.threads import blas_threads
+from cosmodag.runtime.threads import blas_threads
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cosmodag.assess.bootstrapping import BootstrapResult
     from cosmodag.fit.view.fitted import FittedGraph
-    from cosmodag.stability import BootstrapResult
 
 Floats = NDArray[np.float64]
 

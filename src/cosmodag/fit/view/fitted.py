@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from cosmodag.fit.checks import check_count, refuse_lags
-from cosmodag.fit.dag.equations import FittedEquations
+from cosmodag.fit.dag.linear_equations import FittedEquations
+from cosmodag.fit.input_checks import check_count, refuse_lags
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView, values_held
 from cosmodag.graph.equivalence import EquivalenceClass

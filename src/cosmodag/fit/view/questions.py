@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError, name_list
-from cosmodag.fit.checks import refuse_lags
+from cosmodag.fit.input_checks import refuse_lags
 from cosmodag.fit.view.shown import Shown
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cosmodag.assess import Effect, Effects, ResampledFits, Validation
+    from cosmodag.assess.bootstrapping import BootstrapResult
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.view.fitted import FittedGraph
-    from cosmodag.learners.base import StructureLearner
-    from cosmodag.stability import BootstrapResult
+    from cosmodag.learners.structure_learner import StructureLearner
 
 
 class Questions(Shown):
-    """Methods of fitted graphs that import `cosmodag.assess` or `cosmodag.stability` on demand."""
+    """Methods of fitted graphs that import `cosmodag.assess` on demand."""
 
     def effect(
         self,
@@ -152,13 +152,13 @@ class Questions(Shown):
         n : int
             Number of resamples.
         **options
-            As for :func:`cosmodag.stability.bootstrap`: ``interventions``, ``random_state``, …
+            As for :func:`cosmodag.assess.bootstrap`: ``interventions``, ``random_state``, …
 
         Returns
         -------
         BootstrapResult
         """
-        from cosmodag.stability import bootstrap
+        from cosmodag.assess.bootstrapping import bootstrap
 
         dag = self._dag
         dag.ask_for_targets(options.get("interventions", options.get("regimes")))

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from cosmodag.assess.bootstrapping import BootstrapResult
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.view.fitted import FittedGraph
-    from cosmodag.stability import BootstrapResult
 
 _WIDTH = 88
 _ASSUMED = (
@@ -252,7 +252,7 @@ class Shown:
             The training data, for the diagnosis and standard errors; needed only for a model that
             was loaded.
         bootstrap : object, optional
-            A :class:`cosmodag.stability.BootstrapResult` of the same table; by default the result
+            A :class:`cosmodag.assess.BootstrapResult` of the same table; by default the result
             of :meth:`bootstrap`, if there is one.
         groups : mapping, optional
             Name of the group of each variable, shown as a colour; by default the tiers of the

@@ -26,7 +26,7 @@ from cosmodag.graph.mixed.marks import (
     ancestors,
     marks_of_dag,
 )
-from cosmodag.graph.mixed.orientation import (
+from cosmodag.graph.mixed.pag_orientation import (
     Separators,
     circles_of,
     directed_by_rules,

@@ -13,7 +13,7 @@ import numpy as np
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.columns.names import is_number
-from cosmodag.io.kinds import label_of
+from cosmodag.io.kind_names import label_of
 
 if TYPE_CHECKING:
     import pandas as pd

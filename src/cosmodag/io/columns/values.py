@@ -20,7 +20,7 @@ from cosmodag.io.columns.refused import (
     is_absent,
     is_numeric,
 )
-from cosmodag.io.kinds import NOT_EXAMINED, ColumnKind, kind_of_levels, label_of
+from cosmodag.io.kind_names import NOT_EXAMINED, ColumnKind, kind_of_levels, label_of
 
 # Double precision holds all whole numbers up to this one.
 _FIRST_INEXACT = 2.0**53

@@ -3,8 +3,8 @@
 from cosmodag.graph.texts import GraphFormat
 from cosmodag.io.graphs.digraph import Graph
 from cosmodag.io.graphs.formats import graph_suffix
-from cosmodag.io.graphs.read import as_graph, read_graph
-from cosmodag.io.graphs.write import dump_graph, write_graph
+from cosmodag.io.graphs.read_graph import as_graph, read_graph
+from cosmodag.io.graphs.write_graph import dump_graph, write_graph
 
 __all__ = [
     "Graph",

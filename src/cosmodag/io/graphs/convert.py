@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.io.graphs.digraph import Graph, networkx_of
-from cosmodag.io.graphs.read import GraphLike, as_graph, is_model
+from cosmodag.io.graphs.read_graph import GraphLike, as_graph, is_model
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import check_names, numbered_names
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.kind_names import ColumnKind
 
 if TYPE_CHECKING:
     import pandas as pd

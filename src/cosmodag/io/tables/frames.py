@@ -21,7 +21,7 @@ from cosmodag.io.columns.values import (
     warn_of_merged_numbers,
     without_empty_levels,
 )
-from cosmodag.io.kinds import ColumnKind
+from cosmodag.io.kind_names import ColumnKind
 from cosmodag.io.tables.foreign import narwhals_frame, native_frame
 
 Missing = Literal["error", "drop", "keep"]

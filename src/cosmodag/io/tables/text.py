@@ -19,8 +19,14 @@ from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import default_names, header_names
 from cosmodag.io.files.reading import UTF_8, not_utf_8, opened_bytes, opened_text, other_format
 from cosmodag.io.tables.decimals import read_decimal_commas, refuse_grouped_points
-from cosmodag.io.tables.records import WHITESPACE, fields, find_separator, first_records, records_of
-from cosmodag.warning_filters import ignoring
+from cosmodag.io.tables.json_records import (
+    WHITESPACE,
+    fields,
+    find_separator,
+    first_records,
+    records_of,
+)
+from cosmodag.runtime.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import pandas as pd

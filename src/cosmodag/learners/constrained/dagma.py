@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cosmodag.learners.base import Setting
-from cosmodag.learners.constrained.base import CovarianceLearner, PathLearner, StochasticLearner
+from cosmodag.learners.constrained.constrained_learner import (
+    CovarianceLearner,
+    PathLearner,
+    StochasticLearner,
+)
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.parameters import count
+from cosmodag.learners.structure_learner import Setting
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import (
     Barrier,
@@ -16,11 +20,11 @@ from cosmodag.model.objective import (
     mean_squared_error,
 )
 from cosmodag.model.structure import Free
-from cosmodag.solve.machine.devices import device_named
+from cosmodag.runtime.devices import device_named
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers.barrier_linear import LinearDescent
 from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
-from cosmodag.solve.minimisers.base import Stochastic
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.recipe import Domain, Inside, Recipe
 
 _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)

@@ -6,15 +6,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
-from cosmodag.learners.constrained.base import CovarianceLearner, StochasticLearner
+from cosmodag.learners.constrained.constrained_learner import CovarianceLearner, StochasticLearner
 from cosmodag.learners.parameters import count
-from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free, Potential
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.methods.two_stage import TwoStage
-from cosmodag.solve.minimisers.base import Stochastic
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.recipe import Recipe

@@ -6,20 +6,20 @@ from typing import ClassVar
 import numpy as np
 
 from cosmodag.graph.constraint import CONSTRAINTS, EXPONENTIAL
-from cosmodag.learners.base import Setting
-from cosmodag.learners.constrained.base import (
+from cosmodag.learners.constrained.constrained_learner import (
     CovarianceLearner,
     LagrangianLearner,
     StochasticLearner,
 )
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.parameters import choice
+from cosmodag.learners.structure_learner import Setting
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import Decayed, Penalised, half_squared_error, mean_squared_error
 from cosmodag.model.structure import Free
 from cosmodag.solve.methods.lagrangian import Lagrangian
-from cosmodag.solve.minimisers.base import Stochastic
 from cosmodag.solve.minimisers.full_batch import FullBatch
+from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.recipe import Recipe
 

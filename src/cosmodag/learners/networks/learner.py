@@ -8,19 +8,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError, name_list
-from cosmodag.fit.checks import check_choice, check_count
-from cosmodag.fit.dag.equations import FittedEquations
+from cosmodag.fit.dag.linear_equations import FittedEquations
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.input_checks import check_choice, check_count
 from cosmodag.fit.settle import aligned, chosen_arcs, isolated, unrefined_graph
 from cosmodag.fit.view.fitted import OfDAG
-from cosmodag.learners.base import Learnt, Prepared, RefinedFit
-from cosmodag.learners.networks.equations import (
+from cosmodag.learners.networks.network_equations import (
     MixedNetworkEquations,
     NetworkEquations,
     networks_from,
 )
 from cosmodag.learners.parameters import choice
-from cosmodag.learners.trained.base import TrainedLearner
+from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit
+from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.readout import ReadOut
@@ -50,7 +50,7 @@ class NetworkLearner(TrainedLearner):
     refine : {None, "prune"}
         ``"prune"`` keeps the inputs of each network that the evidence of a Gaussian process
         supports, and adds inputs that the learnt order had forbidden
-        (:func:`cosmodag.order.prune_networks`); ``None`` keeps all arcs above the threshold.
+        (:func:`cosmodag.search.prune_networks`); ``None`` keeps all arcs above the threshold.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class NetworkLearner(TrainedLearner):
 
     def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Choose the arcs by evidence, and train the networks again on these."""
-        from cosmodag.learners.networks.refining import refined_networks  # imports Numba
+        from cosmodag.learners.networks.network_refining import refined_networks  # imports Numba
 
         return refined_networks(self, given, learnt, watch)
 

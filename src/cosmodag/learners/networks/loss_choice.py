@@ -18,7 +18,7 @@ from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DivergenceError
 from cosmodag.fit.prepare import Prepared
 from cosmodag.fit.steps import FitTask, Learning, Learnt
-from cosmodag.learners.networks.equations import (
+from cosmodag.learners.networks.network_equations import (
     MixedNetworkEquations,
     NetworkEquations,
     encoded_columns,
@@ -26,7 +26,7 @@ from cosmodag.learners.networks.equations import (
 )
 from cosmodag.model.mechanism import MLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss, MixedLikelihood, mean_squared_error
-from cosmodag.refinement.variances import ON_ONE_SCALE, against_equal, spread_of
+from cosmodag.search.variances import ON_ONE_SCALE, against_equal, spread_of
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from cosmodag.solve.problems import Problem
 from cosmodag.solve.watch import QuietWatch, Watch
 
 if TYPE_CHECKING:
-    from cosmodag.learners.trained.base import TrainedLearner
+    from cosmodag.learners.trained.trained_learner import TrainedLearner
     from cosmodag.solve.methods.solver import Solver
     from cosmodag.solve.training.train import Checkpoint
 

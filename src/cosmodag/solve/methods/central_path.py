@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosmodag.solve.methods.solver import Progress, Solver
-from cosmodag.solve.minimisers.base import Minimiser
+from cosmodag.solve.minimisers.minimiser import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import where_lanes

@@ -12,9 +12,9 @@ from cosmodag.errors import SettingsError
 from cosmodag.graph.constraint import Constraint
 from cosmodag.model.objective import Objective, arc_squares
 from cosmodag.model.structure import Parameters, Settings, Structure
-from cosmodag.solve.machine.devices import precision_of
+from cosmodag.runtime.devices import precision_of
 from cosmodag.solve.methods.solver import Progress, Solver
-from cosmodag.solve.minimisers.base import Mask, Minimiser
+from cosmodag.solve.minimisers.minimiser import Mask, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of, where_lanes

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from cosmodag.solve.methods.solver import Solver
-from cosmodag.solve.minimisers.base import Minimiser, Stochastic
+from cosmodag.solve.minimisers.minimiser import Minimiser, Stochastic
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.train import Checkpoint, solutions, train

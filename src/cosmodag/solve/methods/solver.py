@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosmodag.errors import SettingsError
-from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser
+from cosmodag.solve.minimisers.minimiser import Mask, Minimised, Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of, leaves, map_arrays

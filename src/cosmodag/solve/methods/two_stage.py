@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.machine.devices import precision_of
+from cosmodag.runtime.devices import precision_of
 from cosmodag.solve.methods.solver import Progress, Solver
-from cosmodag.solve.minimisers.base import Minimiser
+from cosmodag.solve.minimisers.minimiser import Minimiser
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.trees import lane_of, where_lanes

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from cosmodag.compiled import compiled
 from cosmodag.graph.closed_forms import log_determinant_value_and_gradient
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier, half_squared_error
 from cosmodag.model.structure import Free, Parameters
+from cosmodag.runtime.compiled import compiled
 from cosmodag.solve.minimisers.each_lane import (
     Arcs,
     Covariances,

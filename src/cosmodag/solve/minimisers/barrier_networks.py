@@ -1,6 +1,6 @@
 """DAGMA's minimiser for networks on a CPU: Adam on all rows, fused into one compiled loop.
 
-The steps are those of `cosmodag.solve.minimisers.base.Stochastic` with one batch of all rows, for
+The steps are those of `minimiser.Stochastic` with one batch of all rows, for
 one hidden layer of sigmoid units. With r = x̂ − x, weights c of the entries, E = Σ c r², ∂W' the
 gradient of ½E and M = (sI − A)⁻¹, A_uv = Σ_i W_uvi²,
 
@@ -16,12 +16,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import compiled, inlined
 from cosmodag.model.objective import Barrier, Decayed, log_squared_error
 from cosmodag.model.structure import Free, Parameters
+from cosmodag.runtime.compiled import compiled, inlined
 from cosmodag.solve.kernels.cpu import is_plain_network
+from cosmodag.solve.kernels.cpu.cpu_steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.kernels.cpu.mlp import backward, gather, scatter, workspace
-from cosmodag.solve.kernels.cpu.steps import adam, move, sign_of, sum_of_squares
 from cosmodag.solve.minimisers.barrier_linear import DESCENT_SETTINGS, invert_m_matrix
 from cosmodag.solve.minimisers.each_lane import EachLane, LaneResult, lane_arcs
 from cosmodag.solve.problems import Batch

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.model.structure import Parameters
-from cosmodag.solve.machine.threads import blas_threads, threads_worth
-from cosmodag.solve.minimisers.base import Mask, Minimised, Minimiser
+from cosmodag.runtime.threads import blas_threads, threads_worth
+from cosmodag.solve.minimisers.minimiser import Mask, Minimised, Minimiser
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.trees import lane_of, leaves, map_arrays
 from cosmodag.solve.watch import Watch

@@ -11,7 +11,7 @@ import numpy as np
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
 from cosmodag.model.structure import Free, Parameters, with_unit_axes
-from cosmodag.solve.machine.devices import jax_device
+from cosmodag.runtime.devices import jax_device
 from cosmodag.solve.minimisers.each_lane import EachLane, Float64, LaneResult
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe

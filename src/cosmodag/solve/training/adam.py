@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosmodag.later import jax, jnp
 from cosmodag.model.structure import Parameters, Settings
+from cosmodag.runtime.later import jax, jnp
 from cosmodag.solve.trees import map_arrays
 
 EPSILON = 1e-8

@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from cosmodag.later import jax, jitted, jnp
 from cosmodag.model.objective import arc_squares
 from cosmodag.model.structure import Parameters, Settings
-from cosmodag.solve.machine.devices import jax_device
+from cosmodag.runtime.devices import jax_device
+from cosmodag.runtime.later import jax, jitted, jnp
 from cosmodag.solve.problems import Backend, Batch
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, adam_step, after_round
-from cosmodag.solve.training.rows import Passes, rows_at
+from cosmodag.solve.training.batch_rows import Passes, rows_at
 
 Arrays = dict[str, Any]
 """The m distinct input arrays of each kind, stacked: ``data`` (m, n, d) and, optionally,

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from cosmodag._version import __version__
 from cosmodag.errors import DataError
 from cosmodag.io.files import read_model, write_model
-from cosmodag.later import jax
 from cosmodag.model.structure import Parameters
+from cosmodag.runtime.later import jax
 from cosmodag.solve.problems import Batch, Solution
 from cosmodag.solve.training.adam import AdamState
 from cosmodag.solve.trees import lane_of, leaves, map_arrays

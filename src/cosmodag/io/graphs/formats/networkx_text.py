@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 from cosmodag.errors import DataError
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, networkx_of, number
-from cosmodag.warning_filters import ignoring
+from cosmodag.runtime.warning_filters import ignoring
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -22,10 +22,10 @@ from cosmodag.model.objective import (
     mean_squared_error,
 )
 from cosmodag.model.structure import Priority
+from cosmodag.runtime.threads import blas_threads, cores, mapper, threads_worth
 from cosmodag.solve.kernels.cpu import linear, mlp
+from cosmodag.solve.kernels.cpu.cpu_steps import KernelSettings
 from cosmodag.solve.kernels.cpu.rounds import Buffers, Extras, Stretch
-from cosmodag.solve.kernels.cpu.steps import KernelSettings
-from cosmodag.solve.machine.threads import blas_threads, cores, mapper, threads_worth
 from cosmodag.solve.problems import Backend, Batch, Task
 from cosmodag.solve.recipe import CosineAnnealing, Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state

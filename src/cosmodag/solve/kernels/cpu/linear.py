@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import borrowing, inlined, part
-from cosmodag.solve.kernels.cpu.rounds import run_rounds
-from cosmodag.solve.kernels.cpu.steps import (
+from cosmodag.runtime.compiled import borrowing, inlined, part
+from cosmodag.solve.kernels.cpu.cpu_steps import (
     ONE,
     ZERO,
     adam,
@@ -25,6 +24,7 @@ from cosmodag.solve.kernels.cpu.steps import (
     sign_of,
     transposed_product,
 )
+from cosmodag.solve.kernels.cpu.rounds import run_rounds
 from cosmodag.solve.training.adam import AdamState
 
 

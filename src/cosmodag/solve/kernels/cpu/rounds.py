@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.compiled import inlined, part
-from cosmodag.solve.kernels.cpu.steps import ZERO, move, scalars_of, sum_of_squares
-from cosmodag.solve.training.rows import fill_rows
+from cosmodag.runtime.compiled import inlined, part
+from cosmodag.solve.kernels.cpu.cpu_steps import ZERO, move, scalars_of, sum_of_squares
+from cosmodag.solve.training.batch_rows import fill_rows
 
 
 class Extras(NamedTuple):

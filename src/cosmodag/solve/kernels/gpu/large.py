@@ -29,8 +29,8 @@ from cosmodag.solve.kernels.gpu.shared import (
 from cosmodag.solve.problems import Backend, Batch, Task
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import EPSILON, AdamState, adam_step, after_round, fresh_state
+from cosmodag.solve.training.batch_rows import Passes, rows_at
 from cosmodag.solve.training.loop import Arrays
-from cosmodag.solve.training.rows import Passes, rows_at
 from cosmodag.solve.trees import lane_of
 
 SMALLEST = 200

@@ -28,7 +28,7 @@ from cosmodag.solve.kernels.gpu.shared import (
 from cosmodag.solve.problems import Backend, Batch, Task
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import EPSILON, AdamState, after_round
-from cosmodag.solve.training.rows import Passes, rows_at
+from cosmodag.solve.training.batch_rows import Passes, rows_at
 
 
 class RoundScalars(NamedTuple):

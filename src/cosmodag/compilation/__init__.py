@@ -1,4 +1,0 @@
-"""Compilation by Numba: a disk cache of programs, faster compilers, and a progress count.
-
-The decorators are in `cosmodag.compiled`.
-"""

@@ -1,5 +1,0 @@
-"""The order search for thousands of variables, with parents chosen from lists of candidates."""
-
-from cosmodag.order.large.search import LARGE, search_large, unexplained
-
-__all__ = ["LARGE", "search_large", "unexplained"]

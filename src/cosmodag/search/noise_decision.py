@@ -1,0 +1,235 @@
+"""The decision between Gaussian, equal-variance and non-Gaussian noise, with the graph found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosmodag.errors import name_list
+from cosmodag.graph.texts import counted
+from cosmodag.runtime.devices import Host
+from cosmodag.runtime.later import jax
+from cosmodag.search.arc_checks import ArcCurves, Dependence, arc_curves, noise_dependence
+from cosmodag.search.entropy.measure import SMALLEST_DEVIATION, NonGaussianity, non_gaussianity
+from cosmodag.search.jobs import Decided, Doubt
+from cosmodag.search.moments import Moments
+from cosmodag.search.non_gaussian import search_non_gaussian
+from cosmodag.search.refine import refine_linear
+from cosmodag.search.variances import against_equal, few_valued
+
+Bools = NDArray[np.bool_]
+
+# Maximum number of variables for the search with entropies, O(n d²) per sweep: it takes seconds.
+ENTROPY_LIMIT = 300
+# Minimum number of rows for a test of the shape of the noise, if some entries do not count.
+_FEWEST_ROWS = 30
+_INSTEAD = {"curved": " BlockSearch() (--method block-search) fits curves."}
+_CLASS_ONLY = "so that the Gaussian score was used, which determines only the equivalence class"
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseInputs:
+    """A table, with knowledge about its graph and its rows."""
+
+    X: NDArray[np.float64]  # (n, d): the table, in its own units, minus `means`
+    names: Sequence[str]  # of the columns, for messages
+    moments: Moments | None = None  # of the counted rows, if some rows do not count
+    # (d, d): as for `refine_linear`; `beyond_support` is the part of `before` that `support` does
+    # not imply.
+    support: Bools | None = None
+    required: Bools | None = None
+    before: Bools | None = None
+    beyond_support: Bools | None = None
+    # (n, d): 0 if a variable was set in a row, or its value is missing and was filled in.
+    counted: NDArray[np.float64] | None = None
+    means: NDArray[np.float64] | None = None  # (d,): subtracted from the columns
+    given: Bools | None = None  # (d,): columns without an equation, and therefore without noise
+
+    @property
+    def with_equations(self) -> NDArray[np.intp]:
+        """Columns with an equation, and therefore with noise."""
+        return np.arange(self.X.shape[1]) if self.given is None else np.flatnonzero(~self.given)
+
+    @property
+    def complete(self) -> Bools | None:
+        """(n,): rows whose entries all count; None if there are fewer than 30."""
+        if self.counted is None:
+            return np.ones(len(self.X), np.bool_)
+        rows = np.all(self.counted > 0, axis=1)
+        return rows if np.count_nonzero(rows) >= _FEWEST_ROWS else None
+
+
+def decide_noise(
+    given: NoiseInputs,
+    orders: Mapping[str, NDArray[np.intp]],
+    *,
+    noise: str = "auto",
+    method: str = "order",
+    by_units: Collection[str] = (),
+    restarts: int | None = None,
+    random: np.random.Generator,
+    should_stop: Callable[[], bool] | None = None,
+    device: Host | jax.Device | None = None,
+) -> Decided:
+    """Find a graph with the noise model that the table supports, or with a given one.
+
+    Equal variances are assumed only if the columns were not brought to a common scale, and the best
+    graph with equal variances scores higher by a margin than the best graph with unequal ones.
+    Non-Gaussian noise is assumed only if the residuals are not Gaussian, no column with arcs has
+    few distinct values, residuals are independent of the parents on the graph found, and curves do
+    not explain its arcs better. Otherwise noise is assumed to be Gaussian, which determines only
+    the equivalence class.
+
+    `orders` are starts by name. `noise` is ``"auto"``, or a noise model that was decided before,
+    for example on the table from which this one was resampled. `method` is ``"order"``, to search
+    for better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
+    only. The other options are those of `refine_linear`.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> x, noise = random.laplace(size=(2, 500))
+    >>> given = NoiseInputs(np.column_stack([x, 3 * x + 2 * noise]), ["x", "y"])
+    >>> decide_noise(given, {}, random=random).noise
+    'non-gaussian'
+    """
+    options: dict[str, Any] = {"support": given.support, "required": given.required}
+    options |= {"random": random, "restarts": restarts, "should_stop": should_stop}
+    unit_free = {name: order for name, order in orders.items() if name not in by_units}
+
+    def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
+        return search_non_gaussian(
+            given.X,
+            starts,
+            before=given.before,
+            counted=given.counted,
+            weak_parents=True,
+            **options,
+        )
+
+    if noise == "non-gaussian" and method == "order":
+        return by_entropy(unit_free)
+
+    def search(starts: Mapping[str, NDArray[Any]], score: str, not_equal: str | None) -> Decided:
+        return refine_linear(
+            given.X if given.moments is None else given.moments,
+            starts,
+            method=method,
+            score=score,
+            before=given.beyond_support,
+            scale_free=method == "order",
+            by_units=by_units,
+            not_equal=not_equal,
+            device=device,
+            **options,
+        )
+
+    if given.counted is not None and noise == "auto" and method == "order":
+        # Interventions determine directions whatever the noise. The order that they lead to is
+        # therefore a start of every search.
+        by_experiments = {"experiments": search(orders, "gaussian", None).order}
+        orders, unit_free = {**orders, **by_experiments}, {**unit_free, **by_experiments}
+    score = "gaussian" if noise == "non-gaussian" else noise
+    reason = None
+    if noise == "auto":
+        columns = given.with_equations
+        means = 0.0 if given.means is None else given.means[columns]
+        measured = None if given.counted is None else given.counted[:, columns]
+        reason = against_equal(given.X[:, columns], means, measured)
+        if reason is not None:
+            reason = f"{reason}, and a noise variance for each variable was assumed."
+    found = search(orders, score, reason)
+    is_open = noise == "auto" and method == "order" and found.noise == "gaussian"
+    if not is_open or found.ended_early or len(found.order) > ENTROPY_LIMIT:
+        return found
+    return _beyond_gaussian(
+        given, found, lambda: by_entropy({**unit_free, "gaussian search": found.order})
+    )
+
+
+def _beyond_gaussian(
+    given: NoiseInputs, found: Decided, by_entropy: Callable[[], Decided]
+) -> Decided:
+    """Replace a Gaussian result by a non-Gaussian one if the data support that model.
+
+    Otherwise the Gaussian result is returned. It has a doubt if the residuals are not Gaussian, but
+    columns have few distinct values or a linear model with independent noise is refuted.
+    """
+    # In rows in which a variable was set or its value is missing, its residual is not noise.
+    rows = given.complete
+    # Variables without arcs have no directions to decide, whatever their distribution.
+    sizes = abs(found.weights)
+    joined = np.flatnonzero((sizes.sum(axis=0) + sizes.sum(axis=1)) > 0)
+    joined = np.intersect1d(joined, given.with_equations)
+    if rows is None or not len(joined):
+        return found
+    residuals = (given.X - given.X @ found.weights)[rows][:, joined]
+    # What parents leave of a copy or a total of them is no noise.
+    least = SMALLEST_DEVIATION * given.X[rows][:, joined].std(axis=0)
+    has_noise = residuals.std(axis=0) > least
+    joined = joined[has_noise]
+    if not len(joined):
+        return found
+    verdict = non_gaussianity(residuals[:, has_noise])
+    gains = {"non_gaussian_gain": verdict.gain, "gain_by_chance": verdict.threshold}
+    scores = {**found.scores, **gains}
+    if not verdict.is_non_gaussian:
+        return replace(found, scores=scores)
+    measured = None if given.counted is None else given.counted[:, joined]
+    coarse = joined[few_valued(given.X[:, joined], measured)]
+    if len(coarse):
+        listed = name_list([given.names[v] for v in coarse])
+        finding = (
+            f"few distinct values in {len(coarse)} of {counted(len(joined), 'column')} ({listed})"
+        )
+        columns = tuple(coarse.tolist())
+        share = len(coarse) / len(joined)
+        return _doubted(found, scores, "few_valued_noise", columns, share, finding)
+    searched = by_entropy()
+    dependence = noise_dependence(given.X, searched.weights, given.counted)
+    scores["arcs_refuted"] = dependence.share
+
+    against: Dependence | ArcCurves = dependence
+    if not dependence.refutes:
+        against = arc_curves(given.X, searched.weights, dependence.suspects, given.counted)
+        scores["arcs_bent"] = against.share
+    if not against.refutes:
+        reason, report = _confirmed(verdict, dependence), [*found.report, *searched.report]
+        return replace(searched, reason=reason, scores=scores, report=report)
+    assert against.worst is not None
+    tail, head = (given.names[v] for v in against.worst)
+    finding = f"{against.description} (most clearly between {tail!r} and {head!r})"
+    not_chosen = [{**entry, "chosen": False} for entry in searched.report]
+    gaussian = replace(found, report=[*not_chosen, *found.report])
+    return _doubted(gaussian, scores, against.kind, against.worst, against.share, finding)
+
+
+def _doubted(
+    found: Decided,
+    scores: dict[str, float],
+    kind: str,
+    columns: tuple[int, ...],
+    share: float,
+    finding: str,
+) -> Decided:
+    """Keep the Gaussian graph, with the finding that refutes the linear non-Gaussian model."""
+    reason = f"The residuals are not Gaussian, but tests found {finding}, {_CLASS_ONLY}."
+    sentence = (
+        f"{reason} Directions that the class leaves open are arbitrary, and weights are those of "
+        f"straight lines.{_INSTEAD.get(kind, '')}"
+    )
+    doubt = Doubt(kind, columns, share, sentence)
+    return replace(found, reason=reason, scores=scores, doubt=doubt)
+
+
+def _confirmed(verdict: NonGaussianity, dependence: Dependence) -> str:
+    """State, in one sentence, why non-Gaussian noise may be assumed."""
+    return (
+        f"The residuals are not Gaussian (gain in log-likelihood: {verdict.gain:.0f}; by chance: "
+        f"at most {verdict.threshold:.0f}), and they depend on a parent in {dependence.refuted} "
+        f"of {counted(dependence.arcs, 'tested arc')}."
+    )

@@ -1,1 +1,0 @@
-"""Memory, threads and devices that this process may use."""
