@@ -157,7 +157,8 @@ class TableOptions:
         parameters = {
             "knowledge": known,
             "kinds": self.kinds.among(table.names),
-            "missing": self.missing if is_left_to_learner else None,
+            # Rows of a saved fit are later treated in the same way.
+            "missing": None if self.missing == "error" else self.missing,
         }
         return table, fit_arguments, parameters
 
