@@ -206,7 +206,9 @@ class Covariance:
 
 def _columns(x: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     """(n, width): values of a variable, or the indicators of its levels but the first."""
-    return x[:, None] if width == 1 else (x[:, None] == np.arange(1, width + 1)).astype(np.float64)
+    # Levels that were divided and multiplied by the unit of a fit have rounding errors.
+    levels = np.rint(x[:, None]) == np.arange(1, width + 1)
+    return x[:, None] if width == 1 else levels.astype(np.float64)
 
 
 def contrasts(
