@@ -106,7 +106,10 @@ def test_resamples_hold_the_graph(table):
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        ("dag { dose -> weight; diet -> weight }", "The graph has 'diet', but the table has no such"),
+        (
+            "dag { dose -> weight; diet -> weight }",
+            "The graph has 'diet', but the table has no such",
+        ),
         ("dag { dose -> weight; weight -> dose }", "form a cycle"),
         ({"dose": "age"}, r"parents of 'dose' are 'age': give a list"),
     ],

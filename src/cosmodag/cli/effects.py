@@ -79,7 +79,7 @@ def effect(
     if graph is not None and data is not None:
         raise DataError("With --graph, the table is the first argument: leave --data out.")
     if graph is None and kinds != KindOptions():
-        raise DataError("A saved fit has its kinds: leave --kinds and the like out, or give --graph.")
+        raise DataError("A saved fit has its kinds: give --kinds and the like only with --graph.")
     if data is None and graph is None and bootstrap is not None:
         raise DataError("--bootstrap fits resamples of the table: give the table by --data.")
     if data is None and graph is None and reading != FittedTableOptions():

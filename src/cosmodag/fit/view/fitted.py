@@ -133,7 +133,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     def arrow_basis_(self) -> list[str]:
         """Basis of the direction of each arc, in the order of ``edges_``; see ``docs/arrows.md``.
 
-        It is the first of these that applies: ``"stated"`` (the whole graph was given), ``"time"``, ``"knowledge"``, ``"interventions"``,
+        It is the first of these that applies: ``"stated"`` (the whole graph was given),
+        ``"time"``, ``"knowledge"``, ``"interventions"``,
         ``"intervention (found target)"``, ``"shape of the graph"`` (``"weak evidence"`` if turning
         the arrow costs the Gaussian score less than 5), ``"curves"``; then the assumption about the
         noise, ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` if the

@@ -22,7 +22,8 @@ _GRAPH_OF_FIT = "graph.graphml"
 
 GraphLike = Any
 """A `Graph`, a fitted model, a ``networkx.DiGraph``, a DoWhy model, a square matrix, a table of
-arcs (``model.arcs_``), a mapping of nodes to their parents, a text, or the path of a file or of a folder that ``cosmodag fit`` wrote."""
+arcs (``model.arcs_``), a mapping of nodes to their parents, a text, or the path of a file or of a
+folder that ``cosmodag fit`` wrote."""
 
 
 def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) -> Graph:
@@ -108,8 +109,9 @@ def as_graph(graph: GraphLike) -> Graph:
     graph : object
         A `Graph`; a fitted model; a ``networkx.DiGraph`` (graphs of pgmpy are), or a DoWhy model
         that has one; a mapping of nodes to lists of their parents; a text such as
-        ``"dag { rain -> wet }"`` (DAGitty, DOT, JSON, …); a square array, data frame or sparse matrix of weights, u → v at [u, v]; a
-        data frame of arcs such as ``model.arcs_``; or the path of a file that `read_graph` reads,
+        ``"dag { rain -> wet }"`` (DAGitty, DOT, JSON, …); a square array, data
+        frame or sparse matrix of weights, u → v at [u, v]; a data frame of arcs such as
+        ``model.arcs_``; or the path of a file that `read_graph` reads,
         or of a folder that ``cosmodag fit`` wrote.
 
     Returns
