@@ -108,7 +108,7 @@ def test_resamples_hold_the_graph(table):
     [
         (
             "dag { dose -> weight; diet -> weight }",
-            "The graph has 'diet', but the table has no such",
+            "The graph has 'diet', but the table has no such column",
         ),
         ("dag { dose -> weight; weight -> dose }", "form a cycle"),
         ({"dose": "age"}, r"parents of 'dose' are 'age': give a list"),

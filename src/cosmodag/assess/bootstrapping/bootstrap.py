@@ -18,7 +18,7 @@ from cosmodag.errors import (
     InterruptedWarning,
     ModelWarning,
 )
-from cosmodag.fit.input_checks import check_choice, check_count, check_number, seeds_from
+from cosmodag.fit.input_checks import Seeds, check_choice, check_count, check_number
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
@@ -128,7 +128,7 @@ def bootstrap(
     check_count("n", n)
     check_choice("sample", sample, SAMPLES)
     check_number("max_time", max_time, low=0.0, also=(None,))
-    seeds = seeds_from(random_state, n)
+    seeds = Seeds(random_state, n)
     learner = quiet_clone(model, verbose)
     with recording() as of_table:
         given = prepare(learner, X, interventions, regimes, find_targets, InTime(series, time))
@@ -213,7 +213,7 @@ def _fitted(
 def _on_cluster(
     learner: StructureLearner,
     given: Any,
-    seeds: list[int],
+    seeds: Sequence[int],
     sample: str,
     watch: Watch,
     engine: str,
@@ -233,7 +233,11 @@ def _on_cluster(
 
 
 def _fit_chunk(
-    learner: StructureLearner, given: Any, seeds: list[int], sample: str, places: Sequence[int]
+    learner: StructureLearner,
+    given: Any,
+    seeds: Sequence[int],
+    sample: str,
+    places: Sequence[int],
 ) -> list[Fit]:
     """Fit the resamples at some `places` of the list of seeds."""
     with Watch(len(places), "", show=False) as watch:
