@@ -178,8 +178,6 @@ class RandomSort(SortLearner):
     [2, 4, 0, 3, 1]
     """
 
-    random_state: Any = None
-
     _order_from_units = False
 
     def _sort(self, given: Prepared) -> NDArray[np.intp]:

@@ -40,6 +40,9 @@ class BootstrapInterrupt(KeyboardInterrupt):
         super().__init__(result)  # as an argument, which pickling needs
         self.result = result
 
+    def __str__(self) -> str:
+        return "The bootstrap was interrupted; its result has the resamples fitted so far."
+
 
 # Number of resamples in one task of a cluster: the fits then take much longer than sending the
 # table.
@@ -62,7 +65,7 @@ def bootstrap(
     sample: str = "bootstrap",
     engine: str = "local",
     address: str | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
     max_time: float | None = None,
     verbose: bool = True,
 ) -> BootstrapResult:
