@@ -42,7 +42,7 @@ def test_lines_of_units_and_titles(tmp_path):
 
 def test_spellings_of_missing_values(tmp_path):
     text = "a,b,c\n1,?,1\n2,3,-999\nmissing,5,3\nn/a,?,4\n9,8,-5\n"
-    with pytest.raises(DataError, match=r"'a' and 'b' of .* --na missing --na '\?'"):
+    with pytest.raises(DataError, match=r"'a', 'b' of .* --na missing --na '\?'"):
         read(tmp_path, text)
     found = read(tmp_path, text, na=["?", "missing", "-999"], missing="keep").X
     nan = np.nan

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from cosmodag.cli.terminal.output import say
 from cosmodag.cli.terminal.shell import command_line
 from cosmodag.errors import DataError
-from cosmodag.io.files.record import written_files
 from cosmodag.learners.registry import LEARNERS
 
 if TYPE_CHECKING:
@@ -47,6 +46,8 @@ def output_folder(folder: Path, names: Iterable[str], quiet: bool = False) -> It
     `names` are those of the files that will be written; files of these names that no earlier fit
     wrote belong to the user, and are not replaced.
     """
+    from cosmodag.io.files.record import written_files
+
     is_new = not folder.exists()
     make_folder(folder)
     _check_writable(folder)
@@ -169,6 +170,7 @@ def write_results(
 
 def _unchanged_files(folder: Path) -> list[Path]:
     """List the files of an earlier fit in a folder that nobody has changed since."""
+    from cosmodag.io.files.record import written_files
     from cosmodag.report.origin import file_hash
 
     written = {folder / Path(name).name: known for name, known in written_files(folder).items()}

@@ -53,7 +53,7 @@ def _devices(platform: str | None = None) -> list[jax.Device]:
     try:
         return list(jax.devices(platform))
     except (RuntimeError, AssertionError):  # an assertion if no platform could start
-        asked = os.environ.get("JAX_PLATFORMS") or jax.config.jax_platforms
+        asked = os.environ.get("JAX_PLATFORMS", "its platforms")
         raise DataError(
             f"JAX cannot start with JAX_PLATFORMS={asked}: leave JAX_PLATFORMS unset, or set it to "
             "cpu."
