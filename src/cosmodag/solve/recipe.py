@@ -160,7 +160,7 @@ class Recipe:
         broadcast with the table in silence.
         """
         rows = d + 1  # so that a transposed prediction has another shape
-        x = jax.ShapeDtypeStruct((rows, d), np.float32)
+        x: Any = jax.ShapeDtypeStruct((rows, d), np.float32)  # type: ignore[no-untyped-call]
 
         def results(x: jax.Array) -> tuple[Any, ...]:
             parameters = self.start(0, d, settings)
