@@ -16,6 +16,7 @@ from cosmodag.fit.dag.basis import (
     KNOWLEDGE,
     SCALE,
     SHAPE,
+    STATED,
     TIME,
     WEAK,
 )
@@ -47,6 +48,7 @@ _DASHES = {
 COLOURS = {
     SHAPE: "#0072B2",
     WEAK: "#56B4E9",
+    STATED: "#1D1D1D",
     TIME: "#332288",
     KNOWLEDGE: "#AA4488",
     INTERVENTIONS: "#009E73",
