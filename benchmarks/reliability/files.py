@@ -1,4 +1,4 @@
-"""Writers of one folder at the same time, and damaged models: is anything mixed or loaded wrongly?
+"""Count mixed folders of writers at the same time, and damaged models that load wrongly.
 
     python benchmarks/reliability/files.py
 
