@@ -107,10 +107,9 @@ def a_fit(learner: str, table: str) -> Any:
 
 
 def a_bootstrap(learner: str, table: str) -> Any:
-    name, settings = LEARNERS[learner]
-    sample = TABLES[table]()
-    model = getattr(cosmodag, name)(**{**settings, **sample.settings})
-    result = cosmodag.assess.bootstrap(model, sample.table, n=6, **SEEDED, **sample.options)
+    model, sample = fitted(learner, table)
+    options = {"n": 6, "random_state": 0, "verbose": False, **sample.options}
+    result = model.bootstrap(sample.table, **options)
     return {
         "text": of_text(repr(result)),
         "seeds": shortened(result.seeds),

@@ -26,6 +26,7 @@ FACTS = (
 _SECONDS = re.compile(r"\b\d[\d.,]* ?(?:s|ms|seconds?|minutes?|min|h)\b")
 _DATE = re.compile(r"\b20\d\d-\d\d-\d\d(?:[T ][\d:.+]+)?\b|\b\d\d:\d\d(?::\d\d)?\b")
 _JSON_SECONDS = re.compile(r'("(?:\w+_)?seconds": )[\d.e-]+')
+_FREE_MEMORY = re.compile(r" of [\d.,]+ available")
 _VERSION = re.compile(r"\b(cosmodag|python|numpy|scipy|scikit-learn|jax|jaxlib|numba) \d[\w.]*")
 _FOLDER = re.compile(r"(?:/[\w.-]+)*/golden-[\w-]+")
 
@@ -45,7 +46,8 @@ def shortened(values: Iterable[Any]) -> list[str]:
 
 
 def timeless(text: str) -> str:
-    """Text without durations, dates, versions, and the names of temporary folders."""
+    """Text without durations, dates, versions, free memory, and names of temporary folders."""
+    text = _FREE_MEMORY.sub("", text)
     text = _VERSION.sub(r"\1", _JSON_SECONDS.sub(r"\1<time>", text))
     return _DATE.sub("<date>", _SECONDS.sub("<time>", _FOLDER.sub("<folder>", text)))
 
@@ -148,8 +150,11 @@ def of_output(text: str) -> Any:
     """What a command printed: lines, or the beginning and a hash of each value of a JSON object."""
     if not text.startswith("{"):
         return of_text(text)
-    parts = {name: part for name, part in json.loads(text).items() if "seconds" not in name}
-    return {name: _shown(timeless(json.dumps(part))) for name, part in parts.items()}
+    parts = json.loads(text).items()
+    unstable = ("seconds", "seconds_per_round", "available")
+    return {
+        name: _shown(timeless(json.dumps(part))) for name, part in parts if name not in unstable
+    }
 
 
 def _shown(text: str) -> str:
