@@ -238,9 +238,9 @@ class TrainedLearner(StructureLearner):
             self._is_linear = self.solver_for(2, 2).recipe.mechanism == Linear()
         return self._is_linear
 
-    def check_settings(self) -> None:
-        """Raise a `DataError` for a parameter value that cannot be used."""
-        super().check_settings()
+    def forget(self) -> None:
+        """Delete all fitted attributes."""
+        super().forget()
         self._is_linear = None  # parameters may have changed
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:
