@@ -145,7 +145,7 @@ def _pag(model: "FittedGraph") -> dict[str, Any]:
 
 
 def _verdict(model: "FittedGraph") -> dict[str, Any]:
-    found = model.validate(shuffles=0, subsets=0)
+    found = model.validate(shuffles=0)
     return {
         "sentence": found.verdict,
         "rejected": found.rejected,
