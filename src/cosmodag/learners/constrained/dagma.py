@@ -20,10 +20,8 @@ from cosmodag.model.objective import (
     mean_squared_error,
 )
 from cosmodag.model.structure import Free
-from cosmodag.runtime.devices import device_named
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers.barrier_linear import LinearDescent
-from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
 from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.recipe import Domain, Inside, Recipe
 
@@ -153,7 +151,7 @@ class DagmaMLP(NetworkLearner, PathLearner):
     --------
     >>> from cosmodag import DagmaMLP, simulate
     >>> data = simulate.load("n200_d5_ER1_mlp", seed=0)
-    >>> model = DagmaMLP(random_state=0).fit(data.X)
+    >>> model = DagmaMLP(max_iter=400, random_state=0).fit(data.X)
     >>> model.was_cyclic_
     False
     """
@@ -177,6 +175,4 @@ class DagmaMLP(NetworkLearner, PathLearner):
         mechanism = MLP(tuple(self.hidden), self.activation)
         objective = Decayed(Barrier(log_squared_error), biases=True)
         recipe = Recipe(Free(), mechanism, objective, guard=Inside())
-        on_cpu = device_named(self.device).platform == "cpu"
-        minimisers = (NetworkDescent(), Stochastic()) if on_cpu else (Stochastic(),)
-        return CentralPath(recipe, minimisers, self._stages(n))
+        return CentralPath(recipe, (Stochastic(),), self._stages(n))
