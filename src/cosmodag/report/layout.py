@@ -61,7 +61,7 @@ def layered_layout(edges: sparse.coo_array) -> Layout:
 
 
 def _set_side_by_side(
-    x: NDArray[np.float64], row: NDArray[np.intp], wanted: NDArray[np.float64]
+    x: NDArray[np.float64], row: NDArray[np.intp], wanted: NDArray[np.floating]
 ) -> None:
     """Set the places of a row 1 apart, in the order of the wanted ones and around their mean."""
     order = np.argsort(wanted, kind="stable")
