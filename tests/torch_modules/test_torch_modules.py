@@ -144,7 +144,7 @@ def test_on_cuda_as_on_the_cpu(make) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("make", LAYERS)
 def test_compiles_whole_and_once_for_all_temperatures(make, mode: str) -> None:
-    """Without Inductor, which needs a C++ compiler and runs in ``benchmarks/torch_layers.py``."""
+    """Without Inductor, which needs a C++ compiler."""
     torch.manual_seed(0)
     layer = make(5)
     layer.orientation.mode = mode
