@@ -1,4 +1,4 @@
-"""Tables like the paper's, which are made by `cosmodag.simulate`: wrong arcs per variable, and time."""
+"""Tables of `cosmodag.simulate`, like the paper's: wrong arcs per variable, and time."""
 
 import time
 import warnings
