@@ -9,12 +9,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-import cosmodag
 from cosmodag import Cosmo, default_settings, metrics, paper_settings, simulate
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
 from cosmodag.fit.prepare import prepare
 from cosmodag.graph.dags import is_dag
-from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.trained.training import best_start
 from cosmodag.model.orientation import log_acyclicity_bound
 from cosmodag.solve.plan import solve_many
@@ -156,17 +154,6 @@ def test_restarts_are_those_of_the_search(small):
     assert not any("searched" in entry["start"] for entry in model.refine_report_)
     again = Cosmo(restarts=2, noise="gaussian", epochs=2, random_state=0).fit(small.X)
     assert any("searched" in entry["start"] for entry in again.refine_report_)
-
-
-def test_models_saved_when_restarts_counted_trainings_can_be_loaded(tmp_path, small):
-    model = Cosmo(trainings=2, epochs=2, random_state=0).fit(small.X)
-    model.save(tmp_path / "model")
-    arrays, facts = read_model(tmp_path / "model")
-    facts["parameters"]["restarts"] = facts["parameters"].pop("trainings")
-    write_model(tmp_path / "old", arrays, facts)
-    loaded = cosmodag.load(tmp_path / "old")
-    assert (loaded.trainings, loaded.restarts) == (2, "auto")
-    np.testing.assert_array_equal(loaded.adjacency_, model.adjacency_)
 
 
 def test_the_temperature_can_only_fall(small):
