@@ -49,7 +49,7 @@ def _run(name: str, seed: int) -> tuple[str, int, tuple[float, float, float]]:
 
 
 def families(sizes: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Published rows of linear COSMO for some numbers of variables, by data set."""
+    """Return the published rows of linear COSMO for some numbers of variables, by data set."""
     from cosmodag.bench.paper_learner import published_runs
 
     rows = {name: row for (name, method), row in published_runs().items() if method == "cosmo"}
