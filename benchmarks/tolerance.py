@@ -14,9 +14,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from environment import header, table
 from joblib import Parallel, delayed
 from scipy.linalg import expm
+
+from environment import header, table
 
 FIRST_SEED = 93_000
 TOLERANCES = (None, 1e-2)
@@ -82,8 +83,8 @@ def main() -> None:
     columns = ["data", "tolerance", "AUC", "difference", "NHD at 0.3", "bound on h(S)", "h(S)"]
     page = (
         header("How acyclic plain COSMO's solution is")
-        + f"\n{options.graphs} graphs per row, 1,000 rows each; medians of h. The returned graph is "
-        "a DAG in every case: arcs against the learnt order are left out, whatever h is.\n\n"
+        + f"\n{options.graphs} graphs per row, 1,000 rows each; medians of h. The returned graph "
+        "is a DAG in every case: arcs against the learnt order are left out, whatever h is.\n\n"
         + table([*columns, "h(W ∘ W)", "cycle at 0.3"], lines)
     )
     options.output.write_text(page, encoding="utf-8")
