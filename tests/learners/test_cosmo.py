@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
@@ -110,13 +111,28 @@ def test_history_follows_the_annealing(small):
     assert temperatures[-1] == pytest.approx(model.settings_["temperature_end"], rel=1e-5)
 
 
-def test_a_tolerance_sets_the_last_temperature(small):
-    model = Cosmo(acyclicity_tolerance=1e-6, epochs=5, random_state=0).fit(small.X)
+def test_a_tolerance_sets_the_temperature_of_the_read_out_alone(small):
+    given = {"epochs": 5, "refine": None, "random_state": 0}
+    model, plain = (
+        Cosmo(acyclicity_tolerance=1e-6, **given).fit(small.X),
+        Cosmo(**given).fit(small.X),
+    )
     settings = model.settings_
-    bound = log_acyclicity_bound(settings["temperature_end"], settings["shift"], 10)
+    cold = settings["read_out_temperature_end"]
+    bound = log_acyclicity_bound(cold, settings["shift"], 10)
     assert bound == pytest.approx(np.log(1e-6), rel=1e-9)
-    with pytest.raises(DataError, match="give one"):
-        Cosmo(acyclicity_tolerance=1e-6, temperature_end=1e-3).fit(small.X)
+    assert model.history_ == plain.history_
+    np.testing.assert_array_equal(model.priorities_, plain.priorities_)
+    p, shift, warm = model.priorities_, settings["shift"], settings["temperature_end"]
+    gaps = p[None, :] - p[:, None] - shift
+    strengths = plain.raw_weights_ / expit(gaps / warm)
+    expected = strengths * expit(gaps / cold) * (1 - np.eye(10))
+    np.testing.assert_allclose(model.raw_weights_, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_tolerance_that_the_last_temperature_meets_changes_nothing(small):
+    model = Cosmo(acyclicity_tolerance=100.0, epochs=5, random_state=0).fit(small.X)
+    assert "read_out_temperature_end" not in model.settings_
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,18 @@ def test_stability_marks_the_arcs_of_the_graph(ax):
 @pytest.mark.parametrize("name", ["plot_graph", "plot_matrix"])
 def test_axes_are_created_by_default(name):
     import matplotlib.pyplot as plt
+    from matplotlib.text import Text
 
     for d, arcs in ((2, 0), (5, 6), (80, 100)):
-        plt.close(getattr(cosmodag, name)(model_of(random_dag(d, arcs))).figure)
+        before = set(plt.get_fignums())
+        model = model_of(random_dag(d, arcs))
+        drawn = getattr(cosmodag, name)(model)
+        (new,) = set(plt.get_fignums()) - before
+        assert plt.figure(new) is drawn.figure
+        assert drawn.figure.axes[0] is drawn
+        shown = {text.get_text() for text in drawn.findobj(Text)}
+        assert d > 5 or {str(label) for label in model.fitted_.names} <= shown
+        plt.close(drawn.figure)
 
 
 def test_a_notebook_shows_the_graph():
