@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cosmodag.learners.structure_learner import StructureLearner
 
 _ROWS = (
-    ("Cosmo", "cosmo", "cosmo", "linear COSMO, whose order is refined to a graph"),
+    ("Cosmo", "cosmo", "cosmo", "COSMO, whose order is refined to a graph"),
     ("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with one network per variable"),
     ("OrderSearch", "order_search", "order-search", "search over orders by a score, no training"),
     (

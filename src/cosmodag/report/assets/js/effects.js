@@ -43,12 +43,22 @@ function answer(box, cause, effect) {
   else if (data.effect_curves) box.append(...curvedEffect(cause, effect));
   else if (data.linear) box.append(...summedEffect(cause, effect));
   else box.append(element("p", networkText(cause, effect)));
+  const rests = directionsOf(cause, effect);
+  if (rests.length) box.append(element("p", `The directions rest on: ${rests.join(", ")}.`));
   const paths = directedPaths(cause, effect, MOST_PATHS + 1);
   if (!paths.length) return;
   box.append(element("h4", paths.length > MOST_PATHS ? `The ${MOST_PATHS} shortest paths` : counted(paths.length, "path")));
   const list = element("ul", null, "paths");
   for (const path of paths.slice(0, MOST_PATHS)) list.append(element("li", path.map((one) => names[one]).join(" → ")));
   box.append(list, buttonFor("Draw only these paths", () => change({ scope: "paths" })));
+}
+
+/** The bases of the arcs on the directed paths, and of those into the cause. */
+function directionsOf(cause, effect) {
+  const on = between(cause, effect);
+  if (on.isReversed || !on.arcs.size) return [];
+  const used = new Set([...on.arcs, ...into[cause]].map((arc) => arcs.basis[arc]));
+  return data.bases.filter((_, i) => used.has(i)).map((basis) => basis.name).sort();
 }
 
 function noEffect(cause, effect) {
@@ -86,7 +96,7 @@ function listedEffect(i) {
     parts.push(intervalBar(estimate[i], low[i], high[i]));
     parts.push(element("p", `95 % interval ${amount(low[i])} to ${amount(high[i])}, as if the graph had been known.`, "quiet"));
   } else parts.push(element("p", "No interval: the training data was not available, or has too few rows.", "quiet"));
-  if (identified[i]) {
+  if (estimate[i]) {
     const set = adjustment[i].map((one) => names[one]);
     parts.push(element("p", set.length ? `Adjusted for: ${set.join(", ")}.` : "No adjustment is needed."));
   }

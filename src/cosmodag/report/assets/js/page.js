@@ -28,7 +28,7 @@ function fillStory() {
       bringIntoView(arcEnds());
     }, "arc-button");
     const item = element("li");
-    item.append(button, `: ${signedText(arcs.standardised[arc])} (standardised)${share}; ` +
+    item.append(button, (arcs.category[arc] ? "" : `: ${weightText(arc)} (standardised)`) + `${share}; ` +
       `basis of direction: ${data.bases[arcs.basis[arc]].name}`);
     list.append(item);
   }
