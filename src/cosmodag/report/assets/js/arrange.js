@@ -131,7 +131,10 @@ function partLaidOut(part, linksInside, links, nodes, direction) {
     const end = [found.along[v] + ports.in[i], depths.middle[found.layer[v]] - deep[v] / 2];
     const points = [start, [start[0], depths.lower(found.layer[u])]];
     for (const bend of found.bends[i]) {
-      points.push([bend.along, depths.upper(bend.layer)], [bend.along, depths.lower(bend.layer)]);
+      // Beside the nodes of a layer, the course is straight: it would touch a node where it turned.
+      const [middle, half] = [depths.middle[bend.layer], depths.half[bend.layer]];
+      const across = [depths.upper(bend.layer), middle - half, middle + half, depths.lower(bend.layer)];
+      points.push(...across.map((depth) => [bend.along, depth]));
     }
     points.push([end[0], depths.upper(found.layer[v])], end);
     return points.map(([a, b]) => turn(a, b));
@@ -163,6 +166,7 @@ function layerDepths(found, links, deep, gap) {
   }
   return {
     middle,
+    half: largestIn.map((size) => size / 2),
     upper: (layer) => middle[layer] - largestIn[layer] / 2 - 0.22 * (layer ? gaps[layer - 1] : gap),
     lower: (layer) => middle[layer] + largestIn[layer] / 2 + 0.22 * gaps[layer],
   };
