@@ -72,7 +72,10 @@ def graphs(sachs: Path) -> Callable[[str], Any]:
 def written(
     graphs: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
-    """Pages of these models by name, each written once; "shares" is proteins with a bootstrap, "bootstrap" 12 variables with one."""
+    """Pages of these models by name, each written once.
+
+    "shares" is proteins with a bootstrap, "bootstrap" 12 variables with one.
+    """
     folder = tmp_path_factory.mktemp("pages")
 
     @cache

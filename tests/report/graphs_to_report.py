@@ -66,10 +66,8 @@ def other_pair(model: Any) -> tuple[int, int]:
     return u, v
 
 
-_WORDS = (
-    "age income smoking cholesterol blood_pressure exercise diet education body_mass stress "
-    "sleep_hours glucose"
-).split()
+_WORDS = ["age", "income", "smoking", "cholesterol", "blood_pressure", "exercise", "diet"]
+_WORDS += ["education", "body_mass", "stress", "sleep_hours", "glucose"]
 
 
 def named_dag(d: int) -> EmptyGraph:

@@ -13,7 +13,9 @@ SCREENS = ((1400, 1000), (390, 844))
 NAMES = ("5", "12", "30", "80", "300", "1500", "time", "mixed", "bootstrap")
 QUICK = set(product(("5", "12", "time"), SCREENS))
 ALL = [
-    pytest.param(*one, id=f"{one[0]}-{one[1][0]}", marks=() if one in QUICK else pytest.mark.nightly)
+    pytest.param(
+        *one, id=f"{one[0]}-{one[1][0]}", marks=() if one in QUICK else pytest.mark.nightly
+    )
     for one in product(NAMES, SCREENS)
 ]
 
@@ -29,7 +31,8 @@ _LABELS = """() => {
 # The box around the drawn graph without labels: its corners, and the size of its frame.
 _DRAWN = """() => {
   const graph = cosmodag.graph;
-  const box = graph.elements().renderedBoundingBox({ includeLabels: false, includeOverlays: false });
+  const drawn = { includeLabels: false, includeOverlays: false };
+  const box = graph.elements().renderedBoundingBox(drawn);
   return [box.x1, box.y1, box.x2, box.y2, graph.width(), graph.height()];
 }"""
 

@@ -150,7 +150,7 @@ def _has_no_order(kind: ColumnKind) -> bool:
 
 
 def _lags(model: "FittedGraph") -> NDArray[np.intp]:
-    """Number of rows that each variable is before the present one; 0 unless rows are in time."""
+    """Return how many rows before the present one each variable is; 0 unless rows are in time."""
     window, d = model.fitted_.window, model.n_features_in_
     return np.zeros(d, np.intp) if window is None else np.arange(d) // window.d
 

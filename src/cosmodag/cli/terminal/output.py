@@ -27,7 +27,7 @@ _DISORDERING = re.compile(
 
 # Messages name a parameter of Python and its option, as in "(lags=1, --lags 1)" and in
 # "missing='drop' (--missing drop)". The command line shows the option only.
-_VALUE = r"[a-z_]+=(?:'[^']*'|\[[^\]]*\]|\w*)"
+_VALUE = r"[a-z_]+=(?:'[^']*'|\[[^\]]*\]|\([^)]*\)|\w*)"
 _BEFORE_OPTION = re.compile(rf"\b{_VALUE}(?: and {_VALUE})*, (?=--[a-z])")
 _WITH_OPTION = re.compile(rf"\b{_VALUE} \((--[a-z][^()]*)\)")
 _WITHOUT_OPTION = re.compile(r" \([a-z_]+=\)")
@@ -36,8 +36,8 @@ _WITHOUT_OPTION = re.compile(r" \([a-z_]+=\)")
 def in_options(text: str) -> str:
     """Remove the names that parameters have in Python from a message that names options too.
 
-    >>> in_options("Drop them with missing='drop' (--missing drop), or lag them (lags=1, --lags 1).")
-    'Drop them with --missing drop, or lag them (--lags 1).'
+    >>> in_options("drop with missing='drop' (--missing drop), or lag rows (lags=1, --lags 1)")
+    'drop with --missing drop, or lag rows (--lags 1)'
     """
     text = _WITH_OPTION.sub(r"\1", _BEFORE_OPTION.sub("", text))
     return _WITHOUT_OPTION.sub("", text)
@@ -140,9 +140,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     from rich.text import Text
 
     console = Console()
-    is_piped = not console.is_terminal
+    is_piped, lines = not console.is_terminal, io.StringIO()
     if is_piped:
-        console = Console(file=io.StringIO(), width=10_000)
+        console = Console(file=lines, width=10_000)
     table = Table(
         title=title or None,
         box=None if is_piped else box.SIMPLE_HEAD,
@@ -159,7 +159,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     console.print(table)
     if is_piped:
         # Rich fills lines with blanks, which a terminal behind the pipe wraps.
-        print("\n".join(line.rstrip() for line in console.file.getvalue().splitlines()))
+        print("\n".join(line.rstrip() for line in lines.getvalue().splitlines()))
 
 
 def _escaped(found: re.Match[str]) -> str:
