@@ -3,10 +3,11 @@
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
 from numba import njit
 from numba.extending import typeof_impl
 
@@ -53,7 +54,7 @@ class Compiled(Generic[Parameters, Result]):
             try:
                 return cast(Result, program(*args))
             except Exception:  # a damaged file can raise anything
-                if program is self.part:
+                if program is self.part or numba.config.DISABLE_JIT:
                     raise
                 program_cache.delete(self._function)
                 self._program = self.part
@@ -67,15 +68,29 @@ class Compiled(Generic[Parameters, Result]):
 
     def _open(self) -> tuple[Any, bool]:
         """Return Numba's function that uses the disk, and whether nothing is there yet."""
-        folder = None if numba.config.DISABLE_JIT else program_cache.folder_of(self._function)
+        if numba.config.DISABLE_JIT:
+            return partial(_interpret, self._function), False
+        folder = program_cache.folder_of(self._function)
         if folder is None:
-            return self.part, not numba.config.DISABLE_JIT
+            return self.part, True
         is_new = not any(folder.rglob("*.nbc"))
         try:
             with program_cache.numba_folder(folder):
                 return njit(cache=True, **_OPTIONS)(self._function), is_new
         except RuntimeError:  # no folder is writable, or the function has no file
             return self.part, True
+
+
+def _interpret(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function under ``NUMBA_DISABLE_JIT=1``: integers wrap, results are Python's numbers."""
+    with np.errstate(all="ignore"):
+        return _plain(function(*args))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @typeof_impl.register(Compiled)  # type: ignore[untyped-decorator]
