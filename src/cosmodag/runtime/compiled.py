@@ -37,6 +37,7 @@ class Compiled(Generic[Parameters, Result]):
 
     def __init__(self, function: Callable[Parameters, Result]) -> None:
         update_wrapper(self, function)
+        self._name = function.__qualname__
         self.part: Any = njit(**_OPTIONS)(function)
         self._function = function
         self._program: Any = None
@@ -50,13 +51,13 @@ class Compiled(Generic[Parameters, Result]):
                 if self._program is None:
                     self._program, self._is_new = self._open()
         program = self._program
-        with progress.compiling(self.__qualname__) if self._is_new else nullcontext():
+        with progress.compiling(self._name) if self._is_new else nullcontext():
             try:
                 return cast(Result, program(*args))
             except Exception:  # a damaged file can raise anything
                 if program is self.part or numba.config.DISABLE_JIT:
                     raise
-                program_cache.delete(self._function)
+                program_cache.delete(self.part)
                 self._program = self.part
                 # An error that has nothing to do with files is raised again here.
                 return cast(Result, self.part(*args))
@@ -64,13 +65,13 @@ class Compiled(Generic[Parameters, Result]):
                 self._is_new = False
 
     def __reduce__(self) -> str:
-        return self.__qualname__
+        return self._name
 
     def _open(self) -> tuple[Any, bool]:
         """Return Numba's function that uses the disk, and whether nothing is there yet."""
         if numba.config.DISABLE_JIT:
             return partial(_interpret, self._function), False
-        folder = program_cache.folder_of(self._function)
+        folder = program_cache.folder_of(self.part)
         if folder is None:
             return self.part, True
         is_new = not any(folder.rglob("*.nbc"))
@@ -82,7 +83,7 @@ class Compiled(Generic[Parameters, Result]):
 
 
 def _interpret(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function under ``NUMBA_DISABLE_JIT=1``: integers wrap, results are Python's numbers."""
+    """Call a function that is not compiled; as in a compiled one, integers overflow silently."""
     with np.errstate(all="ignore"):
         return _plain(function(*args))
 

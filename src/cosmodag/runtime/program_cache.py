@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -30,12 +30,12 @@ _DAYS_KEPT = 30.0
 _LOCK = threading.Lock()
 
 
-def folder_of(function: Callable[..., Any]) -> Path | None:
-    """Return the folder for the programs of a function; None if none is both writable and safe."""
+def folder_of(part: Any) -> Path | None:
+    """Return the folder for the programs of a Numba function; None if none is writable and safe."""
     root = _root()
     if not _is_usable(root):
         return None
-    folder = root / _name(function)
+    folder = root / _name(part)
     try:
         folder.mkdir(exist_ok=True)
         os.utime(folder)
@@ -45,9 +45,9 @@ def folder_of(function: Callable[..., Any]) -> Path | None:
     return folder
 
 
-def delete(function: Callable[..., Any]) -> None:
-    """Delete the programs of a function."""
-    shutil.rmtree(_root() / _name(function), ignore_errors=True)
+def delete(part: Any) -> None:
+    """Delete the programs of a Numba function."""
+    shutil.rmtree(_root() / _name(part), ignore_errors=True)
 
 
 @contextmanager
@@ -85,20 +85,25 @@ def _delete_old(folder: Path) -> None:
                 shutil.rmtree(other, ignore_errors=True)
 
 
-def _name(function: Callable[..., Any]) -> str:
+def _name(part: Any) -> str:
     digest = hashlib.sha256()
     # With checks of bounds, or optimised less, the same code is another program.
     for item in (numba.__version__, numba.config.BOUNDSCHECK, numba.config.OPT):
         digest.update(f"{item}\n".encode())
-    for item in _contents(function, set()):
+    for item in _contents(part, set()):
         digest.update(f"{item}\n".encode())
-    name = function.__qualname__.replace("<locals>", "")
-    return f"{function.__module__}.{name}-{digest.hexdigest()[:16]}"
+    function = part.py_func
+    name = f"{function.__module__}.{function.__qualname__}".replace("<locals>", "")
+    return f"{name}-{digest.hexdigest()[:16]}"
 
 
 def _contents(value: Any, seen: set[int]) -> Iterator[str]:
     """Describe a function with all functions and constants that it uses, or a constant."""
-    value = getattr(value, "py_func", getattr(value, "__wrapped__", value))
+    value = getattr(value, "part", value)
+    if hasattr(value, "py_func"):
+        options = value.targetoptions
+        yield f"{options.get('inline')} {sorted(options['fastmath'])}"
+        value = value.py_func
     if isinstance(value, FunctionType):
         if id(value) in seen:
             return
