@@ -92,7 +92,7 @@ class ProgressBar:
             self._notebook_line.update(_plain(str(tally) if tally.is_busy else ""), raw=True)
         if self._elapsed - self._last_log >= _LINE_EVERY:
             self._last_log = self._elapsed
-            _LOG.info("%s", tally)
+            _LOG.info("%s", str(tally))
 
     def _open_bar(self) -> None:
         with preserve_random_state():
