@@ -123,10 +123,17 @@ def exp(x: Any) -> Any:
 @inlined
 def product(rows: Any, weights: Any, outputs: Any, count: Any) -> None:
     """Write rows · weights to the outputs, for the first `count` rows."""
-    np.dot(rows[:count], weights, outputs[:count])
+    # Most batches are full, and slices cost 1/20 of a step at d = 30.
+    if count < rows.shape[0]:
+        np.dot(rows[:count], weights, outputs[:count])
+    else:
+        np.dot(rows, weights, outputs)
 
 
 @inlined
 def transposed_product(rows: Any, outputs: Any, gradient: Any, count: Any) -> None:
     """Write rowsᵀ · outputs, for the first `count` rows of both, to the gradient."""
-    np.dot(rows[:count].T, outputs[:count], gradient)
+    if count < rows.shape[0]:
+        np.dot(rows[:count].T, outputs[:count], gradient)
+    else:
+        np.dot(rows.T, outputs, gradient)
