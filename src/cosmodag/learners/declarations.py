@@ -7,6 +7,7 @@ This module imports nothing heavy, since help pages and shell completion read de
 """
 
 import inspect
+import math
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, field
 from types import NoneType, UnionType
@@ -91,13 +92,13 @@ class Parameter:
             check_choice(self.name, value, self.words)
         elif self.kinds == (bool,):
             check_flag(self.name, value, also=self.words)
-        elif self.kinds == (int,):
-            check_count(self.name, value, low=int(self.at_least or 0), also=self.words)
+        elif self.kinds == (int,) and self.at_least is not None:
+            check_count(self.name, value, low=int(self.at_least), also=self.words)
         elif self.kinds == (float,):
-            is_strict = self.at_least is None
-            low = self.above if is_strict else self.at_least
-            assert low is not None
-            check_number(self.name, value, low=low, low_allowed=not is_strict, also=self.words)
+            includes_low = self.at_least is not None
+            bounds = (bound for bound in (self.at_least, self.above) if bound is not None)
+            low = next(bounds, -math.inf)
+            check_number(self.name, value, low=low, low_allowed=includes_low, also=self.words)
 
 
 def declared(kind: type) -> dict[str, Parameter]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from cosmodag.solve.problems import Problem, Solution
     from cosmodag.solve.readout import ReadOut
 
+__all__ = ["TrainedLearner"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TrainedLearner(StructureLearner):
