@@ -137,7 +137,7 @@ def lane_bytes(
     """
     if entries is None:
         settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
-        shapes = jax.eval_shape(lambda: recipe.start(0, problem.data.shape[1], settings))
+        shapes = recipe.parameter_shapes(problem.data.shape[1], settings)
         entries = sum(leaf.size for leaf in jax.tree.leaves(shapes))
     return int(entries * problem.data.dtype.itemsize * (_STATE_COPIES + working_copies))
 
