@@ -53,7 +53,7 @@ class GolemEV(RefinedLearner, TrainedLearner):
     lambda1: Setting = parameter("auto", "Coefficient λ₁ of ‖W‖₁.", at_least=0.0)
     lambda2: Setting = parameter("auto", "Coefficient λ₂ of h(W).", at_least=0.0)
     learning_rate: Setting = parameter("auto", "Adam's learning rate.", above=0.0)
-    steps: int = parameter(10_000, "Number of steps.", at_least=1)
+    steps: int = parameter(10_000, "Number of steps.")
 
     automatic: ClassVar = {"lambda1": 2e-2, "lambda2": 5.0, "learning_rate": 3e-3}
 

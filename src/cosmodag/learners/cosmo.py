@@ -85,7 +85,6 @@ class AnnealedLearner(TrainingParameters, TrainedLearner):
     )
 
     extra_arrays: ClassVar[tuple[str, ...]] = ("priorities_",)
-    _further_losses: ClassVar[tuple[str, ...]] = ()
 
     @property
     def _order_from_units(self) -> bool:  # type: ignore[override]
@@ -114,7 +113,7 @@ class AnnealedLearner(TrainingParameters, TrainedLearner):
         from cosmodag.model.objective import LOSSES
 
         super().check_settings()
-        check_choice("loss", self.loss, (*self._further_losses, *LOSSES))
+        check_choice("loss", self.loss, dict.fromkeys((*self.parameters["loss"].words, *LOSSES)))
 
     def _solver_of_fit(self, n: int, d: int) -> "OneProblem":
         from cosmodag.solve.training.train import Checkpoint

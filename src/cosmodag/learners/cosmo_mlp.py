@@ -80,7 +80,6 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     refine: Literal["auto", "prune"] | None = "prune"
 
     extra_facts = (*NetworkLearner.extra_facts, "loss_", "loss_reason_")
-    _further_losses = (AUTO,)
 
     # Number of levels of each variable, 0 for numbers and counts, if the training table has
     # categories or counts and the loss is the likelihood; otherwise empty.

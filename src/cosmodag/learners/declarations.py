@@ -46,7 +46,7 @@ def parameter(
         Type in the documentation, if the annotation does not say it well. By default it follows
         from the annotation, such as ``float or "auto"``.
     above, at_least : float, optional
-        Lower bound of numbers.
+        Lower bound of numbers; whole numbers are at least 1 by default.
     option : str, optional
         Option of ``cosmodag fit``; without one, ``--set`` sets the parameter.
     """
@@ -92,7 +92,7 @@ class Parameter:
             check_choice(self.name, value, self.words)
         elif self.kinds == (bool,):
             check_flag(self.name, value, also=self.words)
-        elif self.kinds == (int,) and self.at_least is not None:
+        elif self.kinds == (int,) and self.at_least is not None:  # declared
             check_count(self.name, value, low=int(self.at_least), also=self.words)
         elif self.kinds == (float,):
             includes_low = self.at_least is not None
@@ -132,13 +132,9 @@ def _parameter(
     words = tuple(part for is_word, part in parts if is_word)
     for automatic_name, value in automatic.items():
         text = text.replace(f"{{{automatic_name}}}", f"{value:g}")
-    return Parameter(
-        name,
-        kinds,
-        words,
-        text=" ".join(text.split()),
-        **{"type": _type_text(kinds, words), **given},
-    )
+    bounds = {"at_least": 1} if text and kinds == (int,) else {}
+    derived = {"type": _type_text(kinds, words), **bounds}
+    return Parameter(name, kinds, words, " ".join(text.split()), **(derived | given))
 
 
 def _alternatives(annotation: Any) -> Iterator[tuple[bool, Any]]:
@@ -162,5 +158,5 @@ def _type_text(kinds: tuple[Any, ...], words: tuple[str | None, ...]) -> str:
     names = [getattr(each, "__name__", str(each)) for each in kinds]
     if words == (None,):
         return f"{', '.join(names)}, optional"
-    *first, last = [*names, *sorted(quoted, reverse=True)]  # None before a word
-    return f"{', '.join(first)} or {last}" if first else last
+    names += sorted(quoted, reverse=True)  # None before a word
+    return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

@@ -9,7 +9,6 @@ from cosmodag.learners.declarations import Auto, Setting, parameter
 __all__ = [
     "BatchParameters",
     "Device",
-    "DeviceParameter",
     "Missing",
     "Noise",
     "Refine",
@@ -135,27 +134,18 @@ class RefineParameter(SearchParameters):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeviceParameter(SharedParameters):
-    """The parameter of learners that compute on a CPU or a GPU."""
+class BatchParameters(SharedParameters):
+    """Parameters of learners that are trained in mini-batches."""
 
     # Other platforms of JAX are devices too.
     device: Device | str = parameter("auto", "Device of the computation.", option="--device")
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class BatchParameters(DeviceParameter):
-    """Parameters of learners that are trained in mini-batches."""
-
     epochs: int | Auto = parameter(
         "auto",
         """Number of passes over the data. ``"auto"`` gives a fixed number of steps, whatever the
         number of rows (:func:`cosmodag.learners.trained.settings.default_steps`).""",
-        at_least=1,
         option="--epochs",
     )
-    batch_size: int = parameter(
-        64, "Rows per step; the last batch of a pass may be smaller.", at_least=1
-    )
+    batch_size: int = parameter(64, "Rows per step; the last batch of a pass may be smaller.")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -166,7 +156,6 @@ class TrainingParameters(BatchParameters):
         1,
         """Number of trainings from different random starting points, run as one batch; the result
         with the best penalised objective on all rows is kept.""",
-        at_least=1,
         option="--trainings",
     )
     checkpoint: str | os.PathLike[str] | None = parameter(

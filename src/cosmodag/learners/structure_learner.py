@@ -21,7 +21,7 @@ from cosmodag.fit.steps import FitResult, FitTask, Learning, Learnt, RefinedFit
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
-from cosmodag.learners.declarations import Parameter, Setting, declared
+from cosmodag.learners.declarations import Parameter, declared
 from cosmodag.learners.docstrings import complete_docstring
 from cosmodag.learners.parameters import SharedParameters
 from cosmodag.solve.watch import QuietWatch, Watch
@@ -29,7 +29,7 @@ from cosmodag.solve.watch import QuietWatch, Watch
 if TYPE_CHECKING:
     from cosmodag.io.tables.frames import Table
 
-__all__ = ["Learnt", "Prepared", "RefinedFit", "Setting", "StructureLearner"]
+__all__ = ["Learnt", "Prepared", "RefinedFit", "StructureLearner"]
 
 _RAW_CUT = 0.3
 

@@ -68,7 +68,7 @@ class LagrangianLearner(ConstrainedLearner):
         (ρ).
     """
 
-    max_iter: int = parameter(100, "Maximum number of updates of the multiplier α.", at_least=1)
+    max_iter: int = parameter(100, "Maximum number of updates of the multiplier α.")
     tolerance: Setting = parameter(
         "auto",
         'Values of h up to this one count as zero; ``"auto"`` is {tolerance}.',

@@ -11,7 +11,7 @@ from cosmodag.learners.constrained.constrained_learner import (
 )
 from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.networks.learner import NetworkLearner
-from cosmodag.learners.parameters import DeviceParameter
+from cosmodag.learners.parameters import Device
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import (
     Barrier,
@@ -66,7 +66,6 @@ class Dagma(PathLearner, CovarianceLearner):
     max_iter: int = parameter(
         60_000,
         "Maximum number of iterations of the last stage; the others have half as many.",
-        at_least=1,
     )
     tolerance: float = parameter(
         1e-6,
@@ -120,7 +119,7 @@ def _path(radii: list[float], rounds: int, last: int) -> tuple[Stage, ...]:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DagmaMLP(DeviceParameter, NetworkLearner, PathLearner):
+class DagmaMLP(NetworkLearner, PathLearner):
     r"""Non-linear DAGMA: each variable is a perceptron of its parents, and a barrier gives a DAG.
 
     Solves, over first-layer weights W ∈ R^{d×d×h} and the other layers,
@@ -151,11 +150,11 @@ class DagmaMLP(DeviceParameter, NetworkLearner, PathLearner):
 
     lambda1: Setting = parameter("auto", _PENALTIES)
     lambda2: Setting = parameter("auto", _PENALTIES, at_least=0.0)
+    device: Device | str = parameter("auto", "Device of the computation.", option="--device")
     learning_rate: Setting = parameter("auto", LEARNING_RATE, above=0.0)
     max_iter: int = parameter(
         3200,
         "Number of iterations of the last stage; the others have five eighths of it.",
-        at_least=1,
     )
 
     automatic: ClassVar = {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}

@@ -71,7 +71,7 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
     False
     """
 
-    max_iter: int = parameter(15_000, "Maximum number of iterations of each problem.", at_least=1)
+    max_iter: int = parameter(15_000, "Maximum number of iterations of each problem.")
     tolerance: float = parameter(
         1e-8,
         "A problem ends if an iteration decreases the objective by less than this fraction.",
