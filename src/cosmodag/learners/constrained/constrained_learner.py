@@ -35,9 +35,7 @@ class ConstrainedLearner(TrainedLearner):
     """
 
     lambda1: Setting = parameter(
-        "auto",
-        'Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}.',
-        at_least=0.0,
+        "auto", 'Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}.', at_least=0.0
     )
 
     # Usual number of iterations of a fit, for the progress bar.
@@ -70,9 +68,7 @@ class LagrangianLearner(ConstrainedLearner):
 
     max_iter: int = parameter(100, "Maximum number of updates of the multiplier α.")
     tolerance: Setting = parameter(
-        "auto",
-        'Values of h up to this one count as zero; ``"auto"`` is {tolerance}.',
-        at_least=0.0,
+        "auto", 'Values of h up to this one count as zero; ``"auto"`` is {tolerance}.', at_least=0.0
     )
 
     def _constants(self, n: int, d: int) -> dict[str, float]:

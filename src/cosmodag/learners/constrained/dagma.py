@@ -64,8 +64,7 @@ class Dagma(PathLearner, CovarianceLearner):
 
     learning_rate: Setting = parameter("auto", LEARNING_RATE, above=0.0)
     max_iter: int = parameter(
-        60_000,
-        "Maximum number of iterations of the last stage; the others have half as many.",
+        60_000, "Maximum number of iterations of the last stage; the others have half as many."
     )
     tolerance: float = parameter(
         1e-6,
@@ -153,8 +152,7 @@ class DagmaMLP(NetworkLearner, PathLearner):
     device: Device | str = parameter("auto", "Device of the computation.", option="--device")
     learning_rate: Setting = parameter("auto", LEARNING_RATE, above=0.0)
     max_iter: int = parameter(
-        3200,
-        "Number of iterations of the last stage; the others have five eighths of it.",
+        3200, "Number of iterations of the last stage; the others have five eighths of it."
     )
 
     automatic: ClassVar = {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}
