@@ -133,7 +133,7 @@ def _parameter(
     for automatic_name, value in automatic.items():
         text = text.replace(f"{{{automatic_name}}}", f"{value:g}")
     bounds = {"at_least": 1} if text and kinds == (int,) else {}
-    derived = {"type": _type_text(kinds, words), **bounds}
+    derived: dict[str, Any] = {"type": _type_text(kinds, words), **bounds}
     return Parameter(name, kinds, words, " ".join(text.split()), **(derived | given))
 
 

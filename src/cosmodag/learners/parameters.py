@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 Missing = Literal["error", "drop", "impute"]
-Scale = Literal["center", "standardize", "none"]
+Scale = Literal["center", "mean", "standardize", "none"]
 Noise = Literal["auto", "gaussian", "equal-variance", "non-gaussian"]
 Refine = Literal["auto", "prune", "order"] | None
 Device = Literal["auto", "cpu", "gpu"]
@@ -62,9 +62,10 @@ class SharedParameters:
     )
     scale: Scale = parameter(
         "center",
-        """Subtract the column means; also divide by the standard deviations, which removes the
-        differences in variance that squared-error learners rely on, and gives a warning; or leave
-        the data unchanged.""",
+        """Subtract the column means, and divide the whole table by a common unit, to which
+        penalties are relative; only subtract the means, as the COSMO paper; divide by the standard
+        deviations, which removes the differences in variance that squared-error learners rely on,
+        and gives a warning; or leave the data unchanged.""",
         option="--scale",
     )
     lags: int = parameter(
