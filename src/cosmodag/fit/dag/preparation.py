@@ -42,7 +42,7 @@ class Preparation:
     ) -> "Preparation":
         """Choose the map for a table.
 
-        `scale` is that of a learner: subtract the mean, and divide the table by its common unit; only
+        `scale` says whether to subtract the mean, and divide the table by its common unit; only
         subtract the mean; divide by the standard deviation, too; or change nothing. Means and
         deviations are computed over `rows`, (n,) or entries (n, d), by default over all. With
         interventions these are the rows in which nothing was set: about their means, linear
