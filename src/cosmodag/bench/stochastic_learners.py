@@ -42,7 +42,7 @@ class StochasticLearner(BatchParameters, RefinedLearner, ConstrainedLearner):
         5000, "Number of passes over the data for each problem of the sequence."
     )
     random_state: Any = parameter(
-        None, "Random seed for the order of rows, and for initial values if they are random."
+        0, "Random seed for the order of rows, and for initial values if they are random."
     )
 
     # Usual number of problems in the sequence, for the progress bar.

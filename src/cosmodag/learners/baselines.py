@@ -22,7 +22,6 @@ from cosmodag.learners.parameters import Noise, Refine, Scale
 from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.regression import NEGLIGIBLE, regress_on_predecessors
 from cosmodag.learners.structure_learner import Learnt, Prepared, StructureLearner
-from cosmodag.search import choose_parents
 from cosmodag.search.starts.conditional_variances import equal_variance_order
 from cosmodag.solve.watch import Watch
 
@@ -182,8 +181,6 @@ class RandomSort(SortLearner):
     [2, 4, 0, 3, 1]
     """
 
-    random_state: Any = None
-
     _order_from_units = False
 
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
@@ -257,7 +254,7 @@ class EmptyGraph(StructureLearner):
         order = known.ordered(np.arange(d))
         if known.required is None:
             return Learnt(np.zeros((d, d)), order)
-        only = choose_parents(
-            known.moments(given.X), order, support=known.required, required=known.required
+        weights = regress_on_predecessors(
+            known.moments(given.X), order, "none", support=known.required, required=known.required
         )
-        return Learnt(only.matrix().toarray(), order)
+        return Learnt(weights, order)

@@ -83,7 +83,7 @@ class SharedParameters:
         option="--max-time",
     )
     random_state: Any = parameter(
-        None,
+        0,
         """Random seed; an integer gives the same result, bit for bit, in every fit on one
         machine.""",
         type="int, Generator, RandomState or None",

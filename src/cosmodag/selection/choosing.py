@@ -69,7 +69,7 @@ def auto(
     knowledge: Any = None,
     kinds: Any = "auto",
     missing: Missing = "error",
-    random_state: Any = None,
+    random_state: Any = 0,
     max_time: float | None = None,
     verbose: bool = True,
 ) -> Choice:
