@@ -21,7 +21,7 @@ from cosmodag.learners.parameters import choice
 from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.learners.structure_learner import Learnt, Prepared, StructureLearner
-from cosmodag.search import choose_parents
+from cosmodag.search import Constraints, choose_parents
 from cosmodag.search.starts.conditional_variances import equal_variance_order
 from cosmodag.solve.watch import Watch
 
@@ -258,7 +258,6 @@ class EmptyGraph(StructureLearner):
         order = known.ordered(np.arange(d))
         if known.required is None:
             return Learnt(np.zeros((d, d)), order)
-        only = choose_parents(
-            known.moments(given.X), order, support=known.required, required=known.required
-        )
+        arcs = Constraints(support=known.required, required=known.required)
+        only = choose_parents(known.moments(given.X), order, constraints=arcs)
         return Learnt(only.matrix().toarray(), order)

@@ -13,31 +13,37 @@ from typing import TYPE_CHECKING
 from cosmodag.runtime.later import names_from
 
 if TYPE_CHECKING:
+    from cosmodag.search.best_graph import refine_linear
     from cosmodag.search.blocks import (
         BlockProblem,
         FoundBlocks,
         choose_block_parents,
         search_blocks,
     )
+    from cosmodag.search.column_score import ColumnScore
     from cosmodag.search.column_search import Found, search
+    from cosmodag.search.constraints import Constraints
     from cosmodag.search.gaussian_scores import default_restarts
     from cosmodag.search.moments import Moments
     from cosmodag.search.networks.network_pruning import prune_networks
     from cosmodag.search.non_gaussian import search_non_gaussian
     from cosmodag.search.parents import choose_parents
-    from cosmodag.search.refine import refine_linear
     from cosmodag.search.regression_graph import RegressionGraph
     from cosmodag.search.restarts import Memory
+    from cosmodag.search.search_run import Run
     from cosmodag.search.starts.conditional_variances import equal_variance_order
     from cosmodag.search.starts.orders import variance_order
 
 __all__ = [
     "BlockProblem",
+    "ColumnScore",
+    "Constraints",
     "Found",
     "FoundBlocks",
     "Memory",
     "Moments",
     "RegressionGraph",
+    "Run",
     "choose_block_parents",
     "choose_parents",
     "default_restarts",
@@ -52,6 +58,9 @@ __all__ = [
 
 _HOMES = {
     "BlockProblem": "blocks",
+    "ColumnScore": "column_score",
+    "Constraints": "constraints",
+    "Run": "search_run",
     "Found": "column_search",
     "FoundBlocks": "blocks",
     "Memory": "restarts",
@@ -62,7 +71,7 @@ _HOMES = {
     "default_restarts": "gaussian_scores",
     "equal_variance_order": "starts.conditional_variances",
     "prune_networks": "networks.network_pruning",
-    "refine_linear": "refine",
+    "refine_linear": "best_graph",
     "search": "column_search",
     "search_blocks": "blocks",
     "search_non_gaussian": "non_gaussian",

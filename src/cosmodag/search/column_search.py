@@ -1,21 +1,18 @@
 """The order search: a local search, then restarts from perturbed copies of the best order."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.runtime.threads import available_threads, mapper
-from cosmodag.search.column_problem import problem_of
-from cosmodag.search.gaussian_scores import default_penalty, default_restarts, score_for
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.gaussian_scores import default_restarts
+from cosmodag.search.local import pool_of
 from cosmodag.search.moments import Moments
-from cosmodag.search.parents import Choose, check_order, choose_parents, with_required
-from cosmodag.search.polish import POLISHED_UP_TO, polish
 from cosmodag.search.regression_graph import RegressionGraph
-from cosmodag.search.restarts import Climb, Memory
+from cosmodag.search.restarts import ColumnClimb
+from cosmodag.search.search_run import Run
 
 # Number of orders that are polished after restarts: the last ones that improved on all before.
 # Better parents can change which of them is the best: on a table of 50 variables and 500 rows, an
@@ -27,6 +24,15 @@ ROUNDS = 8
 # Number of variables from which several threads are worth starting: with 15, two threads took 1.7
 # times the CPU time of one, and twice the time.
 _SHARED_FROM = 20
+
+
+class Steps(Protocol):
+    """What a climb did."""
+
+    moves: int
+    restarts: int
+    improved: list[tuple[int, float]]
+    ended_early: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +53,9 @@ class Found:
     improved : list of (int, float)
         Number of each restart that found a better order, and the score of that order.
     ended_early : bool
-        Whether ``should_stop`` ended the search.
+        Whether ``run.should_stop`` ended the search.
     is_polished : bool
-        Whether the parents were improved by `polish`.
+        Whether the parents were improved by `cosmodag.search.polish`.
     """
 
     order: NDArray[np.int64]
@@ -62,140 +68,91 @@ class Found:
     ended_early: bool
     is_polished: bool = False
 
+    @classmethod
+    def best_of(
+        cls,
+        score: ColumnScore,
+        orders: list[NDArray[np.int64]],
+        graphs: list[RegressionGraph],
+        climb: Steps,
+    ) -> "Found":
+        """Keep the best of some orders, of which the last is the start."""
+        totals = [score.total(graph) for graph in graphs]
+        best = int(np.argmax(totals))
+        return cls(
+            orders[best],
+            graphs[best],
+            totals[best],
+            totals[-1],
+            moves=climb.moves,
+            restarts=climb.restarts,
+            improved=climb.improved,
+            ended_early=climb.ended_early,
+        )
+
 
 def search(
-    moments: Moments,
-    start: ArrayLike,
-    *,
-    random: np.random.Generator,
-    score: str = "gaussian",
-    penalty: float | None = None,
-    support: NDArray[np.bool_] | None = None,
-    required: NDArray[np.bool_] | None = None,
-    before: NDArray[np.bool_] | None = None,
-    restarts: int | None = None,
-    patience: int | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    on_progress: Callable[[int, float], None] | None = None,
-    threads: int | None = None,
-    memory: Memory | None = None,
-    with_ends: bool = True,
-    choose: Choose | None = None,
+    score: ColumnScore, start: ArrayLike, run: Run | None = None, *, with_ends: bool = True
 ) -> Found:
     r"""Find the order, and the graph on it, with the best score near a start.
-
-    An order is scored by the parents that `choose_parents` finds on it:
-
-    .. math:: \sum_v \Big( -\frac{n}{2} \log \mathrm{var}(v \mid P_v) - c\,|P_v| \Big).
 
     For every arc v → u, four moves put u before v: alone, or with ancestors or descendants in
     between. The best move of each variable is made if it improves the score, until no move does. A
     restart moves a few variables of the best order at random and searches again from there; the
-    better order is kept. The search ends after ``restarts`` restarts, or after ``patience``
-    consecutive restarts without improvement.
+    better order is kept. The search ends after ``run.restarts`` restarts, by default
+    `default_restarts`, or after ``run.patience`` consecutive restarts without improvement, by
+    default the larger of 20 and a third of the number of variables.
 
-    With ``score="equal-variance"``, a scale-free search is followed by rounds that fix the noise
+    With a common noise variance, a scale-free search is followed by rounds that fix the noise
     variance at the median residual variance :math:`\sigma^2` and maximise
     :math:`-\tfrac{n}{2} \mathrm{var}(v \mid P)/\sigma^2 - c|P|`.
 
     Parameters
     ----------
-    moments : Moments
+    score : ColumnScore
     start : (d,) array of int
-        The start, causes first.
-    random : Generator
-        Draws the order in which variables are tried, and the perturbations.
-    score : {"gaussian", "equal-variance", "non-gaussian"}
-        Gaussian noise with a variance for each variable, Gaussian noise with a common variance, or
-        noise of any shape (`cosmodag.search.entropy.score`), which needs moments with their table.
-    penalty : float, optional
-        Per arc; by default `default_penalty`.
-    support, required : (d, d) arrays of bool, optional
-        Allowed arcs, and arcs that are always included.
-    before : (d, d) array of bool, optional
-        Whether u must come before v, at [u, v], in addition to the required arcs; transitively
-        closed. The start must agree with it.
-    restarts : int, optional
-        Maximum number of restarts; by default `default_restarts`, which is 0 with equal variances.
-    patience : int, optional
-        Number of consecutive restarts without improvement after which the search ends; by default
-        the larger of 20 and a third of the number of variables.
-    should_stop : function, optional
-        Called about every second; when it returns True, the best result so far is returned.
-    on_progress : function, optional
-        Called after each restart with the number of restarts and the best score.
-    threads : int, optional
-        Number of threads, which does not affect the result.
-    memory : Memory, optional
-        Records of earlier searches with the same moments, penalty and constraints; used and
-        extended.
+        The start, causes first. It must agree with the constraints.
+    run : Run, optional
     with_ends : bool
         Whether the first search also tries each variable at both ends of the order, which takes
         about a third longer and finds hubs; ignored with equal variances.
-    choose : function, optional
-        Chooses the parents on an order as `choose_parents` does with these moments, penalty and
-        arcs; a caller that has chosen them before may keep the results.
 
     Examples
     --------
     >>> from cosmodag import simulate
     >>> data = simulate.load("n1000_d10_ER2_gauss", seed=0)
-    >>> found = search(Moments.of(data.X), np.arange(10), random=np.random.default_rng(0))
+    >>> found = search(ColumnScore.of(Moments.of(data.X)), np.arange(10), Run.seeded(0))
     >>> found.score > found.start_score
     True
     """
-    criterion = score_for(moments, score)
-    d = moments.variables
-    first = check_order(start, d, before, required)
-    before = with_required(before, required)
-    penalty = default_penalty(float(moments.rows.max()), d) if penalty is None else float(penalty)
-    arcs: dict[str, Any] = {"support": support, "required": required}
-    problem_with = partial(problem_of, moments, penalty, before=before, **arcs)
-
-    def choose_here(order: NDArray[np.int64]) -> RegressionGraph:
-        return choose_parents(moments, order, penalty=penalty, threads=threads, **arcs)
-
-    choose = choose or choose_here
-    start_graph = choose(first)
-    if threads is None and d < _SHARED_FROM:
-        threads = 1
-    count = available_threads(threads)
-    with mapper(count) as run:
-        stop = should_stop or (lambda: False)
-        climb = Climb(run, count, random, stop, on_progress, criterion.slack(penalty))
+    run = run or Run()
+    criterion, d = score.criterion, score.variables
+    first = score.constraints.checked(start, d)
+    start_graph = score.chosen(first, run)
+    if run.threads is None and d < _SHARED_FROM:
+        run = replace(run, threads=1)
+    with pool_of(run) as pool:
+        climb = ColumnClimb(run, pool, criterion.slack(score.penalty))
         with_ends &= not criterion.has_common_variance
         # Except for moves to the ends, an exact search is not needed with entropies, since no trial
         # ends early anyway, nor with a common variance, since the rounds below follow.
         is_exact = with_ends or not (criterion.needs_table or criterion.has_common_variance)
-        local = climb.search(problem_with(), first, memory, is_exact, with_ends)
+        local = climb.search(score.problem(), first, score.memory, is_exact, with_ends)
         for _ in range(ROUNDS if criterion.has_common_variance else 0):
             moves = climb.moves
-            problem = problem_with(precision=common_precision(moments, climb.residuals))
+            problem = score.problem(common_precision(score.moments, climb.residuals))
             local = climb.search(problem, climb.best, with_ends=False)
             if climb.moves == moves or climb.ended_early:
                 break
-        most = default_restarts(d, score) if restarts is None else restarts
-        climb.restart(local, most, patience)
-    is_polished = climb.restarts > 0 and d <= POLISHED_UP_TO and not criterion.needs_table
+        most = default_restarts(d, criterion.name) if run.restarts is None else run.restarts
+        climb.restart(local, most)
+    is_polished = climb.restarts > 0 and score.can_polish
     finalists = climb.bests[-FINALISTS if is_polished else -1 :][::-1]
-    graphs = [choose(order) for order in finalists]
+    graphs = [score.chosen(order, run) for order in finalists]
     if is_polished:
-        pairs = zip(finalists, graphs, strict=True)
-        graphs = [polish(moments, *pair, score=score, penalty=penalty, **arcs) for pair in pairs]
-    orders, graphs = [*finalists, first], [*graphs, start_graph]
-    totals = [criterion.total(moments, graph, penalty) for graph in graphs]
-    best = int(np.argmax(totals))
-    return Found(
-        orders[best],
-        graphs[best],
-        totals[best],
-        totals[-1],
-        moves=climb.moves,
-        restarts=climb.restarts,
-        improved=climb.improved,
-        ended_early=climb.ended_early,
-        is_polished=is_polished,
-    )
+        graphs = [score.polished(*pair) for pair in zip(finalists, graphs, strict=True)]
+    found = Found.best_of(score, [*finalists, first], [*graphs, start_graph], climb)
+    return replace(found, is_polished=is_polished)
 
 
 def common_precision(moments: Moments, residuals: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import name_list
 from cosmodag.graph.texts import counted
-from cosmodag.runtime.devices import Host
-from cosmodag.runtime.later import jax
 from cosmodag.search.arc_checks import ArcCurves, Dependence, arc_curves, noise_dependence
+from cosmodag.search.best_graph import refine_linear
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.entropy.measure import SMALLEST_DEVIATION, NonGaussianity, non_gaussianity
-from cosmodag.search.jobs import Decided, Doubt
+from cosmodag.search.graph_search import Decided, Doubt
 from cosmodag.search.moments import Moments
 from cosmodag.search.non_gaussian import search_non_gaussian
-from cosmodag.search.refine import refine_linear
+from cosmodag.search.search_run import Run
 from cosmodag.search.variances import against_equal, few_valued
 
 Bools = NDArray[np.bool_]
@@ -38,12 +38,9 @@ class NoiseInputs:
     X: NDArray[np.float64]  # (n, d): the table, in its own units, minus `means`
     names: Sequence[str]  # of the columns, for messages
     moments: Moments | None = None  # of the counted rows, if some rows do not count
-    # (d, d): as for `refine_linear`; `beyond_support` is the part of `before` that `support` does
-    # not imply.
-    support: Bools | None = None
-    required: Bools | None = None
-    before: Bools | None = None
-    beyond_support: Bools | None = None
+    constraints: Constraints = NO_CONSTRAINTS
+    # The same without orders of pairs that the support implies, which the Gaussian search ignores.
+    fewest: Constraints = NO_CONSTRAINTS
     # (n, d): 0 if a variable was set in a row, or its value is missing and was filled in.
     counted: NDArray[np.float64] | None = None
     means: NDArray[np.float64] | None = None  # (d,): subtracted from the columns
@@ -66,14 +63,11 @@ class NoiseInputs:
 def decide_noise(
     given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
+    run: Run,
     *,
     noise: str = "auto",
     method: str = "order",
     by_units: Collection[str] = (),
-    restarts: int | None = None,
-    random: np.random.Generator,
-    should_stop: Callable[[], bool] | None = None,
-    device: Host | jax.Device | None = None,
 ) -> Decided:
     """Find a graph with the noise model that the table supports, or with a given one.
 
@@ -87,28 +81,26 @@ def decide_noise(
     `orders` are starts by name. `noise` is ``"auto"``, or a noise model that was decided before,
     for example on the table from which this one was resampled. `method` is ``"order"``, to search
     for better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
-    only. The other options are those of `refine_linear`.
+    only. `by_units` are the names of the starts that depend on units.
 
     Examples
     --------
     >>> random = np.random.default_rng(0)
     >>> x, noise = random.laplace(size=(2, 500))
     >>> given = NoiseInputs(np.column_stack([x, 3 * x + 2 * noise]), ["x", "y"])
-    >>> decide_noise(given, {}, random=random).noise
+    >>> decide_noise(given, {}, Run(random)).noise
     'non-gaussian'
     """
-    options: dict[str, Any] = {"support": given.support, "required": given.required}
-    options |= {"random": random, "restarts": restarts, "should_stop": should_stop}
     unit_free = {name: order for name, order in orders.items() if name not in by_units}
 
     def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
         return search_non_gaussian(
             given.X,
             starts,
-            before=given.before,
+            run,
+            constraints=given.constraints,
             counted=given.counted,
             weak_parents=True,
-            **options,
         )
 
     if noise == "non-gaussian" and method == "order":
@@ -118,14 +110,13 @@ def decide_noise(
         return refine_linear(
             given.X if given.moments is None else given.moments,
             starts,
+            run,
             method=method,
             score=score,
-            before=given.beyond_support,
+            constraints=given.fewest,
             scale_free=method == "order",
             by_units=by_units,
             not_equal=not_equal,
-            device=device,
-            **options,
         )
 
     if given.counted is not None and noise == "auto" and method == "order":

@@ -1,6 +1,5 @@
 """Restarts: local searches from perturbed copies of the best order so far."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +9,8 @@ from numpy.typing import NDArray
 from cosmodag.graph.dags import respecting
 from cosmodag.search.column_problem import OrderProblem
 from cosmodag.search.kernel.moves import LEAST_IMPROVEMENT
-from cosmodag.search.local import LocalSearch, Mapper, Stopped
+from cosmodag.search.local import LocalSearch, Pool, Stopped
+from cosmodag.search.search_run import Run
 
 # Maximum number of variables that one perturbation moves.
 MOST_MOVED = 15
@@ -63,32 +63,20 @@ class Reached(NamedTuple):
     was_stopped: bool
 
 
-class Climb:
+class ColumnClimb:
     """Hill climbing with restarts, and the best order found so far.
 
     With several threads, several restarts run concurrently from the same best order. They are
     evaluated in the order of their numbers: once one has found a better order, the later ones are
     discarded and repeated from it, so that the result does not depend on the number of threads.
 
-    `run` is like ``map``, on `threads` threads. A trial of the quick search ends once its estimated
-    gain is below the best gain by more than `slack`.
+    A trial of the quick search ends once its estimated gain is below the best gain by more than
+    `slack`.
     """
 
-    def __init__(
-        self,
-        run: Mapper,
-        threads: int,
-        random: np.random.Generator,
-        should_stop: Callable[[], bool],
-        on_progress: Callable[[int, float], None] | None,
-        slack: float,
-    ) -> None:
-        self.run = run
-        self.threads = threads
-        self.seed = int(random.integers(2**62))
-        self.should_stop = should_stop
-        self.on_progress = on_progress
-        self.slack = slack
+    def __init__(self, run: Run, pool: Pool, slack: float) -> None:
+        self.run, self.pool, self.slack = run, pool, slack
+        self.seed = int(run.random.integers(2**62))
         self.best: NDArray[np.int64] = np.zeros(0, np.int64)
         self.bests: list[NDArray[np.int64]] = []
         self.total = -np.inf
@@ -115,7 +103,7 @@ class Climb:
             local = self._local(problem, order)
         else:
             local = memory.local
-            local.set_threads(self.run, self.threads, self.should_stop)
+            local.set_pool(self.pool)
             local.start_from(order)
             local.is_due[:] = 1
         if memory is not None:
@@ -140,30 +128,31 @@ class Climb:
         self.ended_early |= reached.was_stopped
         return local
 
-    def restart(self, local: LocalSearch, limit: int, patience: int | None = None) -> None:
-        """Make up to ``limit`` restarts, or fewer after ``patience`` in a row without improvement.
+    def restart(self, local: LocalSearch, limit: int) -> None:
+        """Make up to ``limit`` restarts, or fewer after several in a row without improvement.
 
-        The patience is by default the larger of 20 and a third of the number of variables.
+        Their number, the patience, is by default the larger of 20 and a third of the variables.
         """
+        patience = self.run.patience
         if patience is None:
             patience = max(20, local.problem.variables // 3)
         self._report()
-        is_sequential = self.threads == 1 or local.is_batched
+        is_sequential = self.pool.threads == 1 or local.is_batched
         searchers = [local]
         idle = 0
         while self.restarts < limit and idle < patience and not self.ended_early:
             # The search of a restart that changes no parents does not call `should_stop`.
-            if self.should_stop():
+            if self.run.should_stop():
                 self.ended_early = True
                 break
-            count = min(self.threads, limit - self.restarts, patience - idle)
+            count = min(self.pool.threads, limit - self.restarts, patience - idle)
             count = 1 if is_sequential else count
             while len(searchers) < count:
                 searchers.append(self._local(local.problem, self.best))
             numbers = range(self.restarts + 1, self.restarts + count + 1)
             tasks = list(zip(searchers, numbers, strict=False))
-            run = map if is_sequential else self.run
-            for reached in run(self._restart_once, tasks):
+            mapped = map if is_sequential else self.pool.map
+            for reached in mapped(self._restart_once, tasks):
                 self.restarts += 1
                 self.moves += reached.moves
                 self.ended_early |= reached.was_stopped
@@ -176,8 +165,7 @@ class Climb:
             self._report()
 
     def _report(self) -> None:
-        if self.on_progress is not None:
-            self.on_progress(self.restarts, self.total)
+        self.run.on_progress(self.restarts, self.total)
 
     def _restart_once(self, task: tuple[LocalSearch, int]) -> Reached:
         local, number = task
@@ -198,4 +186,4 @@ class Climb:
         return Reached(local.total, local.order, local.moves - moves, was_stopped)
 
     def _local(self, problem: OrderProblem, order: NDArray[np.int64]) -> LocalSearch:
-        return LocalSearch(problem, order, self.run, self.threads, self.should_stop)
+        return LocalSearch(problem, order, self.pool)

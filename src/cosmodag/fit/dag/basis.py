@@ -198,11 +198,12 @@ def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
         marks, basis = pag_of_dag(arcs), "the graph alone, since its equations are not linear"
     else:
         from cosmodag.search.ancestral import pag_by_score
+        from cosmodag.search.constraints import Constraints
 
         moments = _moments(dag)
         bounds = dag.bounds
-        support, required = (None, None) if bounds is None else (bounds.support, bounds.required)
-        marks = pag_by_score(moments, arcs, support=support, required=required)
+        given = Constraints() if bounds is None else Constraints(bounds.support, bounds.required)
+        marks = pag_by_score(moments, arcs, given)
         basis = f"score of ancestral graphs near the graph, {moments.rows[0]:,.0f} rows"
     return PartialAncestralGraph(tuple(dag.names), marks, basis)
 

@@ -1,6 +1,6 @@
 """Families that were chosen on few rows, chosen again on more rows of the same order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from cosmodag.search.networks.families import Families, Family, SearchEffort, input_arcs
 from cosmodag.search.networks.network_problem import Arcs, NetworkProblem
 from cosmodag.search.networks.workers import Workers
+from cosmodag.search.search_run import Run
 
 STAGES = (SearchEffort(rows=500), SearchEffort(rows=1000, steps=5))
 """Rows of each stage, and steps of the fit of a kernel. Families chosen on 300 rows lack many weak
@@ -20,16 +21,14 @@ def regrow(
     problem: NetworkProblem,
     order: NDArray[np.intp],
     adjacency: Arcs,
-    *,
+    run: Run,
     stages: Sequence[SearchEffort] = STAGES,
-    should_stop: Callable[[], bool] | None = None,
-    workers: int | None = None,
 ) -> tuple[Arcs, bool]:
     """Choose the inputs of every variable among its predecessors, on more and more rows.
 
     The first stage starts from the arcs of `adjacency`. A stage with more rows than the table has
     is the last, and uses all rows. Returns the arcs, and whether no family is still that of fewer
-    rows. The result does not depend on the number of workers.
+    rows.
 
     Examples
     --------
@@ -37,14 +36,14 @@ def regrow(
     >>> x = rng.normal(size=(200, 3))
     >>> x[:, 2] += 2 * np.tanh(x[:, 0] - x[:, 1])
     >>> problem = NetworkProblem(x, order=[1, 0, 2])
-    >>> arcs, _ = regrow(problem, np.array([1, 0, 2]), np.zeros((3, 3), bool), workers=1)
+    >>> arcs, _ = regrow(problem, np.array([1, 0, 2]), np.zeros((3, 3), bool), Run())
     >>> arcs.astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
     """
     places, rows = np.argsort(order), len(problem.columns.inputs)
     used = [stage for k, stage in enumerate(stages) if k == 0 or stages[k - 1].rows < rows]
     families: list[Family] = []
-    with Workers(workers, should_stop) as pool:
+    with Workers(run) as pool:
         for stage in used:
             on_rows = Families(problem, stage)
             before = families or on_rows.of(adjacency)

@@ -1,0 +1,97 @@
+"""The climb over orders for scores in Python: insert variables, then restart, and keep the best."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cosmodag.search.kernel.moves import LEAST_IMPROVEMENT
+from cosmodag.search.local_scores import FoundBlocks, Score
+from cosmodag.search.restarts import perturbed
+from cosmodag.search.search_run import Run
+
+MOST_SWEEPS = 100
+PATIENCE = 20
+
+
+def climb(score: Score, start: ArrayLike, run: Run) -> FoundBlocks:
+    """Search for the order, and the graph on it, of best score, starting from an order.
+
+    Single variables are moved to their best places until none moves. Each restart moves a few
+    variables of the best order at random and searches again. There are by default 2,000 / d
+    restarts, at most 50, and 20 in a row without improvement end the search. The best order so far
+    is returned as soon as the run is stopped, which is asked before every variable is moved.
+
+    Examples
+    --------
+    >>> from cosmodag.search.local_scores import SetScore
+    >>> class Count(SetScore):
+    ...     def of(self, v, parents):
+    ...         return 2.0 * ((v + 1) in parents) - 0.5 * len(parents)
+    >>> climb(Count(4), [0, 1, 2, 3], Run.seeded(0)).order.tolist()
+    [3, 2, 1, 0]
+    """
+    d = score.variables
+    first = score.constraints.checked(start, d).tolist()
+    limit = min(50, 2000 // max(d, 1)) if run.restarts is None else run.restarts
+    patience = PATIENCE if run.patience is None else run.patience
+    steps = _Insertions(score, run)
+    best = steps.improved(first)
+    total, made, idle = score.total(best), 0, 0
+    bound = steps.bound.astype(np.uint8)
+    while made < limit and idle < patience and not steps.was_stopped:
+        order = steps.improved(perturbed(np.array(best), run.random, bound).tolist())
+        made, idle = made + 1, idle + 1
+        reached = score.total(order)
+        if reached > total + LEAST_IMPROVEMENT:
+            best, total, idle = order, reached, 0
+        run.on_progress(made, total)
+    begun, found = score.found(first), score.found(best)
+    if found.score < begun.score:
+        found = begun
+    return replace(found, start_score=begun.score, restarts=made, ended_early=steps.was_stopped)
+
+
+class _Insertions:
+    """Local search: move each variable to its best place, until none moves."""
+
+    def __init__(self, score: Score, run: Run) -> None:
+        self.score, self.run, self.was_stopped = score, run, False
+        before, d = score.constraints.precedence, score.variables
+        self.bound = np.zeros((d, d), np.bool_) if before is None else before
+
+    def improved(self, order: list[int]) -> list[int]:
+        """Return the order at which the local search ends."""
+        for _ in range(MOST_SWEEPS):
+            has_moved = False
+            for v in np.array(order)[self.run.random.permutation(len(order))].tolist():
+                if self.was_stopped or self.run.should_stop():
+                    self.was_stopped = True
+                    return order
+                moved = self._with_best_place(order, v)
+                has_moved |= moved != order
+                order = moved
+            if not has_moved:
+                break
+        return order
+
+    def _with_best_place(self, order: list[int], v: int) -> list[int]:
+        """Move one variable to its best place."""
+        record, bit = self.score.record, 1 << v
+        present = order.index(v)
+        rest = [u for u in order if u != v]
+        low = max((i + 1 for i, u in enumerate(rest) if self.bound[u, v]), default=0)
+        high = min((i for i, u in enumerate(rest) if self.bound[v, u]), default=len(rest))
+        # Totals relative to v at the front; the variables that v passes lose it as a predecessor.
+        earlier, passed, totals = 0, 0.0, []
+        for place, u in enumerate([*rest, v]):
+            if low <= place <= high:
+                totals.append((record(v, earlier).score + passed, place))
+            if place < len(rest) and place < high:
+                passed += record(u, earlier).score - record(u, earlier | bit).score
+            earlier |= 1 << u
+        best, place = max(totals, key=lambda pair: pair[0])
+        now = next(total for total, where in totals if where == present)
+        if best <= now + LEAST_IMPROVEMENT:
+            return order
+        return [*rest[:place], v, *rest[place:]]
