@@ -7,6 +7,7 @@ from cosmodag.errors import DataError, name_list
 from cosmodag.fit.fitted_kinds import is_block, needs_blocks
 from cosmodag.fit.input_checks import check_choice, check_count
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit, StructureLearner
+from cosmodag.search.local_scores import LOCAL_SCORES
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class SearchedLearner(StructureLearner):
     def check_settings(self) -> None:
         """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
-        check_choice("noise", self.noise, NOISES)
+        check_choice("noise", self.noise, (*NOISES, *LOCAL_SCORES))
         check_count("restarts", self.restarts, low=0, also=("auto",))
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:

@@ -9,6 +9,7 @@ variable given a set of parents. Sets of variables are the bits of integers.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,14 @@ from cosmodag.search.constraints import ALLOWED, NO_CONSTRAINTS, REQUIRED_ARC, C
 
 # Smaller gains of log-likelihood are treated as rounding error.
 _LEAST_GAIN = 1e-9
+
+MakeScore: TypeAlias = "Callable[[NDArray[np.float64], NDArray[np.bool_], Constraints], Score]"
+LOCAL_SCORES: dict[str, MakeScore] = {}
+"""Further scores of tables of numbers by name, which is then a value of the parameter `noise`.
+
+A score is created from the centred table (n, d), the entries that count (n, d), and constraints;
+the equation of v counts the rows in which v does (`examples/extend/laplace_score.py`).
+"""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.errors import name_list
 from cosmodag.graph.texts import counted
@@ -16,9 +17,12 @@ from cosmodag.search.best_graph import refine_linear
 from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.entropy.measure import SMALLEST_DEVIATION, NonGaussianity, non_gaussianity
 from cosmodag.search.graph_search import Decided, Doubt
-from cosmodag.search.moments import Moments
+from cosmodag.search.local_scores import LOCAL_SCORES
+from cosmodag.search.moments import Moments, least_squares
 from cosmodag.search.non_gaussian import search_non_gaussian
+from cosmodag.search.order_climb import climb_from
 from cosmodag.search.search_run import Run
+from cosmodag.search.starts.orders import further_starts
 from cosmodag.search.variances import against_equal, few_valued
 
 Bools = NDArray[np.bool_]
@@ -78,10 +82,11 @@ def decide_noise(
     not explain its arcs better. Otherwise noise is assumed to be Gaussian, which determines only
     the equivalence class.
 
-    `orders` are starts by name. `noise` is ``"auto"``, or a noise model that was decided before,
-    for example on the table from which this one was resampled. `method` is ``"order"``, to search
-    for better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
-    only. `by_units` are the names of the starts that depend on units.
+    `orders` are starts by name. `noise` is ``"auto"``, a noise model that was decided before, for
+    example on the table from which this one was resampled, or a name in `LOCAL_SCORES`. `method` is
+    ``"order"``, to search for better orders, or ``"prune"``, to choose arcs on the given ones,
+    which uses Gaussian scores or those of `LOCAL_SCORES`. `by_units` are the names of the starts
+    that depend on units.
 
     Examples
     --------
@@ -103,6 +108,8 @@ def decide_noise(
             weak_parents=True,
         )
 
+    if noise in LOCAL_SCORES:
+        return _by_local_score(given, unit_free, run, noise, method)
     if noise == "non-gaussian" and method == "order":
         return by_entropy(unit_free)
 
@@ -139,6 +146,25 @@ def decide_noise(
         return found
     return _beyond_gaussian(
         given, found, lambda: by_entropy({**unit_free, "gaussian search": found.order})
+    )
+
+
+def _by_local_score(
+    given: NoiseInputs, orders: Mapping[str, NDArray[Any]], run: Run, noise: str, method: str
+) -> Decided:
+    """Search by a score of `LOCAL_SCORES`; the weights are those of least squares."""
+    counted = np.ones(given.X.shape) if given.counted is None else given.counted
+    moments = Moments.of(given.X, given.counted) if given.moments is None else given.moments
+    score = LOCAL_SCORES[noise](given.X, counted > 0, given.constraints)
+    further = further_starts(moments, run.random, given.constraints) if method == "order" else {}
+    found, report = climb_from(score, {**orders, **further}, run, method)
+    weights = sparse.lil_array(found.adjacency.shape)
+    for v in np.flatnonzero(found.adjacency.any(axis=0)):
+        parents = np.flatnonzero(found.adjacency[:, v])
+        weights[parents, v] = least_squares(moments, int(v), parents)
+    reason = f"The score {noise!r} was requested."
+    return Decided(
+        found.order, weights.tocsr(), noise, reason, found.score, report, found.ended_early
     )
 
 

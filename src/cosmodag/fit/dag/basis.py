@@ -53,13 +53,17 @@ BASES = {
 }
 """Bases of the direction of an arc, the strongest first, and the meaning of each."""
 
-_NOISE_BASES = {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}
+_NOISE_BASES = {
+    "gaussian": FREE,
+    "non-gaussian": "non-Gaussianity",
+    "equal-variance": "equal variances",
+}
 
 
 def basis_of_fit(dag: "FittedDAG") -> list[str]:
     """Name the basis of the direction of each arc of a fit, in the order of its ``edges``."""
     edges = dag.edges
-    otherwise = _NOISE_BASES.get(dag.noise or "", FREE)
+    otherwise = _NOISE_BASES.get(dag.noise or "gaussian", f"score {dag.noise!r}")
     otherwise = SCALE if dag.follows_units else otherwise
     losses = dag.turning_losses
     by_knowledge, by_interventions = _known_directions(dag)

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.search.blocks.block_problem import BlockProblem
 from cosmodag.search.blocks.block_score import BlockScore
-from cosmodag.search.climb import PATIENCE, climb
 from cosmodag.search.column_score import ColumnScore
 from cosmodag.search.column_search import search
 from cosmodag.search.local_scores import FoundBlocks, Score
+from cosmodag.search.order_climb import PATIENCE, climb
 from cosmodag.search.regression_graph import RegressionGraph
 from cosmodag.search.search_run import Run
 

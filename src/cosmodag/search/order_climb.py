@@ -1,6 +1,9 @@
 """The climb over orders for scores in Python: insert variables, then restart, and keep the best."""
 
+import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +53,37 @@ def climb(score: Score, start: ArrayLike, run: Run) -> FoundBlocks:
     if found.score < begun.score:
         found = begun
     return replace(found, start_score=begun.score, restarts=made, ended_early=steps.was_stopped)
+
+
+def climb_from(
+    score: Score, starts: Mapping[str, ArrayLike], run: Run, method: str = "order"
+) -> tuple[FoundBlocks, list[dict[str, Any]]]:
+    """Climb from every start, then restart from the best order; return a report of all.
+
+    Starts are changed to agree with the constraints. With the method ``"prune"``, parents are
+    chosen on the starts.
+    """
+    report: list[dict[str, Any]] = []
+
+    def climbed(name: str, order: ArrayLike, restarts: int | None) -> FoundBlocks:
+        begin = time.perf_counter()
+        if method == "prune":
+            found = score.found(np.asarray(order).tolist())
+        else:
+            found = climb(score, order, run.with_restarts(restarts))
+        entry = {"start": name, "before": found.start_score, "after": found.score}
+        report.append({**entry, "seconds": time.perf_counter() - begin, "chosen": False})
+        return found
+
+    respected = score.constraints.respected
+    best = max(
+        (climbed(name, respected(order), 0) for name, order in starts.items()),
+        key=lambda found: found.score,
+    )
+    if method == "order" and run.restarts != 0 and not best.ended_early:
+        best = climbed("best of these, searched further", best.order, run.restarts)
+    max(report, key=lambda entry: float(entry["after"]))["chosen"] = True
+    return best, report
 
 
 class _Insertions:
