@@ -47,11 +47,10 @@ from cosmodag.runtime.engines import Failure, each
 from cosmodag.search import choose_parents
 from cosmodag.search.column_problem import problem_of
 from cosmodag.search.column_score import ColumnScore
-from cosmodag.search.column_search import FINALISTS
+from cosmodag.search.column_search import FINALISTS, ColumnClimb
 from cosmodag.search.local import Pool
 from cosmodag.search.moments import Moments
 from cosmodag.search.polish import POLISHED_UP_TO, polish
-from cosmodag.search.restarts import ColumnClimb
 from cosmodag.search.search_run import Run, unreported
 from cosmodag.search.starts.orders import scale_free_order
 from cosmodag.search.wide import LARGE, search_large

@@ -16,6 +16,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -46,8 +47,9 @@ WATCHED = {
 }
 
 
+@cache
 def table() -> np.ndarray[Any, Any]:
-    """Simulate a table of 200 rows and 8 columns."""
+    """Simulate a table of 200 rows and 8 columns, once: the fit is counted, not the simulation."""
     from cosmodag import simulate
 
     return np.asarray(simulate.load("n200_d8_ER2_gauss", seed=0).X)

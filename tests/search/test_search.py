@@ -10,11 +10,11 @@ from cosmodag.graph.dags import is_dag
 from cosmodag.search import choose_parents, local, search
 from cosmodag.search.column_problem import WORKER_POOL
 from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.column_search import ColumnClimb
 from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import SCORES
 from cosmodag.search.kernel.climb_state import END
 from cosmodag.search.moments import Moments
-from cosmodag.search.restarts import ColumnClimb
 from cosmodag.search.search_run import Run
 from linear_tables import linear_table
 

@@ -69,7 +69,7 @@ FAULTS = (
     Fault(
         "polishing ignores the allowed arcs",
         "search/polish.py",
-        "        allowed &= support\n",
+        "        allowed &= constraints.support\n",
         "        pass\n",
         ("order/test_polish.py",),
     ),
@@ -191,7 +191,7 @@ FAULTS = (
     ),
     Fault(
         "the worst start wins",
-        "search/best.py",
+        "search/graph_search.py",
         "highest = max(result.total for result in results)",
         "highest = min(result.total for result in results)",
         (f"{LINEAR}::test_of_two_orders_the_better_is_kept",),

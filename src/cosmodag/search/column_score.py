@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from cosmodag.search.column_problem import OrderProblem, problem_of
 from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.gaussian_scores import Criterion, criterion_for, default_penalty
+from cosmodag.search.local import Memory
 from cosmodag.search.moments import Moments
 from cosmodag.search.parents import choose_parents
 from cosmodag.search.polish import POLISHED_UP_TO, polish
 from cosmodag.search.regression_graph import RegressionGraph
-from cosmodag.search.restarts import Memory
 from cosmodag.search.search_run import Run
 from cosmodag.search.tiles.tile_columns import Columns
 from cosmodag.search.tiles.tile_pruning import prune_in_tiles

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -220,3 +221,10 @@ class LocalSearch:
                 at += is_hopeless
         self.workers.put(worker)
         return plans
+
+
+@dataclass(eq=False)
+class Memory:
+    """Records of one problem, which never expire: every search reuses and extends them."""
+
+    local: LocalSearch | None = None

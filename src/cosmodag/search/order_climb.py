@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from cosmodag.graph.dags import respecting
 from cosmodag.search.kernel.moves import LEAST_IMPROVEMENT
 from cosmodag.search.local_scores import FoundBlocks, Score
-from cosmodag.search.restarts import perturbed
 from cosmodag.search.search_run import Run
 
 MOST_SWEEPS = 100
+# Maximum number of variables that one perturbation moves.
+MOST_MOVED = 15
 PATIENCE = 20
 
 
@@ -129,3 +131,34 @@ class _Insertions:
         if best <= now + LEAST_IMPROVEMENT:
             return order
         return [*rest[:place], v, *rest[place:]]
+
+
+def perturbed(
+    order: NDArray[np.int64], random: np.random.Generator, before: NDArray[np.uint8]
+) -> NDArray[np.int64]:
+    """Move two to fifteen variables by up to a random distance, and restore required precedence.
+
+    The maximum number of moves is half the number of variables, but between 7 and 15. The
+    logarithms of the number of moves and of the distance are uniform, so that there are both small
+    and large perturbations. With at most seven moves, 7 of 120 searches (d = 30, degree 8, uneven
+    noise) ended more than 1 below the best known score, by 11 on average; with fifteen, 1 of 120.
+    At equal CPU time both limits reached the same BIC on tables of 50 and 150 variables (degree 10
+    and 6); moving up to half of 150 variables reached a worse one. Moving a block, or reversing or
+    shuffling a part of the order, in three of ten restarts escaped local optima less often.
+
+    Examples
+    --------
+    >>> none = np.zeros((0, 0), np.uint8)
+    >>> sorted(perturbed(np.arange(9), np.random.default_rng(0), none).tolist())
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    d = len(order)
+    most = min(MOST_MOVED, max(7, d // 2))
+    count = int(2 * (most / 2) ** random.random())
+    reach = max(3, int(d ** random.random()))
+    changed = order.tolist()
+    for _ in range(count):
+        place = int(random.integers(d))
+        other = place + int(random.integers(-reach, reach + 1))
+        changed.insert(min(max(other, 0), d - 1), changed.pop(place))
+    return respecting(changed, before.astype(np.bool_) if len(before) else None)

@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.runtime.threads import available_threads, mapper
 from cosmodag.search.column_problem import FIRST_ROOM, problem_of, work_space
 from cosmodag.search.column_score import ColumnScore
-from cosmodag.search.column_search import Found, common_precision
+from cosmodag.search.column_search import ColumnClimb, Found, common_precision
 from cosmodag.search.kernel.climb_state import BLOCKERS, HEADER, PATH, PATH_RESIDUAL, PRECISION
 from cosmodag.search.local import LocalSearch, Pool, Stopped, pool_of
 from cosmodag.search.moments import Moments
-from cosmodag.search.restarts import ColumnClimb
 from cosmodag.search.search_run import Run
 from cosmodag.search.wide.lists import Lists
 from cosmodag.search.wide.scan import explain_some
