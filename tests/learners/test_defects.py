@@ -4,6 +4,7 @@ import threading
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cosmodag
@@ -19,7 +20,13 @@ from cosmodag import (
     VarianceSort,
     simulate,
 )
-from cosmodag.errors import DataError, DataWarning, DivergenceError, InterruptedWarning
+from cosmodag.errors import (
+    DataError,
+    DataWarning,
+    DivergenceError,
+    InterruptedWarning,
+    ScaleWarning,
+)
 from cosmodag.fit.pipeline import fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.steps import FitTask
@@ -180,6 +187,51 @@ def test_the_cost_is_that_of_the_table_that_would_be_fitted(data):
     lagged = Cosmo(epochs=2, lags=1).estimate(data.X).plan.memory
     windows = Cosmo(epochs=2).estimate(np.hstack([data.X[1:], data.X[:-1]])).plan.memory
     assert lagged > windows  # knowledge about time adds arrays
+
+
+def test_the_cost_in_time_is_that_of_the_windows_of_each_series(data):
+    table = pd.DataFrame(data.X, columns=[f"v{place}" for place in range(data.X.shape[1])])
+    table["series"] = np.repeat([0, 1], len(table) // 2)
+    model = Cosmo(epochs=2, lags=2)
+    whole = model.estimate(table.drop(columns="series")).plan.memory
+    # Without the first two rows of the second series.
+    assert 0 < whole - model.estimate(table, series="series").plan.memory < whole / 10
+
+
+def test_the_cost_of_a_fit_without_training_is_not_that_of_training():
+    X = np.random.default_rng(0).normal(size=(20, 1000))
+    with pytest.warns(DataWarning, match="the order of variances is refined"):
+        cost = Cosmo().estimate(X)
+    assert (cost.trains, cost.seconds) == (False, None)
+    assert "nothing is trained" in str(cost)
+    with pytest.warns(DataWarning, match="20 rows for 1,000 columns"):
+        assert Cosmo(epochs=2).estimate(X).seconds > 0
+
+
+def test_a_refit_of_networks_warns_like_the_first_fit(data):
+    model = CosmoMLP(epochs=2, hidden=(3,), scale="standardize", random_state=0)
+    model.set_params(loss="squared-error")
+    with pytest.warns(ScaleWarning, match="standardised"):
+        model.fit(data.X)
+    assert model.loss_ == "squared-error"
+    model.set_params(loss="auto")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ScaleWarning)
+        model.fit(data.X)
+    assert model.loss_ == "likelihood"
+
+
+def test_a_given_start_leaves_no_trace_in_the_learner(data):
+    model = OrderSearch(random_state=0)
+    before = dict(vars(model))
+    order = list(range(data.X.shape[1]))[::-1]
+    model.fit_from(data.X, order, "prune")
+    assert model.refinement_ == "prune"
+    assert {name: value for name, value in vars(model).items() if not name.endswith("_")} == before
+    wrong = [*order[:-1], 99]
+    with pytest.raises(DataError, match="99"):
+        model.fit_from(data.X, wrong)
+    assert {name: value for name, value in vars(model).items() if not name.endswith("_")} == before
 
 
 def test_an_untrained_cosmo_has_all_its_attributes(data, monkeypatch, tmp_path):

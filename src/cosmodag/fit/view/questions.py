@@ -161,7 +161,8 @@ class Questions(Shown):
         from cosmodag.assess.bootstrapping import bootstrap
 
         dag = self._dag
-        dag.ask_for_targets(options.get("interventions", options.get("regimes")))
+        interventions = options.get("interventions")
+        dag.ask_for_targets(options.get("regimes") if interventions is None else interventions)
         result = bootstrap(cast("StructureLearner", self), X, n, **options)
         are_named = dag.columns is not None and isinstance(result.names[0], str)
         if len(result.names) != dag.d or (are_named and result.names != dag.names):
