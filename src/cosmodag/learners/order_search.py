@@ -41,7 +41,7 @@ class OrderSearch(SearchedLearner):
 
     Parameters
     ----------
-    scale : {"center", "standardize", "none"}
+    scale : {"center", "mean", "standardize", "none"}
         Preparation of the columns. Standardising only changes the units of the weights.
 
     Attributes

@@ -2,8 +2,8 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -204,7 +204,11 @@ class TrainedLearner(StructureLearner):
 
         best = best_start(solved, problems)
         self._warn_of_limits(best.solution)
-        found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
+        problem = problems[best.place]
+        final = self._read_out_settings(problem.settings, problem.data.shape[1])
+        changed = {name: final[name] for name in final if final[name] != problem.settings[name]}
+        problem = replace(problem, settings=final)
+        found = read_out(best.solution, problem, self.raw_threshold, best.plan.device)
         equations = self._equations(found, best.solution)
         strengths = self._strengths(found, equations)
         values = strengths.data if sparse.issparse(strengths) else strengths
@@ -219,7 +223,7 @@ class TrainedLearner(StructureLearner):
             stopped=best.solution.stopped,
             extra={
                 "history_": self._history(best.solution, problems[0]),
-                "settings_": settings,
+                "settings_": {**settings, **{f"read_out_{k}": v for k, v in changed.items()}},
                 "n_iter_": best.solution.iterations,
                 "converged_": best.solution.converged and best.solution.stopped is None,
                 "backend_": best.plan.backend,
@@ -228,6 +232,10 @@ class TrainedLearner(StructureLearner):
             orders=other_orders(solved, best),
             equations=equations,
         )
+
+    def _read_out_settings(self, settings: Mapping[str, float], d: int) -> Mapping[str, float]:
+        """Return the settings at which a solution is read out."""
+        return settings
 
     def _strengths(self, found: "ReadOut", equations: FittedEquations) -> Any:
         """Return the (d, d) strengths of all arcs."""
