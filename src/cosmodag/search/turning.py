@@ -66,6 +66,7 @@ def turning_losses(
 
     Examples
     --------
+    >>> from cosmodag.search.moments import Moments
     >>> random = np.random.default_rng(0)
     >>> a, b, noise = random.normal(size=(3, 500))
     >>> score = ColumnScore.of(Moments.of(np.column_stack([a, b, a + b + noise])))
