@@ -36,10 +36,8 @@ def climb(score: Score, start: ArrayLike, run: Run) -> FoundBlocks:
     >>> climb(Count(4), [0, 1, 2, 3], Run.seeded(0)).order.tolist()
     [3, 2, 1, 0]
     """
-    d = score.variables
-    first = score.constraints.checked(start, d).tolist()
-    limit = min(50, 2000 // max(d, 1)) if run.restarts is None else run.restarts
-    patience = PATIENCE if run.patience is None else run.patience
+    first = score.constraints.checked(start, score.variables).tolist()
+    limit, patience = restarts_of(run, score.variables)
     steps = _Insertions(score, run)
     best = steps.improved(first)
     total, made, idle = score.total(best), 0, 0
@@ -55,6 +53,12 @@ def climb(score: Score, start: ArrayLike, run: Run) -> FoundBlocks:
     if found.score < begun.score:
         found = begun
     return replace(found, start_score=begun.score, restarts=made, ended_early=steps.was_stopped)
+
+
+def restarts_of(run: Run, d: int) -> tuple[int, int]:
+    """Return the maximum number of restarts of a climb, and how many in a row may fail."""
+    limit = min(50, 2000 // max(d, 1)) if run.restarts is None else run.restarts
+    return limit, PATIENCE if run.patience is None else run.patience
 
 
 def climb_from(

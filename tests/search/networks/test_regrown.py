@@ -7,7 +7,7 @@ from cosmodag.search.constraints import Constraints
 from cosmodag.search.networks import regrown
 from cosmodag.search.networks.families import SearchEffort
 from cosmodag.search.networks.network_problem import NetworkProblem
-from cosmodag.search.networks.regrown import regrow
+from cosmodag.search.networks.network_search import regrow
 from cosmodag.search.search_run import Run
 
 FEW, MORE = SearchEffort(rows=40), SearchEffort(rows=300, steps=5)

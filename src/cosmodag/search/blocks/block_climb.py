@@ -10,7 +10,7 @@ from cosmodag.search.blocks.block_score import BlockScore
 from cosmodag.search.column_score import ColumnScore
 from cosmodag.search.column_search import search
 from cosmodag.search.local_scores import FoundBlocks, Score
-from cosmodag.search.order_climb import PATIENCE, climb
+from cosmodag.search.order_climb import climb, restarts_of
 from cosmodag.search.regression_graph import RegressionGraph
 from cosmodag.search.search_run import Run
 
@@ -47,9 +47,7 @@ def search_blocks(
     """
     if score is not None or not problem.are_columns:
         return climb(BlockScore(problem) if score is None else score, start, run)
-    d = problem.variables
-    limit = min(50, 2000 // max(d, 1)) if run.restarts is None else run.restarts
-    patience = PATIENCE if run.patience is None else run.patience
+    limit, patience = restarts_of(run, problem.variables)
     run = replace(run, restarts=limit, patience=patience)
     columns = search(_column_score(problem), start, run)
     return replace(
