@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosmodag.search.constraints import Constraints
-from cosmodag.search.networks import regrown
+from cosmodag.search.networks import network_search
 from cosmodag.search.networks.families import SearchEffort
 from cosmodag.search.networks.network_problem import NetworkProblem
 from cosmodag.search.networks.network_search import regrow
@@ -53,13 +53,13 @@ def test_what_is_known_is_obeyed(forbidden):
 
 def test_a_stage_with_more_rows_than_there_are_is_the_last(monkeypatch):
     stages = []
-    families = regrown.Families
+    families = network_search.Families
 
     def noted(problem, effort):
         stages.append(effort)
         return families(problem, effort)
 
-    monkeypatch.setattr(regrown, "Families", noted)
+    monkeypatch.setattr(network_search, "Families", noted)
     grown([FEW, MORE, MORE], table=weak_table(200))
     assert stages == [FEW, MORE]
 
