@@ -240,7 +240,8 @@ def test_levels_that_act_jointly(tmp_path):
     table, shares = joint_table()
     model = BlockSearch(random_state=0).fit(table)
     assert (model.adjacency_ != 0).astype(int).tolist() == [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
-    assert "joint effects of levels were kept" in model.curves_reason_
+    assert "On held-out rows joint effects of levels" in model.curves_reason_
+    assert "effects that add up lose" in model.curves_reason_
     new = pd.DataFrame({"site": ["north", "south"], "drug": ["full"] * 2, "answer": ["no"] * 2})
     assert np.asarray(model.predict(new))[:, 2].tolist() == ["yes", "no"]
     drawn = pd.DataFrame(np.asarray(model.sample(4000, random_state=1)), columns=table.columns)

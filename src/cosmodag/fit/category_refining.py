@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.search import BlockProblem, FoundBlocks
 from cosmodag.search.blocks import Records
-from cosmodag.search.counted.counted_problem import BIC, QUOTIENT_NML, CountedProblem
+from cosmodag.search.counted.counted_problem import CHEAP, DEAR, CountedProblem
 from cosmodag.search.counted.counted_search import CountedSearch, FoundCounts
 from cosmodag.search.counted.level_graphs import LevelGraph
 from cosmodag.search.mixed.mixed_search import best_blocks
@@ -64,10 +64,15 @@ class CategorySearches:
         self.method, self.restarts, self.should_stop = method, restarts, should_stop
 
     def graphs(self) -> list[CategoryGraph]:
-        """Search by BIC, by quotient NML, and with effects that add up; a stop ends this early."""
+        """Search by two prices of joint effects, and with effects that add up, in this order.
+
+        Effects that add up are an assumption, which tables of counts do not make: they come last. A
+        stop leaves out the searches that have not begun.
+        """
         problem = counted_problem(self.table, self.problem)
-        counting, found = CountedSearch(problem, self.should_stop), []
-        for price in (BIC, QUOTIENT_NML):
+        counting = CountedSearch(problem, self.should_stop)
+        found: list[CategoryGraph] = []
+        for price in (DEAR, CHEAP):
             if not found or not self.should_stop():
                 one = counting.best(
                     price,
@@ -95,7 +100,7 @@ class CategorySearches:
             ended_early=one.ended_early,
             joint=adjacency.any(axis=0) & has_room,
         )
-        name = f"joint effects of levels by {one.price.name}"
+        name = f"joint effects of levels ({one.price.name})"
         return CategoryGraph(name, self.problem, found, one.report, one.total_of)
 
     def _added(self, places: Order, others: list[CategoryGraph]) -> CategoryGraph:

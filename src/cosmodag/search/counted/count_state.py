@@ -53,7 +53,7 @@ class CountMemo(NamedTuple):
     base: NDArray[np.int32]  # (n,): cell of each row in the table of the last parents
     base_key: NDArray[np.int64]  # (2,): of these parents
     cells: NDArray[np.int32]  # zero between two uses
-    sums: NDArray[np.int32]  # (n + 1,): zero between two uses
+    sums: NDArray[np.int32]  # (combinations,): zero between two uses
     touched: NDArray[np.int32]  # (n,)
 
 
@@ -68,8 +68,8 @@ def empty_graph(d: int) -> CountedGraph:
     )
 
 
-def new_memo(n: int, cells: int, room: int = 1 << 16) -> CountMemo:
-    """Create an empty memo and the work space for n rows."""
+def new_memo(n: int, combinations: int, cells: int, room: int = 1 << 16) -> CountMemo:
+    """Create an empty memo and the work space for n rows and so many combinations and cells."""
     ints: Any = np.int32
     return CountMemo(
         np.zeros((2, room), np.int64),
@@ -78,7 +78,7 @@ def new_memo(n: int, cells: int, room: int = 1 << 16) -> CountMemo:
         np.zeros(n, ints),
         np.zeros(2, np.int64),
         np.zeros(cells, ints),
-        np.zeros(n + 1, ints),
+        np.zeros(combinations, ints),
         np.zeros(n, ints),
     )
 

@@ -14,7 +14,6 @@ from cosmodag.search.counted.count_state import (
     LEFT,
     SCORE,
     USED,
-    CountedGraph,
     CountMemo,
     empty_graph,
     new_memo,
@@ -35,7 +34,7 @@ _WORK = 50_000_000
 _MOST_KNOWN = 1 << 22
 
 
-class Stopped(Exception):  # noqa: N818
+class Stopped(Exception):
     """The search was asked to stop."""
 
 
@@ -48,7 +47,7 @@ class CountedMemory:
     @classmethod
     def of(cls, problem: CountedProblem) -> "CountedMemory":
         """Create the memory of a table."""
-        return cls(new_memo(problem.different[0].shape[1], problem.cells()))
+        return cls(new_memo(problem.different[0].shape[1], len(problem.levels), problem.cells()))
 
     def grow(self) -> None:
         """Make room for more entries, or forget all."""

@@ -4,13 +4,14 @@ import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.search.counted.count_state import Counted
 from cosmodag.search.counted.interactions import interacting
+from cosmodag.search.gaussian_scores import default_penalty
 
 # Maximum number of cells of a table of counts, which are numbers of four bytes.
 _MOST_CELLS = 1 << 23
@@ -24,7 +25,7 @@ class CellPrice(NamedTuple):
     With q combinations of the parents' levels and r levels, it is T(q r) − T(q), where T(K) is
     ``per_cell`` log(n) K plus ``complexity`` times the log of the normaliser of the maximum
     likelihood of a distribution of K values. Any such score is the same for all graphs of an
-    equivalence class. ``per_arc`` log(n) is added for each parent.
+    equivalence class. ``per_arc`` times half of `default_penalty` is added for each parent.
     """
 
     name: str
@@ -36,6 +37,16 @@ class CellPrice(NamedTuple):
 BIC = CellPrice("BIC", per_cell=0.5)
 QUOTIENT_NML = CellPrice("quotient NML", complexity=1.0)
 """Quotient normalised maximum likelihood (Silander, Leppä-aho, Jääsaari and Roos 2018)."""
+
+DEAR, CHEAP = (QUOTIENT_NML._replace(name=f"NML + {k}", per_arc=float(k)) for k in (2, 1))
+"""Prices by which categories are searched, the dearer one first.
+
+BIC loses arcs between variables of many levels, quotient NML alone adds arcs by chance. Errors of
+the equivalence class by BIC, quotient NML, `CHEAP` and `DEAR`, on one sample each: win95pts, 500
+rows, 76, 78, 46, 45; hailfinder, 10,000 rows, 59, 49, 49, 21; alarm, 500 rows, 31, 18, 13, 13;
+hepar2, 5,000 rows, 84, 73, 68, 81; mildew, 5,000 rows, 36, 33, 33, 27; barley, 5,000 rows, 62, 34,
+34, 34. BDeu is left out: it adds more arcs than quotient NML where levels determine others.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +103,7 @@ class CountedProblem:
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
-        """Columns in an order computed from their content, so that their order in the table is moot.
+        """Columns in an order computed from their content, not from their order in the table.
 
         Equal columns keep their order.
         """
@@ -132,16 +143,17 @@ class CountedProblem:
         d = self.variables
         codes, weights, group = self.different
         rows = np.maximum(weights.sum(axis=1)[group].astype(np.float64), 1.0)
-        log = np.log(np.maximum(self.share * rows, 2.0))
+        used = np.maximum(self.share * rows, 2.0)
+        per_arc = [0.5 * cost.per_arc * default_penalty(n, d) for n in used.tolist()]
         settings = np.stack(
             [
                 self.counts.astype(np.float64),
                 group.astype(np.float64),
                 rows,
                 np.full(d, self.share),
-                cost.per_cell * log,
+                cost.per_cell * np.log(used),
                 np.full(d, cost.complexity),
-                cost.per_arc * log,
+                np.array(per_arc),
                 np.full(d, -math.inf),
             ]
         )
@@ -177,8 +189,7 @@ class CountedProblem:
 
     def cells(self) -> int:
         """Largest number of cells that is counted: a combination of levels for each row."""
-        codes, _, _ = self.different
-        return int(min(codes.shape[1] * self.counts.max(), _MOST_CELLS))
+        return int(min(len(self.levels) * self.counts.max(), _MOST_CELLS))
 
     def with_columns(self, places: NDArray[np.int64]) -> "CountedProblem":
         """Select columns, in a new order."""

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import respecting
-from cosmodag.search.counted.count_state import CountedGraph, empty_graph
+from cosmodag.search.counted.count_state import empty_graph
 from cosmodag.search.counted.counted_climb import CountedClimb, CountedMemory, Stopped
 from cosmodag.search.counted.counted_moves import LEAST_MOVE, copy_graph
 from cosmodag.search.counted.counted_problem import CellPrice, CountedProblem
@@ -115,18 +116,20 @@ class CountedSearch:
         for name, order in starts.items():
             if not is_stopped or not report:
                 start = respecting(order, self.problem.precedence)
-                tried(name, lambda start=start: climb.start(start), len(report))
+                tried(name, partial(climb.start, start), len(report))
         made, idle = 0, 0
         since, before = time.perf_counter(), total
         while method == "order" and made < limit and idle < idle_limit and not is_stopped:
             made, number = made + 1, len(starts) + made
             generator = np.random.default_rng([seed, number, 1])
             copy_graph(best, climb.graph)
-            idle = 0 if tried("", lambda g=generator: climb.perturb(g), number) else idle + 1
+            idle = 0 if tried("", partial(climb.perturb, generator), number) else idle + 1
         if made:
             name = f"best of these, {made} times perturbed ({price.name})"
             entry = {"start": name, "score": "counts", "before": before, "after": total}
-            report.append(entry | {"moves": 0, "seconds": time.perf_counter() - since, "chosen": False})
+            report.append(
+                entry | {"moves": 0, "seconds": time.perf_counter() - since, "chosen": False}
+            )
         copy_graph(best, climb.graph)
         return self._found(climb, report, is_stopped)
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from cosmodag.search.mixed.multinomial import fit_levels, probabilities
 from cosmodag.search.mixed.table import BlockTable
 
 _FOLDS = 5
-# A graph with more parameters must gain more than this number of standard errors.
+# A graph that comes later must gain more than this number of standard errors.
 _CERTAIN = 2.0
 
 Floats = NDArray[np.float64]
@@ -26,13 +25,6 @@ class LevelGraph:
     name: str
     adjacency: NDArray[np.bool_]  # (d, d): at [u, v] whether u → v
     joint: NDArray[np.bool_]  # (d,): whether the parents of a variable act jointly
-
-    def parameters(self, table: BlockTable) -> int:
-        """Number of parameters of the equations."""
-        widths = table.embedding.widths[:, None] * self.adjacency
-        logs = np.log1p(widths).sum(axis=0)
-        rows = np.where(self.joint, np.exp(np.minimum(logs, 40.0)), 1 + widths.sum(axis=0))
-        return int(rows @ table.embedding.targets)
 
 
 class HeldOutLevels:
@@ -93,32 +85,33 @@ class HeldOutLevels:
 def best_of_graphs(
     table: BlockTable, graphs: Sequence[LevelGraph]
 ) -> tuple[int, str, tuple[float, float]]:
-    """Choose the graph with fewest parameters within two standard errors of the likeliest.
+    """Choose the first graph within two standard errors of the likeliest on held-out rows.
 
-    Returns its place, the reason in a sentence, and the gain per row of the likeliest graph over
-    the one with fewest parameters, with its standard error.
+    The graphs are in order of preference. Returns the place of the graph, the reason in a sentence,
+    and the gain per row of the graph over the first, with its standard error.
     """
     held_out = HeldOutLevels(table)
     rows = [held_out.of(graph) for graph in graphs]
-    means = [float(one.mean()) for one in rows]
-    likeliest = int(np.argmax(means))
-    by_size = sorted(range(len(graphs)), key=lambda k: graphs[k].parameters(table))
-
-    def gain_over(k: int) -> tuple[float, float]:
-        gains = rows[likeliest] - rows[k]
-        return float(gains.mean()), float(gains.std() / math.sqrt(max(len(gains), 1)))
-
-    kept = next(k for k in by_size if gain_over(k)[0] <= _CERTAIN * gain_over(k)[1] + 1e-12)
-    others = "; ".join(
-        f"{graphs[k].name} {means[k] - means[kept]:+.3f} ± {_error(rows[k] - rows[kept]):.3f}"
-        for k in by_size
-        if k != kept
+    likeliest = max(rows, key=lambda one: float(one.mean()))
+    kept = next(
+        place
+        for place, (gain, error) in enumerate(_gain(likeliest, one) for one in rows)
+        if gain <= _CERTAIN * error
     )
+    others = [
+        f"{graph.name} {'gain' if gain >= 0 else 'lose'} {abs(gain):.3f} ± {error:.3f}"
+        for graph, (gain, error) in zip(
+            graphs, (_gain(one, rows[kept]) for one in rows), strict=True
+        )
+        if graph is not graphs[kept]
+    ]
     reason = f"On held-out rows {graphs[kept].name} were kept"
     if others:
-        reason += f"; gain of others in log-likelihood per row: {others}"
-    return kept, f"{reason}.", gain_over(by_size[0])
+        reason += f" (in log-likelihood per row over them, {', '.join(others)})"
+    return kept, f"{reason}.", _gain(rows[kept], rows[0])
 
 
-def _error(gains: NDArray[Any]) -> float:
-    return float(gains.std() / math.sqrt(max(len(gains), 1)))
+def _gain(first: Floats, second: Floats) -> tuple[float, float]:
+    """Mean gain per row of the first over the second, and its standard error."""
+    gains = first - second
+    return float(gains.mean()), float(gains.std() / math.sqrt(max(len(gains), 1)))
