@@ -133,11 +133,11 @@ def brought_by_extra(found: Import) -> set[str]:
     """Packages of extras that may be imported here.
 
     These are the packages of the extra that the importing module belongs to and, inside a function,
-    those of the extras ray, excel and anndata.
+    those of the extras ray, excel, anndata and sid.
     """
     extras = PROJECT["optional-dependencies"]
     extra = part(found.importer)
-    on_demand = (*extras["ray"], *extras["excel"], *extras["anndata"])
+    on_demand = (*extras["ray"], *extras["excel"], *extras["anndata"], *extras["sid"])
     inside_function = set() if found.at_top else names_to_import(on_demand)
     return inside_function | (names_to_import(extras[extra]) if extra in EXTRAS else set())
 

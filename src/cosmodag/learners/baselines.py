@@ -48,7 +48,7 @@ class SortLearner(RefinedLearner):
     refine : {"auto", "prune", "order", None}
         Use of the order: regression on the predecessors (None), or refinement to a graph, as in
         :class:`cosmodag.Cosmo`.
-    scale : {"center", "standardize", "none"}
+    scale : {"center", "mean", "standardize", "none"}
         Subtract the column means; also divide by the standard deviations; or leave the data
         unchanged, and regress without an intercept.
 

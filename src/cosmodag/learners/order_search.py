@@ -1,7 +1,6 @@
 """Order search as a learner: a graph from a score alone, with linear or curved effects."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,6 +9,9 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.input_checks import check_choice
+from cosmodag.fit.prepare import prepare
+from cosmodag.fit.steps import FitTask
+from cosmodag.fit.time.unroll import InTime
 from cosmodag.learners.refined import SearchedLearner
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit
 from cosmodag.solve.watch import Watch
@@ -39,7 +41,7 @@ class OrderSearch(SearchedLearner):
 
     Parameters
     ----------
-    scale : {"center", "standardize", "none"}
+    scale : {"center", "mean", "standardize", "none"}
         Preparation of the columns. Standardising only changes the units of the weights.
 
     Attributes
@@ -60,8 +62,8 @@ class OrderSearch(SearchedLearner):
     _order_from_units: ClassVar[bool] = False
     _search_by: ClassVar[str] = "use method='order'"
 
-    # Set by `fit_from` for one fit.
-    _method = "order"
+    # Of a copy that `starting_from` makes for one fit.
+    _method: str = field(default="order", init=False)
     _start: list[Any] | None = field(default=None, init=False)
 
     def refinement_for(self, d: int) -> str:
@@ -87,17 +89,15 @@ class OrderSearch(SearchedLearner):
             As for :meth:`fit`.
         """
         check_choice("method", method, ("prune", "order"))
-        self._method, self._start = method, list(order)
-        try:
-            return self.fit(X, interventions=interventions)
-        finally:
-            del self._method, self._start
+        learner = self.starting_from(order, method)
+        given = prepare(learner, X, interventions, None, True, InTime(None, None))
+        return self.take_fit(FitTask(learner, given))
 
-    def starting_from(self, order: Sequence[Any]) -> Self:
+    def starting_from(self, order: Sequence[Any], method: str = "order") -> Self:
         """Copy the learner for a task whose search also starts from `order`, as in `fit_from`."""
-        one = copy(self)
-        one._start = list(order)
-        return one
+        learner = self.unfitted()
+        learner._start, learner._method = list(order), method
+        return learner
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         """Return the order given to `fit_from`, if any; nothing is learnt."""

@@ -57,10 +57,11 @@ class SharedParameters(FittedGraph):
         Refuse missing values (NaN); drop the rows that have one; or estimate the values from the
         others, without counting them as evidence (`docs/missing.md`). `missing_report_` has the
         details.
-    scale : {"center", "standardize", "none"}
-        Subtract the column means; also divide by the standard deviations, which removes the
-        differences in variance that squared-error learners rely on, and gives a warning; or leave
-        the data unchanged.
+    scale : {"center", "mean", "standardize", "none"}
+        Subtract the column means, and divide the whole table by a common unit, to which penalties
+        are relative; only subtract the means, as the COSMO paper; divide by the standard
+        deviations, which removes the differences in variance that squared-error learners rely on,
+        and gives a warning; or leave the data unchanged.
     lags : int
         For time series, the number k of earlier times that may affect a row. The graph is then
         that of a window of the times t, t − 1, …, t − k, with arcs into time t from the same and

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -153,10 +154,21 @@ class StructureLearner(SharedParameters):
             After Ctrl-C. The model holds the graph learnt so far, and ``stopped_`` is
             ``"interrupt"``. A second Ctrl-C ends the fit at once and leaves the model unfitted.
         """
-        given = prepare(self, X, interventions, regimes, find_targets, InTime(series, time))
+        learner = self.unfitted()
+        given = prepare(learner, X, interventions, regimes, find_targets, InTime(series, time))
+        return self.take_fit(FitTask(learner, given))
+
+    def unfitted(self) -> Self:
+        """Copy the learner without its fit: choices of an earlier fit must not affect the next."""
+        learner = copy(self)
+        learner.forget()
+        return learner
+
+    def take_fit(self, task: FitTask) -> Self:
+        """Carry out a task of a copy of this learner, and store the result in this one."""
         self.forget()
         try:
-            (result,) = fit_prepared([FitTask(self, given)])
+            (result,) = fit_prepared([task])
         except FitInterrupt as stop:
             self.take(*stop.results)
             raise

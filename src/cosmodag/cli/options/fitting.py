@@ -78,7 +78,7 @@ class LearnerOptions:
     """Parameters of learners; None where an option is not given."""
 
     scale: Annotated[
-        Literal["center", "standardize", "none"] | None,
+        Literal["center", "mean", "standardize", "none"] | None,
         typer.Option(
             help="Subtract column means (default), also standardise, or leave the columns as is."
         ),

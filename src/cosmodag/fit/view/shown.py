@@ -270,7 +270,7 @@ class Shown:
         """Draw the graph for a notebook; before the fit, show the learner as scikit-learn does."""
         from sklearn.utils import estimator_html_repr
 
-        from cosmodag.report.drawings import thumbnail
+        from cosmodag.report.plots import thumbnail
 
         if not hasattr(self, "fitted_"):
             return str(estimator_html_repr(self))

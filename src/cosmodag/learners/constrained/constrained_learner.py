@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,10 +12,7 @@ from cosmodag.fit.settle import Aligned
 from cosmodag.learners.parameters import count
 from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.trained.trained_learner import Setting, TrainedLearner
-from cosmodag.model.mechanism import Linear
 from cosmodag.solve.methods.central_path import Stage
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.batch_rows import Passes
 
 # Iteration limit of each problem: the default of SciPy's L-BFGS-B, as in the authors' NOTEARS.
 _MAX_INNER_ITERATIONS = 15_000
@@ -113,47 +110,3 @@ class CovarianceLearner(RefinedLearner, ConstrainedLearner):
     """
 
     _precision = np.float64
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class StochasticLearner(RefinedLearner, ConstrainedLearner):
-    r"""Base class of linear learners as the COSMO paper ran them: Adam on mini-batches.
-
-    The loss is :math:`\lVert X - XW \rVert_F^2 / nd`, a mean over variables, so that λ₁ has another
-    scale than in the authors' formulation. The diagonal of W is free.
-
-    Parameters
-    ----------
-    learning_rate : float or "auto"
-        Adam's learning rate; ``"auto"`` is {learning_rate}.
-    epochs : int
-        Number of passes over the data for each problem of the sequence.
-    batch_size : int
-        Rows per step; the last batch of a pass may be smaller.
-    device : {"auto", "cpu", "gpu"}
-        Device of the computation.
-    random_state : int, Generator, RandomState or None
-        Random seed for the order of rows, and for initial values if they are random.
-    """
-
-    learning_rate: Setting = "auto"
-    epochs: int = count(5000)
-    batch_size: int = count(64)
-    device: str = "auto"
-
-    # Usual number of problems in the sequence, for the progress bar.
-    _problems: ClassVar[int] = 1
-
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"rounds": float(self._rounds(n)), "beta1": 0.9, "beta2": 0.999}
-
-    def _length(self, n: int, d: int) -> int:
-        return self._problems * self._rounds(n)
-
-    def _rounds(self, n: int) -> int:
-        """Return the number of rounds of one problem of the sequence."""
-        return self.epochs * Passes.over(n, self.batch_size).rounds
-
-    def _recipe(self, structure: Any, objective: Any, **further: Any) -> Recipe:
-        """Return the recipe of a linear problem in mini-batches."""
-        return Recipe(structure, Linear(), objective, batch_size=self.batch_size, **further)

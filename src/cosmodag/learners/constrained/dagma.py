@@ -6,7 +6,6 @@ from typing import ClassVar
 from cosmodag.learners.constrained.constrained_learner import (
     CovarianceLearner,
     PathLearner,
-    StochasticLearner,
 )
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.parameters import count
@@ -17,15 +16,12 @@ from cosmodag.model.objective import (
     Decayed,
     half_squared_error,
     log_squared_error,
-    mean_squared_error,
 )
 from cosmodag.model.structure import Free
-from cosmodag.runtime.devices import device_named
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers.barrier_linear import LinearDescent
-from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
 from cosmodag.solve.minimisers.minimiser import Stochastic
-from cosmodag.solve.recipe import Domain, Inside, Recipe
+from cosmodag.solve.recipe import Inside, Recipe
 
 _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
 
@@ -47,7 +43,7 @@ class Dagma(PathLearner, CovarianceLearner):
 
     This is the authors' formulation: float64, Adam (β = 0.99, 0.999) on the full gradient computed
     from the covariance, five stages with s = 1, 0.9 … 0.6, the diagonal fixed to zero. It runs on
-    the CPU, in compiled code, and is deterministic. :class:`StochasticDagma` is the formulation
+    the CPU, in compiled code, and is deterministic. ``cosmodag.bench`` has the formulation
     that the COSMO paper compared with.
 
     Parameters
@@ -75,7 +71,7 @@ class Dagma(PathLearner, CovarianceLearner):
     automatic: ClassVar = {"lambda1": 0.03, "learning_rate": 3e-4, "tolerance": 1e-6}
 
     def _stages(self, n: int) -> tuple[Stage, ...]:
-        return _path([1.0, 0.9, 0.8, 0.7, 0.6], max(1, self.max_iter // 2), self.max_iter)
+        return falling_weights([1.0, 0.9, 0.8, 0.7, 0.6], max(1, self.max_iter // 2), self.max_iter)
 
     def solver_for(self, n: int, d: int) -> CentralPath:
         """Return DAGMA's central path."""
@@ -84,34 +80,7 @@ class Dagma(PathLearner, CovarianceLearner):
         return CentralPath(recipe, minimisers, self._stages(n))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class StochasticDagma(PathLearner, StochasticLearner):
-    r"""Linear DAGMA as the COSMO paper ran it: mini-batch Adam for each stage.
-
-    The barrier and the central path are those of :class:`Dagma`. The loss is
-    :math:`\lVert X - XW \rVert_F^2 / nd`, the diagonal of W is free, and there are four stages with
-    s = 1, 1, 0.9, 0.8. The learner exists to reproduce the paper's tables.
-
-    Examples
-    --------
-    >>> from cosmodag import StochasticDagma
-    >>> StochasticDagma().settings_for(30)["learning_rate"]
-    0.00054
-    """
-
-    automatic: ClassVar = {"lambda1": 3.9e-4, "learning_rate": 5.4e-4}
-    _beta1 = 0.9
-
-    def _stages(self, n: int) -> tuple[Stage, ...]:
-        return _path([1.0, 1.0, 0.9, 0.8], self._rounds(n), self._rounds(n))
-
-    def solver_for(self, n: int, d: int) -> CentralPath:
-        """Return DAGMA's central path."""
-        recipe = self._recipe(Free(masked=False), Barrier(mean_squared_error), guard=Domain())
-        return CentralPath(recipe, (Stochastic(),), self._stages(n))
-
-
-def _path(radii: list[float], rounds: int, last: int) -> tuple[Stage, ...]:
+def falling_weights(radii: list[float], rounds: int, last: int) -> tuple[Stage, ...]:
     """Stages with μ = 1, 0.1, … and the given s, each of `rounds` rounds, the last of `last`."""
     stages = zip(radii, [rounds] * (len(radii) - 1) + [last], strict=True)
     return tuple(Stage(0.1**k, *stage) for k, stage in enumerate(stages))
@@ -153,7 +122,7 @@ class DagmaMLP(NetworkLearner, PathLearner):
     --------
     >>> from cosmodag import DagmaMLP, simulate
     >>> data = simulate.load("n200_d5_ER1_mlp", seed=0)
-    >>> model = DagmaMLP(random_state=0).fit(data.X)
+    >>> model = DagmaMLP(max_iter=400, random_state=0).fit(data.X)
     >>> model.was_cyclic_
     False
     """
@@ -177,6 +146,4 @@ class DagmaMLP(NetworkLearner, PathLearner):
         mechanism = MLP(tuple(self.hidden), self.activation)
         objective = Decayed(Barrier(log_squared_error), biases=True)
         recipe = Recipe(Free(), mechanism, objective, guard=Inside())
-        on_cpu = device_named(self.device).platform == "cpu"
-        minimisers = (NetworkDescent(), Stochastic()) if on_cpu else (Stochastic(),)
-        return CentralPath(recipe, minimisers, self._stages(n))
+        return CentralPath(recipe, (Stochastic(),), self._stages(n))
