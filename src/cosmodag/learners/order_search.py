@@ -145,7 +145,8 @@ class BlockSearch(OrderSearch):
     Curves between numbers can determine directions that linear effects leave open (additive noise);
     such arrows have the basis ``"curves"``. The noise of curves is Gaussian; `noise` is that of
     linear effects. `OrderSearch` and `Cosmo` search in the same way if a table has counts or
-    categories of three or more levels.
+    categories of three or more levels. In tables of categories alone, which may have two levels,
+    parents act jointly: the search counts their combinations (:doc:`/mixed`).
 
     Parameters
     ----------
