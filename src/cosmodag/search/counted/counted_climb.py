@@ -59,6 +59,11 @@ class CountedMemory:
             self.memo.counters[USED] = 0
 
 
+def never() -> bool:
+    """Do not stop."""
+    return False
+
+
 class CountedClimb:
     """State of a search with one price of cells, on the columns of its problem."""
 
@@ -70,7 +75,7 @@ class CountedClimb:
         should_stop: Callable[[], bool],
     ) -> None:
         self.problem, self.price = problem, price
-        self.memory, self.should_stop = memory, should_stop
+        self.memory, self.should_stop = memory, never
         self.table, d = problem.state(price), problem.variables
         words = self.table.words
         self.graph = empty_graph(d)
@@ -82,19 +87,19 @@ class CountedClimb:
         bare = self.table._replace(rules=np.where(rules == 2, rules, 0).astype(np.uint8))
         self.run(lambda memo, at: choose(bare, self.graph, memo, at, d), d)
         self.table.settings[FLOOR] = self.graph.numbers[SCORE]
+        self.should_stop = should_stop
 
     def run(self, step: Callable[[CountMemo, int], int], end: int) -> None:
-        """Repeat a compiled step from where it stopped, until it reaches the end."""
+        """Repeat a compiled step from where it ended early, until it reaches the end."""
         at = 0
         while at < end:
+            if self.should_stop():
+                raise Stopped
             memo = self.memory.memo
             memo.counters[LEFT], memo.counters[IS_SHORT] = _WORK, 0
             at = step(memo, at)
-            if at < end:
-                if 2 * memo.counters[USED] >= memo.keys.shape[1] - 1:
-                    self.memory.grow()
-                if self.should_stop():
-                    raise Stopped
+            if at < end and 2 * memo.counters[USED] >= memo.keys.shape[1] - 1:
+                self.memory.grow()
 
     def start(self, order: NDArray[np.int64], first: int = 0, until: int | None = None) -> None:
         """Take an order; choose the parents of the variables at some places from nothing.

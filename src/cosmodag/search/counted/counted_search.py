@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.dags import respecting
 from cosmodag.search.counted.count_state import empty_graph
-from cosmodag.search.counted.counted_climb import CountedClimb, CountedMemory, Stopped
+from cosmodag.search.counted.counted_climb import CountedClimb, CountedMemory, Stopped, never
 from cosmodag.search.counted.counted_moves import LEAST_MOVE, copy_graph
 from cosmodag.search.counted.counted_problem import CellPrice, CountedProblem
 
@@ -63,7 +63,7 @@ class CountedSearch:
         self.places = problem.places
         self.problem = problem.with_columns(self.places)
         self.memory = CountedMemory.of(self.problem)
-        self.should_stop = should_stop or (lambda: False)
+        self.should_stop = should_stop or never
 
     def best(
         self,

@@ -33,7 +33,7 @@ def interaction_gains(
             c = 1 if u == v else levels[v]
             size = a * b * c
             gains[u, v] = -math.inf
-            if 5 * size > n and u != v:
+            if 5 * size > total and u != v:
                 continue
             if u == v:
                 for i in range(n):
@@ -98,10 +98,10 @@ def interacting(
     d, n = codes.shape
     step = max(1, math.ceil(d**3 / 6 * n / _MOST_WORK))
     codes, weights = np.ascontiguousarray(codes[:, ::step]), weights[::step]
-    if codes.shape[1] < _FEWEST_ROWS or d < 3:
+    rows = int(weights.sum())
+    if rows < _FEWEST_ROWS or d < 3:
         return np.zeros((0, 3), np.int64)
-    rows = max(float(weights.sum()), 2.0)
-    room = max(codes.shape[1], int(levels.max()) ** 2)
+    room = max(rows, int(levels.max()) ** 2)
     cells, gains, pairs = np.zeros(room, np.int32), np.zeros((d, d)), np.zeros((d, d))
     least = 0.5 * math.log(rows) * np.outer(levels - 1, levels - 1)
     found = []
