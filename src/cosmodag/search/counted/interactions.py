@@ -11,6 +11,8 @@ from cosmodag.runtime.compiled import compiled
 # Limits on the number of triples times rows, and on the number of rows that shows anything: 180
 # variables are screened in about two seconds, and exclusive ors among more are not found.
 _MOST_WORK, _FEWEST_ROWS = 10**9, 500
+# Gain beyond the price of BIC, in units of log n, with which a cause is certainly found alone.
+_MORE = 2.0
 
 
 @compiled
@@ -81,9 +83,9 @@ def interacting(
 ) -> NDArray[np.int64]:
     """List variables with two possible causes (m, 3) that show an effect only together.
 
-    The interaction is one that BIC would keep among all triples, and neither cause has an effect
-    that BIC would keep: then adding one parent after another finds neither. An exclusive or of two
-    balanced causes is an example.
+    The interaction is one that BIC would keep among all triples, and neither cause has a clear
+    effect: then adding one parent after another may find neither. An exclusive or of two balanced
+    causes is an example.
 
     Examples
     --------
@@ -103,7 +105,7 @@ def interacting(
         return np.zeros((0, 3), np.int64)
     room = max(rows, int(levels.max()) ** 2)
     cells, gains, pairs = np.zeros(room, np.int32), np.zeros((d, d)), np.zeros((d, d))
-    least = 0.5 * math.log(rows) * np.outer(levels - 1, levels - 1)
+    least = 0.5 * math.log(max(rows, 2)) * np.outer(levels - 1, levels - 1)
     found = []
     for last in range(1, d):
         interaction_gains(codes, weights, levels, logs, cells, last, pairs, gains)
@@ -111,7 +113,8 @@ def interacting(
         price = least[u, v] * (levels[last] - 1) + 2 * math.log(d)
         kept = gains[u, v] > price
         found += [(last, *pair) for pair in zip(u[kept].tolist(), v[kept].tolist(), strict=True)]
-    shows = pairs > least
+    # With prices per arc, causes are added one by one only if they gain more than by BIC.
+    shows = pairs > least + _MORE * math.log(max(rows, 2))
     return np.array(
         [
             (child, first, second)
