@@ -36,6 +36,7 @@ QUICK: dict[str, dict[str, dict[str, Any]]] = {
     "R2Sort": {"": {}},
     "RandomSort": {"": {"random_state": 0}},
     "EmptyGraph": {"": {}},
+    "GivenGraph": {"": {}},
 }
 
 CATALOGUE: dict[str, Callable[[], StructureLearner]] = {

@@ -12,7 +12,7 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 import cosmodag
 from cosmodag import Cosmo, EmptyGraph
 from cosmodag.errors import DataError
-from cosmodag.fit.dag.basis import BASES, INTERVENTIONS, KNOWLEDGE, SHAPE, TIME
+from cosmodag.fit.dag.basis import BASES, INTERVENTIONS, KNOWLEDGE, SHAPE, STATED, TIME
 from cosmodag.io import Graph, write_graph
 from cosmodag.report.drawings import COLOURS
 from cosmodag.report.plots import _ARCS
@@ -121,7 +121,7 @@ def test_every_basis_of_direction_has_a_colour_in_plots_and_on_the_page():
 def test_directions_from_time_have_full_arrowheads_on_the_page():
     script = files("cosmodag.report").joinpath("assets", "js", "edges.js").read_text("utf-8")
     firm = json.loads(script.split("const FIRM = ")[1].split(";")[0])
-    assert firm == [TIME, KNOWLEDGE, INTERVENTIONS, SHAPE]
+    assert firm == [STATED, TIME, KNOWLEDGE, INTERVENTIONS, SHAPE]
 
 
 def test_before_the_fit_a_notebook_shows_the_diagram_of_scikit_learn():

@@ -13,6 +13,7 @@ from cosmodag.fit.dag.basis import (
     KNOWLEDGE,
     SCALE,
     SHAPE,
+    STATED,
     TIME,
     WEAK,
 )
@@ -31,6 +32,7 @@ _ACROSS, _DOWN = 110, 90  # distances of nodes for Cytoscape
 COLOURS = {
     SHAPE: "#0072B2",
     WEAK: "#56B4E9",
+    STATED: "#1D1D1D",
     TIME: "#332288",
     KNOWLEDGE: "#AA4488",
     INTERVENTIONS: "#009E73",
