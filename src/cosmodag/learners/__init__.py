@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from cosmodag.fit.files.saved import load
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.refining import refine
+    from cosmodag.learners.auto import Auto, learn
     from cosmodag.learners.baselines import (
         EmptyGraph,
         EqualVariance,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # Written out, since type checkers do not read a list that is computed.
 __all__ = [
+    "Auto",
     "BlockSearch",
     "Cosmo",
     "CosmoMLP",
@@ -54,6 +56,7 @@ __all__ = [
     "VarianceSort",
     "default_mlp_settings",
     "default_settings",
+    "learn",
     "load",
     "paper_mlp_settings",
     "paper_settings",
@@ -63,6 +66,7 @@ __all__ = [
 _HOMES = {
     "FittedDAG": "fit.fitted_dag",
     "StructureLearner": "learners.structure_learner",
+    "learn": "learners.auto",
     "load": "fit.files.saved",
     "refine": "fit.refining",
     **dict.fromkeys(

@@ -89,6 +89,9 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     takes_levels: ClassVar[bool] = False
     """Whether the learner takes unordered categories of three levels or more."""
 
+    leaves_out_gross: ClassVar[bool] = False
+    """Whether rows with a cell far outside its column take no part in a fit."""
+
     # Whether the learnt order depends on the units of the columns, as with squared errors.
     _order_from_units: ClassVar[bool] = True
 
