@@ -92,7 +92,7 @@ def departures(
 def _worst(
     kind: str, statistics: list[Floats], tested: Bools, n: int, level: float
 ) -> Departure | None:
-    """The clearest of the tested pairs; None if there are none."""
+    """Find the clearest of the tested pairs; None if there are none."""
     pairs = np.argwhere(tested)
     if not len(pairs):
         return None

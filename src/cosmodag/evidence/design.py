@@ -18,7 +18,7 @@ _DEGREE, _ENDS = 6, (0.005, 0.995)
 # Random features of all parents jointly, for each of these length scales (in deviations).
 _FEATURES, _LENGTHS = 60, (1.0, 2.0, 4.0)
 # Ridge, per unit of a column of variance one; polynomials of higher degree are shrunk more.
-_RIDGE, _ROUGH, _JOINT = 1e-6, 0.1, 0.3
+_RIDGE, _ROUGH, _JOINT = 1e-6, 0.1, 1.5
 
 
 @dataclass(frozen=True)

@@ -64,13 +64,14 @@ def gross_cells(X: Floats, ignored: Bools | None = None) -> Bools:
 def about_gross_cells(X: Floats, cells: Bools, names: Sequence[str]) -> Finding:
     """Report the gross cells whose rows were left out, and what to do about them."""
     rows = int(cells.any(axis=1).sum())
-    columns = np.flatnonzero(cells.any(axis=0))
-    columns = columns[np.argsort(-cells.sum(axis=0)[columns], kind="stable")]
+    counts = cells.sum(axis=0)
+    columns = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
     described = [_of_column(X[:, v], cells[:, v], names[v]) for v in columns]
     listed = first_of(described, _LISTED, "column", between="; ")
     sentence = (
         f"{counted(int(cells.sum()), 'cell')} lie far outside the rest of their column ({listed}): "
-        f"{counted(rows, 'row')} with such cells took no part in the fit. Correct the cells that are errors, and leave those empty that stand for a "
+        f"{counted(rows, 'row')} with such cells took no part in the fit. Correct the cells that "
+        "are errors, and leave those empty that stand for a "
         "missing value (then missing='drop', --missing drop)."
     )
     return Finding("gross_cells", tuple(names[v] for v in columns), rows, "warning", sentence)

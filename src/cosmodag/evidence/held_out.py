@@ -47,7 +47,9 @@ class HeldOut:
         self.counted = None if counted is None else counted[::step] > 0
         n, d = self.X.shape
         no_equation = np.ptp(self.X, axis=0) == 0
-        self.equations = np.flatnonzero(~(no_equation if without is None else no_equation | without))
+        self.equations = np.flatnonzero(
+            ~(no_equation if without is None else no_equation | without)
+        )
         self.has_density = np.array([has_density(x) for x in self.X.T], np.bool_)
         self._folds, self._floor = row_folds(self.X), _floor(self.X)
         self._designs: dict[Entering, list[FoldDesign]] = {}
@@ -79,9 +81,7 @@ class HeldOut:
             found[design.held] = design.new * design.scales + design.centres
         return found
 
-    def _both(
-        self, v: int, parents: NDArray[np.intp], density: Density
-    ) -> tuple[Floats, Floats]:
+    def _both(self, v: int, parents: NDArray[np.intp], density: Density) -> tuple[Floats, Floats]:
         key = (density, v, parents.tobytes())
         if key not in self._known:
             self._known[key] = self._computed(v, parents, density)

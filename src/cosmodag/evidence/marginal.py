@@ -98,4 +98,3 @@ def normal_scores(X: Floats) -> Floats:
         else:
             found[:, v] = (x - x.mean()) / (x.std() or 1.0)
     return found
-

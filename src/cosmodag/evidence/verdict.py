@@ -41,7 +41,8 @@ def verdict(
 
     `rows` has log densities per row by density and graph. The simplest density whose best graph is
     within two standard errors of the best is kept. Within a density, the graph that was found by
-    its own search (`own`) is preferred to others within one standard error.
+    its own search (`own`) is preferred to others within two standard
+    errors.
 
     Examples
     --------
@@ -60,12 +61,14 @@ def verdict(
             continue
         best = max(graphs, key=lambda graph: rows[density, graph].mean())
         mine = own.get(density)
-        if mine in graphs and lead(rows[density, best], rows[density, mine]) <= NEAR / 2:
+        if mine in graphs and lead(rows[density, best], rows[density, mine]) <= NEAR:
             best = mine
         chosen[density] = best
     top = max(chosen, key=lambda density: rows[density, chosen[density]].mean())
     of_top = rows[top, chosen[top]]
-    judged = tuple(_judged(name, graph, rows[name, graph], of_top) for name, graph in chosen.items())
+    judged = tuple(
+        _judged(name, graph, rows[name, graph], of_top) for name, graph in chosen.items()
+    )
     kept = next(
         one for one in judged if one.density == top or one.behind <= NEAR * one.behind_error
     )

@@ -139,7 +139,7 @@ class Auto(StructureLearner):
             order=dag.order,
             weights=sparse.csr_array(weights),
             noise=str(dag.noise),
-            reason=f"{ruling.reason} {dag.noise_reason or ''}".strip(),
+            reason=ruling.noise_reason,
             report=fit.attributes.get("refine_report_", []),
             stopped=fit.stopped or watch.stop,
             scores=fit.attributes.get("noise_scores_", {}),

@@ -36,6 +36,7 @@ _ROW = 62  # distance of layers in the SVG
 _DASHES = {
     "equal variances": "6 4",
     "non-Gaussianity": "10 3",
+    "uneven noise": "10 3",
     CURVES: "10 3",
     FOUND: "8 3",
     SCALE: "4 2",
@@ -53,6 +54,7 @@ COLOURS = {
     FOUND: "#009E73",
     CURVES: "#7A5195",
     "non-Gaussianity": "#B87A00",
+    "uneven noise": "#B87A00",
     "equal variances": "#D55E00",
     SCALE: "#8C5A3C",
     FREE: "#767676",

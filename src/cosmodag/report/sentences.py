@@ -24,6 +24,7 @@ _NOISE = {
     "gaussian": "Gaussian, with its own variance for each variable",
     "equal-variance": "of the same variance for all variables",
     "non-gaussian": "not Gaussian",
+    "uneven": "of a size that depends on the causes",
 }
 _HIDDEN = (
     "Hidden common causes are not ruled out: a variable that was not measured can influence two "

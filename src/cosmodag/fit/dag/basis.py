@@ -46,6 +46,7 @@ BASES = {
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
     WEAK: "the shape of this graph fixes it, but graphs without this arrow score nearly as well",
     "non-Gaussianity": "the shape of the noise distinguishes it from the reverse",
+    "uneven noise": "the size of the noise depends on the causes in this direction only",
     CURVES: "curves with independent noise fit in this direction only",
     "equal variances": "only the assumption of equal noise variances decides it; units matter",
     SCALE: "it follows the units of the columns, which may be an accident",
@@ -53,7 +54,11 @@ BASES = {
 }
 """Bases of the direction of an arc, the strongest first, and the meaning of each."""
 
-_NOISE_BASES = {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}
+_NOISE_BASES = {
+    "non-gaussian": "non-Gaussianity",
+    "uneven": "uneven noise",
+    "equal-variance": "equal variances",
+}
 
 
 def basis_of_fit(dag: "FittedDAG") -> list[str]:

@@ -139,7 +139,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         It is the first of these that applies: ``"time"``, ``"knowledge"``, ``"interventions"``,
         ``"intervention (found target)"``, ``"shape of the graph"`` (``"weak evidence"`` if turning
         the arrow costs the Gaussian score less than 5), ``"curves"``; then the assumption about the
-        noise, ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` if the
+        noise, ``"equal variances"``, ``"non-Gaussianity"`` or ``"uneven noise"``; ``"scale of the
+        columns"`` if the
         order follows the units; or ``"free choice"``, which nothing in the data supports.
         """
         return list(self._dag.arrow_basis)

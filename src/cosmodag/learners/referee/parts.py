@@ -18,6 +18,7 @@ LINES, GAUSSIAN, EQUAL, SHAPES = (
 )
 SCORED, CURVES, SCORED_CURVES = "lines on scores", "curves", "curves on scores"
 NETWORKS, KINDS, CURVED_KINDS = "networks", "kinds", "kinds with curves"
+UNEVEN_LINES, UNEVEN_CURVES = "uneven lines", "uneven curves"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,9 @@ class Part:
     make: Callable[..., StructureLearner]
     on_scores: bool = False
     most_variables: int = 50_000
+    # A part whose graph this one improves by a climb, and the family under which it climbs.
+    base: str = ""
+    family: str = ""
 
 
 def _searching(kind: Any, **fixed: Any) -> Callable[..., StructureLearner]:
@@ -46,6 +50,8 @@ PARTS: dict[str, Part] = {
     SCORED: Part(_searching(OrderSearch, noise="gaussian"), True, 1_000),
     CURVES: Part(_searching(BlockSearch, curves=True), False, 100),
     SCORED_CURVES: Part(_searching(BlockSearch, curves=True), True, 100),
+    UNEVEN_LINES: Part(_searching(OrderSearch), False, 100, GAUSSIAN, "lines, uneven noise"),
+    UNEVEN_CURVES: Part(_searching(BlockSearch), False, 100, CURVES, "curves, uneven noise"),
     NETWORKS: Part(_networks, False, 20),
     KINDS: Part(_searching(BlockSearch, curves=False, noise="gaussian")),
     CURVED_KINDS: Part(_searching(BlockSearch, curves=True)),
@@ -69,10 +75,10 @@ FAMILIES: dict[str, Family] = {
     "lines": Family(Density(Entering()), (LINES, GAUSSIAN)),
     "lines, noise of any shape": Family(Density(Entering(), "any"), (SHAPES, LINES)),
     "lines on normal scores": Family(Density(_SCORES), (SCORED,)),
-    "lines, uneven noise": Family(Density(Entering(), "uneven"), (GAUSSIAN, LINES)),
+    "lines, uneven noise": Family(Density(Entering(), "uneven"), (UNEVEN_LINES, GAUSSIAN, LINES)),
     "curves": Family(Density(_CURVED), (CURVES,), 100),
     "curves, noise of any shape": Family(Density(_CURVED, "any"), (CURVES,), 100),
-    "curves, uneven noise": Family(Density(_CURVED, "uneven"), (CURVES,), 100),
+    "curves, uneven noise": Family(Density(_CURVED, "uneven"), (UNEVEN_CURVES, CURVES), 100),
     "curves on normal scores": Family(Density(_SCORED_CURVED), (SCORED_CURVES,), 100),
     "functions of all causes": Family(Density(Entering(form="jointly")), (NETWORKS,), 20),
 }

@@ -1,6 +1,6 @@
 """The referee's ruling: the graph of the kept family, the table of families, and the reason."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cosmodag.data.diagnose.findings import Finding
@@ -36,7 +36,7 @@ class Ruling:
 
     dag: FittedDAG
     fit: FitResult
-    reason: str
+    noise_reason: str
     attributes: dict[str, Any]
     doubt: Finding | None = None
 
@@ -79,24 +79,28 @@ def _alone(trial: Trial, part: str, why: str, *, decides: bool = False) -> Rulin
         "family_rows_": [record],
         "refuted_": [],
     }
-    return Ruling(trial.dag_of(part), found.fit, why, attributes, found.fit.doubt)
+    dag = trial.dag_of(part)
+    return Ruling(dag, found.fit, f"{why} {dag.noise_reason}", attributes, found.fit.doubt)
 
 
 def _compared(trial: Trial, verdict: Verdict, refuted: list[Departure]) -> Ruling:
     """Rule by a comparison of families on held-out rows."""
     kept, names = verdict.kept, trial.given.names
-    fit = trial.found[kept.graph].fit
+    part = trial.own_part(kept.density, kept.graph)
+    fit = trial.found[part].fit
     reason = _reason(verdict)
     sentences = [one.sentence(names) for one in refuted]
     attributes = {
         "family_": kept.density,
         "family_reason_": reason,
-        "part_": _repeated(kept.graph, fit.dag),
+        "part_": _repeated(part, fit.dag),
         "family_rows_": [_record(trial, verdict, one) for one in verdict.judged],
         "refuted_": sentences,
     }
-    dag = trial.dag_of(kept.graph)
+    dag = trial.dag_of(part)
     doubt = _refuted(kept.density, refuted, sentences, names) if refuted else None
+    if part == LINES:  # its learner chose the noise
+        reason = f"{reason} {dag.noise_reason}"
     return Ruling(dag, fit, reason, attributes, doubt)
 
 
