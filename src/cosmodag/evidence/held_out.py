@@ -45,11 +45,9 @@ class HeldOut:
         step = -(-len(X) // _MOST_ROWS)
         self.X = np.ascontiguousarray(X[::step], np.float64)
         self.counted = None if counted is None else counted[::step] > 0
-        n, d = self.X.shape
         no_equation = np.ptp(self.X, axis=0) == 0
-        self.equations = np.flatnonzero(
-            ~(no_equation if without is None else no_equation | without)
-        )
+        no_equation = no_equation if without is None else no_equation | without
+        self.equations = np.flatnonzero(~no_equation)
         self.has_density = np.array([has_density(x) for x in self.X.T], np.bool_)
         self._folds, self._floor = row_folds(self.X), _floor(self.X)
         self._designs: dict[Entering, list[FoldDesign]] = {}
@@ -148,7 +146,7 @@ def _ridge_weights(columns: Floats, y: Floats, ridge: Floats) -> Floats:
 
 
 def _deviation(residuals: Floats) -> float:
-    """Standard deviation, at most 1.5 times that of the inner half."""
+    """Return the standard deviation, at most 1.5 times that of the inner half."""
     inner = 1.5 * 1.4826 * float(np.median(np.abs(residuals - np.median(residuals))))
     deviation = float(residuals.std())
     return max(min(deviation, inner) if inner > 0 else deviation, 1e-9)

@@ -84,7 +84,7 @@ class LocalClimb:
         return is_dag(arcs if self.before is None else arcs | self.before)
 
     def _steps(self, arcs: Bools) -> Iterator[tuple[float, Bools]]:
-        """Steps that gain, with their gains; some may close a cycle."""
+        """Yield steps that gain, with their gains; some may close a cycle."""
         for u, v in np.argwhere(arcs | (self.neighbours & ~arcs.T)).tolist():
             for adds in self._options(arcs, u, v):
                 changed = arcs.copy()
@@ -96,7 +96,7 @@ class LocalClimb:
                     yield gain, changed
 
     def _options(self, arcs: Bools, u: int, v: int) -> Iterator[tuple[int, int] | None]:
-        """What may replace the arc u → v, or its absence: no arc, the reverse, or the arc."""
+        """Yield what may replace the arc u → v, or its absence: no arc, the reverse, or the arc."""
         if arcs[u, v]:
             if self.required is not None and self.required[u, v]:
                 return

@@ -59,7 +59,7 @@ class Marginal:
         )
 
     def scored(self, x: Floats) -> Floats:
-        """Normal scores of new values; beyond the sample, of its ends.
+        """Return the normal scores of new values; beyond the sample, of its ends.
 
         >>> marginal = Marginal.of(np.arange(101.0))
         >>> marginal.scored(np.array([50.0, -3.0])).round(2).tolist()

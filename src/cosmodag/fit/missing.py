@@ -74,7 +74,7 @@ def without_gross_rows(whole: Completed) -> tuple[Completed, list[Finding]]:
     cells = gross_cells(X, ignored)
     if numbers.size:
         cells[:, ~numbers] = False
-    rows = cells.any(axis=1)
+    rows: Bools = np.asarray(cells.any(axis=1))
     if not rows.any():
         return whole, []
     if rows.mean() > MOST_GROSS:  # far cells are then part of the distribution

@@ -53,6 +53,8 @@ class Auto(StructureLearner):
         One row per family: the part with the best graph, the held-out log density per row and its
         standard error, by how much it is behind the best (and the error of that difference), the
         seconds of the search, whether it was kept, and why.
+    family_rows_ : list of dict
+        The rows of `families_` as plain values.
     refuted_ : list of str
         What contradicts the kept family, in sentences; empty if nothing does. Directions that rest
         on a refuted family are not determined.

@@ -157,7 +157,8 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     )
     found = [
         ("Learner", type(model).__name__ + (f": {entry.summary}." if entry else ".")),
-        ("Chosen because", " ".join((run.get("choice") or {}).values())),
+        ("Family", getattr(model, "family_reason_", "")),
+        ("Against the family", ". ".join(getattr(model, "refuted_", ()))),
         ("Knowledge", _knowledge(model)),
         ("Interventions", _interventions(model)),
         ("Regimes", _regimes(model)),

@@ -48,7 +48,7 @@ def ruled(learner: "Auto", given: Prepared, watch: Watch, *, by_kind: bool) -> R
         return _as_asked(trial, learner.asked)
     n, d = given.X.shape
     if by_kind:
-        return _alone(trial, CURVED_KINDS, "The table has categories or counts.", decides=True)
+        return _alone(trial, CURVED_KINDS, "The table has categories or counts.")
     if given.regimes is not None:
         return _alone(trial, LINES, "Regimes are compared by lines.")
     if d > _MOST_VARIABLES or n * d > _MOST_ENTRIES:
@@ -67,8 +67,8 @@ def _as_asked(trial: Trial, parts: tuple[str, ...]) -> Ruling:
     return _compared(trial, verdict, trial.departures_of(verdict.kept.density, verdict.kept.graph))
 
 
-def _alone(trial: Trial, part: str, why: str, *, decides: bool = False) -> Ruling:
-    """Rule for one part without a comparison; with `decides`, its learner compares by itself."""
+def _alone(trial: Trial, part: str, why: str) -> Ruling:
+    """Rule for one part without a comparison."""
     found = trial.search(part)
     assert found is not None
     record = {"family": part, "part": part, "seconds": found.seconds, "kept": True, "why": why}
@@ -105,7 +105,7 @@ def _compared(trial: Trial, verdict: Verdict, refuted: list[Departure]) -> Rulin
 
 
 def _repeated(part: str, dag: FittedDAG) -> str:
-    """The part that repeats the decisions of a fit."""
+    """Name the part that repeats the decisions of a fit."""
     if part == LINES:
         return _LINES_OF[str(dag.noise)]
     if part in (KINDS, CURVED_KINDS):
@@ -117,7 +117,7 @@ def _reason(verdict: Verdict) -> str:
     """State the choice in one sentence."""
     kept, best, compared = verdict.kept, verdict.best, len(verdict.judged)
     if compared == 1:
-        return "Nothing in the table contradicts lines with normal noise: other families were not tried."
+        return "Lines with normal noise are not contradicted, so that nothing else was tried."
     simplest = verdict.judged[0]
     among = f"among {compared} families"
     if kept == best and kept != simplest:

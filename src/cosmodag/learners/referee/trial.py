@@ -131,7 +131,7 @@ class Trial:
         return found
 
     def _scored(self) -> tuple[Prepared, Scores]:
-        """The table with normal scores in place of its columns, about the same means."""
+        """Replace the columns of the table by their normal scores, about the same means."""
         given = self.given
         if self.scores is None:
             self.scores = Scores.of(given.X / given.preparation.unit)
@@ -170,7 +170,7 @@ class Trial:
         return any(part in self.found for part in parts)
 
     def _same(self, graphs: dict[str, Bools], part: str) -> str:
-        """The first part with the same graph as `part`."""
+        """Name the first part with the same graph as `part`."""
         arcs = self.found[part].arcs
         return next(name for name, other in graphs.items() if np.array_equal(arcs, other))
 
@@ -180,7 +180,7 @@ class Trial:
         return bool(own) and self.search(own[0], near) is not None
 
     def own_part(self, family: str, graph: str) -> str:
-        """The family's own part if it found the graph, else the part that is named."""
+        """Name the family's own part if it found the graph, else the part given."""
         arcs = self.found[graph].arcs
         own = [part for part in FAMILIES[family].parts if part in self.found]
         return next((part for part in own if np.array_equal(self.found[part].arcs, arcs)), graph)
@@ -196,8 +196,8 @@ class Trial:
     def needs_networks(self, part: str) -> bool:
         """Whether functions of all neighbours jointly are clearly better than sums of curves.
 
-        Neighbours are those in the graph of a part. Networks take 10 to 20 s at 10 variables; on tables
-        without joint functions this test avoids them.
+        Neighbours are those in the graph of a part. Networks take 10 to 20 s at 10 variables; this
+        test avoids them on tables without joint functions.
         """
         joined = self.found[part].arcs | self.found[part].arcs.T
         jointly = self.held_out.rows(joined, FAMILIES[_JOINT].density)
@@ -207,7 +207,7 @@ class Trial:
         )
 
     def dag_of(self, part: str) -> FittedDAG:
-        """The graph that a part found, with its equations in the units of the given table."""
+        """Return the graph of a part, with equations in the units of the given table."""
         found = self.found[part]
         dag = found.fit.dag
         if found.scores is None:
@@ -218,11 +218,8 @@ class Trial:
         equations = ScoreEquations.of(
             dag.equations, scores, dag.adjacency, data, self.given.preparation
         )
-        return replace(
-            dag,
-            equations=equations,
-            turning_losses=dag.turning_losses if losses is None else losses,
-        )
+        losses = dag.turning_losses if losses is None else losses
+        return replace(dag, equations=equations, turning_losses=losses)
 
 
 def _distinct(candidates: Any) -> dict[str, Bools]:
