@@ -16,6 +16,8 @@ from cosmodag.cli import main
 from cosmodag.cli.options.learners import Method
 from cosmodag.io.graphs import read_graph
 
+COSMO = ("--method", "cosmo")
+
 FILES = [
     "adjacency.csv",
     "answers.json",
@@ -224,10 +226,7 @@ def test_a_seed_may_be_set_by_its_own_name(table, tmp_path, capsys):
 
 def test_refining_may_be_left_out(table, tmp_path):
     for word, noise in (("none", None), ("prune", "gaussian")):
-        assert (
-            fit(table, "-o", tmp_path / word, "--method", "cosmo", "--epochs", 5, "--refine", word)
-            == 0
-        )
+        assert fit(table, "-o", tmp_path / word, *COSMO, "--epochs", 5, "--refine", word) == 0
         assert json.loads((tmp_path / word / "run.json").read_text())["noise"] == noise
 
 

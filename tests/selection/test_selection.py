@@ -209,21 +209,6 @@ def test_grid_search_works():
     assert search.fit(DATA.X).best_params_ == {"lambda1": 1e-3}
 
 
-def test_curves_are_told_from_lines():
-    random = np.random.default_rng(0)
-    cause = random.exponential(size=400)
-    noise = random.exponential(size=400)
-    arc = np.array([[False, True], [False, False]])
-    line = selection.curvature(np.column_stack([cause, cause + noise]), arc)
-    curve = selection.curvature(np.column_stack([cause, np.sin(3 * cause) + noise]), arc)
-    assert not line.is_curved
-    assert curve.is_curved
-    assert "gain" in curve.explanation
-    empty = selection.curvature(DATA.X, np.zeros((6, 6), bool))
-    assert not empty.is_curved
-    assert empty.explanation.startswith("The linear graph has no arcs")
-
-
 def test_a_path_needs_a_threshold():
     with pytest.raises(DataError, match="thresholds is empty"):
         selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, [])
