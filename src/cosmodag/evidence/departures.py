@@ -64,8 +64,7 @@ def departures(
     """
     n, d = X.shape
     Z, R = _standardised(X), _standardised(noise)
-    second, third = _standardised(Z**2), _third(Z)
-    spread = _standardised(R**2)
+    second, third, spread = _power(Z, 2), _power(Z, 3), _power(R, 2)
     both = arcs | arcs.T
     np.fill_diagonal(both, False)
     everywhere = ~np.eye(d, dtype=np.bool_)
@@ -76,7 +75,8 @@ def departures(
         _jointly(Z, R, arcs, level),
         _worst(
             "shared",
-            [R.T @ spread / n, spread.T @ spread / n, _third(R).T @ R / n],
+            # Squares of correlated normal noise have the squared correlation.
+            [R.T @ spread / n, spread.T @ spread / n - (R.T @ R / n) ** 2, _power(R, 3).T @ R / n],
             everywhere,
             n,
             level,
@@ -129,16 +129,22 @@ def _standardised(X: Floats) -> Floats:
     """Columns of mean zero and deviation one, clipped; constant columns are zero."""
     centred = X - X.mean(axis=0)
     deviations = centred.std(axis=0)
-    kept = np.clip(centred / np.where(deviations > 0, deviations, 1.0), -_CLIP, _CLIP)
-    kept = kept - kept.mean(axis=0)
-    again = kept.std(axis=0)
-    return np.asarray(kept / np.where(again > 0, again, 1.0))
+    return _scaled(np.clip(centred / np.where(deviations > 0, deviations, 1.0), -_CLIP, _CLIP))
 
 
-def _third(Z: Floats) -> Floats:
-    """Cubes without their linear part, standardised."""
-    slopes = (Z**4).mean(axis=0)
-    return _standardised(Z**3 - slopes * Z)
+def _scaled(X: Floats) -> Floats:
+    centred = X - X.mean(axis=0)
+    deviations = centred.std(axis=0)
+    return np.asarray(centred / np.where(deviations > 0, deviations, 1.0))
+
+
+def _power(Z: Floats, degree: int) -> Floats:
+    """Squares or cubes of standardised columns without their linear part, standardised.
+
+    They are not clipped again, which would restore a linear part.
+    """
+    power = Z**degree
+    return _scaled(power - (power * Z).mean(axis=0) * Z)
 
 
 def _excess(noise: Floats) -> Floats:
