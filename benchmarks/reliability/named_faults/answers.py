@@ -3,8 +3,7 @@
 from named_faults.fault import Fault
 
 RESULT, BOOTSTRAP = "stability/test_result.py", "stability/test_bootstrap.py"
-SELECTION, AUTO = "selection/test_selection.py", "selection/test_auto.py"
-METRICS, IDENTITIES = "test_metrics.py", "properties/test_metric_identities.py"
+SELECTION, METRICS, IDENTITIES = "test_metrics.py", "properties/test_metric_identities.py"
 HAND = f"{METRICS}::test_scores_worked_out_by_hand"
 
 FAULTS = (
@@ -108,22 +107,6 @@ FAULTS = (
         ),
     ),
     Fault(
-        "auto takes the worst EBIC",
-        "selection/choosing.py",
-        'values = found["score"] if alike else -found["extended_bic"]',
-        'values = found["score"] if alike else found["extended_bic"]',
-        (f"{AUTO}::test_candidates_that_assume_different_noise_are_ranked_by_the_extended_bic",),
-        was_missed=True,
-    ),
-    Fault(
-        "auto judges curves by rows under intervention",
-        "selection/choosing.py",
-        "free = ~whole.targets.any(axis=1)",
-        "free = whole.targets.any(axis=1)",
-        (f"{AUTO}::test_curves_are_judged_by_rows_in_which_nothing_was_set",),
-        was_missed=True,
-    ),
-    Fault(
         "at_threshold adds 1 to the diagonal",
         "selection/criteria.py",
         '            "none",\n            support=arcs,\n        )\n',
@@ -168,13 +151,6 @@ FAULTS = (
         'table.sort_values("held_out", ascending=False, kind="stable")',
         'table.sort_values("held_out", ascending=True, kind="stable")',
         (f"{SELECTION}::test_learners_are_ranked_by_what_they_predict",),
-    ),
-    Fault(
-        "curves are preferred without certainty",
-        "selection/curvature.py",
-        "return self.gain > max(_CERTAIN * self.error, _WORTHWHILE)",
-        "return self.gain > -1",
-        (f"{SELECTION}::test_curves_are_told_from_lines",),
     ),
     Fault(
         "a reversed arc counts twice in the Hamming distance",
