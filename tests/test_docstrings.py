@@ -18,20 +18,23 @@ def module_names() -> list[str]:
     return names
 
 
-def needs_torch(name: str) -> bool:
-    return name.startswith("cosmodag.torch.")
+def needs(name: str) -> str | None:
+    """Optional package that the examples of a module need."""
+    if name.startswith("cosmodag.torch."):
+        return "torch"
+    return "gadjid" if name == "cosmodag.metrics.scores" else None
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.optional if needs_torch(name) else ())
+        pytest.param(name, marks=pytest.mark.optional if needs(name) else ())
         for name in module_names()
     ],
 )
 def test_examples_run(name: str) -> None:
-    if needs_torch(name):
-        pytest.importorskip("torch", reason="PyTorch is not installed")
+    if package := needs(name):
+        pytest.importorskip(package, reason=f"{package} is not installed")
     failed, tried = doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert tried > 0
     assert failed == 0

@@ -21,7 +21,7 @@ from cosmodag.assess import bootstrapping as stability
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.learners import StructureLearner
-from cosmodag.learners.parameters import Setting
+from cosmodag.learners.declarations import Setting
 from cosmodag.learners.structure_learner import Learnt
 from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Mechanism
@@ -214,3 +214,36 @@ def test_names_that_examples_import_are_public():
                 section = page.partition(f"### `{node.module}`\n")[2].partition("\n### ")[0]
                 for alias in node.names:
                     assert f"| `{alias.name}` |" in section, f"{node.module}.{alias.name}"
+
+
+@dataclass(frozen=True)
+class OfOneColumn(Cubic):
+    """Predicts one column, which would broadcast with the table."""
+
+    def predict(self, x: jax.Array, weights: jax.Array, functions: Any) -> jax.Array:
+        return super().predict(x, weights, functions)[:, :1]
+
+
+@dataclass(frozen=True)
+class WithoutNeeds(Priority):
+    """Reads settings that it does not list."""
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+
+@pytest.mark.parametrize(
+    ("structure", "mechanism", "named"),
+    [
+        (Priority(), OfOneColumn(), r"^OfOneColumn\.predict must return the shape \(6, 5\)"),
+        (WithoutNeeds(), Cubic(), r"^A part of the recipe reads the setting 'shift'"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_before_training(structure, mechanism, named):
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class Misfit(CubicCosmo):
+        def solver_for(self, n, d):
+            parts = (structure, mechanism, AnnealedObjective(), CosineAnnealing(), 64)
+            return OneProblem(Recipe(*parts))
+
+    with pytest.raises(DataError, match=named):
+        Misfit(random_state=0).fit(simulate.load("n300_d5_ER1_gauss", seed=1).X)

@@ -1,5 +1,6 @@
 """Every score agrees with an independent result: by hand, by scikit-learn or by regression."""
 
+import sys
 import tracemalloc
 from typing import Any
 
@@ -15,6 +16,7 @@ from cosmodag.errors import DataError
 from cosmodag.io import Graph
 from cosmodag.metrics import adjustment_distances, evaluate, order_divergence
 from cosmodag.simulate import erdos_renyi, load, population_covariance, random_weights
+from needs_gadjid import needs_gadjid
 
 NAN = float("nan")
 DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3)]
@@ -105,6 +107,7 @@ def test_an_entry_that_is_stored_in_two_parts_is_one_arc() -> None:
     assert truth.nnz == weights.nnz == 3  # the caller's matrices are not changed
 
 
+@needs_gadjid
 @pytest.mark.parametrize("case", DISTANCES_BY_HAND)
 def test_intervention_distances_worked_out_by_hand(case: str) -> None:
     scores = evaluate(matrix(DIAMOND), matrix(BY_HAND[case][0]), sid=True)
@@ -119,6 +122,7 @@ ADDED = [*FIVE_NODES, (2, 3)]
 TURNED = [(1, 0), *FIVE_NODES[1:]]
 
 
+@needs_gadjid
 @pytest.mark.parametrize(("estimate", "sid"), [(ADDED, 0), (TURNED, 8)])
 def test_published_examples_of_the_intervention_distance(
     estimate: list[tuple[int, int]], sid: int
@@ -149,6 +153,7 @@ def sid_by_regression(truth: NDArray[Any], estimate: NDArray[Any]) -> int:
     return mistakes
 
 
+@needs_gadjid
 @pytest.mark.parametrize("seed", range(25))
 def test_sid_counts_the_effects_that_regression_gets_wrong(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -204,6 +209,13 @@ def test_bad_input_is_refused_in_a_sentence(
         evaluate(truth, weights, **options)
 
 
+def test_a_missing_gadjid_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gadjid", None)
+    with pytest.raises(DataError, match=r"pip install 'cosmodag\[sid\]', or omit sid"):
+        evaluate(matrix(DIAMOND), matrix(DIAMOND), sid=True)
+    assert evaluate(matrix(DIAMOND), matrix(DIAMOND))["shd"] == 0
+
+
 def frame(weights: NDArray[Any], names: list[Any], columns: list[Any] | None = None) -> Any:
     labels = pd.DataFrame(weights, index=list("abcd"), columns=list("abcd"))
     return labels.loc[names, names if columns is None else columns]
@@ -214,6 +226,7 @@ class TestLabels:
 
     truth, weights = matrix(DIAMOND), matrix(BY_HAND["reversal"][0])
 
+    @needs_gadjid
     @pytest.mark.parametrize("rows", ["abcd", "dbca"])
     @pytest.mark.parametrize("columns", ["abcd", "cadb"])
     def test_the_same_graph_scores_the_same_in_any_order(self, rows: str, columns: str) -> None:
@@ -281,6 +294,7 @@ def test_scoring_a_dense_estimate_makes_no_second_matrix_of_numbers() -> None:
     assert scores["auc"] > 0.99
 
 
+@needs_gadjid
 def test_all_arcs_of_a_graph_count_by_default_also_those_of_weight_zero():
     truth = Graph.from_arcs(list("abc"), [0, 1], [1, 2], [1.0, 0.0])
     scores = evaluate(truth, truth, sid=True)
@@ -299,3 +313,11 @@ def test_an_array_takes_the_names_of_a_graph_by_position_unless_they_are_its_own
     assert list(numbered) == ["x2", "x1", "x0"]
     assert evaluate(arc, numbered)["shd"] == 2
     assert evaluate(np.flip(arc), numbered)["shd"] == 0
+
+
+def test_a_graph_with_a_cycle_of_three_has_neither_an_order_nor_a_class():
+    """Only an order of the arcs shows the cycle: no pair of variables has two of them."""
+    truth = np.triu(np.ones((3, 3)), 1)
+    found = evaluate(truth, np.eye(3)[[1, 2, 0]], threshold=0.0)
+    assert np.isnan(found["shd_class"])
+    assert np.isnan(found["order_divergence"])

@@ -13,11 +13,11 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
-REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)>=(?P<bound>[0-9.]+)")
+REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)>=(?P<bound>[0-9.]+)(?P<marker>;.*)?")
 
 
 def pinned(requirement: str) -> str:
-    """Turn `name>=bound` into `name==bound`.
+    """Turn `name>=bound` into `name==bound`; a marker after a semicolon is kept.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def pinned(requirement: str) -> str:
     match = REQUIREMENT.fullmatch(requirement)
     if match is None:
         raise SystemExit(f"{requirement!r} in {PROJECT.name} is not of the form name>=bound.")
-    return f"{match['name']}=={match['bound']}"
+    return f"{match['name']}=={match['bound']}{match['marker'] or ''}"
 
 
 def lowest(extras: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 from cosmodag.cli import main
 from cosmodag.metrics import evaluate
+from needs_gadjid import needs_gadjid
 
 TRUTH = "Cause,Effect\na,b\na,c\nb,d\nc,d\n"
 # Nodes in another order: a → b and a → c are found, b → d is reversed, c → d is too weak.
@@ -54,6 +55,7 @@ def test_weights_with_cycles_are_cut_and_that_is_said(
     assert "has cycles" in printed.err
 
 
+@needs_gadjid
 def test_threshold_and_intervention_distances_are_options(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,6 +52,15 @@ def test_dates_and_series_are_columns_and_no_variables(table, tmp_path, capsys):
     assert main(["report", str(out)]) == 0
 
 
+def test_a_dry_run_is_about_the_windows_and_their_knowledge(table, tmp_path, capsys):
+    options = ["--time", "date", "--series", "patient", "--dry-run", "--json", "--epochs", "2"]
+    assert main(["fit", str(table), "--lags", "2", *options]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    X = pd.read_csv(table)
+    model = cosmodag.Cosmo(epochs=2, lags=2, random_state=0)
+    assert planned["memory"] == model.estimate(X, time="date", series="patient").plan.memory
+
+
 def test_the_effect_of_a_window_is_a_response_over_time(table, tmp_path, capsys):
     out = tmp_path / "out"
     assert fit(table, "-o", out, "--lags", 1, "--time", "date", "--series", "patient") == 0

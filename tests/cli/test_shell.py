@@ -288,7 +288,8 @@ sys.exit(run(app, ["act"]))
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "error: interrupted by Ctrl-C.\n"
+    # Python reports the exception that it drops; the signal is then sent again.
+    assert done.stderr.endswith("\nerror: interrupted by Ctrl-C.\n")
 
 
 @pytest.mark.parametrize(("code", "expected"), [(130, 130), (143, 143), (0, -signal.SIGABRT)])
@@ -415,7 +416,8 @@ def test_a_table_keeps_names_that_look_like_markup_and_is_not_cut(
 
 
 @pytest.mark.parametrize(
-    ("given", "suggested"), [("--na", "--missing"), ("--gpu", "--device gpu"), ("--sed", "--seed")]
+    ("given", "suggested"),
+    [("--dropna", "--missing drop"), ("--gpu", "--device gpu"), ("--sed", "--seed")],
 )
 def test_an_unknown_option_suggests_the_one_that_is_meant(capsys, given, suggested):
     assert main(["fit", "t.csv", given]) == 2

@@ -17,7 +17,6 @@ from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.bench.bench_plan import Cell
 from cosmodag.bench.work import carry_out
 from cosmodag.errors import CosmodagWarning
-from cosmodag.selection import stability_selection
 from learner_catalogue import CATALOGUE, chain_table
 
 QUIET = {"verbose": False, "random_state": 3}
@@ -60,12 +59,6 @@ def a_bootstrap(model: Any) -> str:
 def a_selection() -> str:
     model = Auto(**QUIET).fit(chain_table())
     return digest([of_model(model), model.family_reason_, model.refuted_])
-
-
-def a_stable_selection() -> str:
-    model = Cosmo(epochs=5)
-    chosen = stability_selection(model, chain_table(), "lambda1", [0.01, 0.1], n=4, **QUIET)
-    return digest([chosen.probabilities, chosen.graph()])
 
 
 def an_imputation() -> str:
@@ -111,7 +104,6 @@ WORK: dict[str, Callable[[], str]] = {
         OrderSearch(noise="non-gaussian", **QUIET).fit(chain_table())
     ),
     "selection": a_selection,
-    "stability selection": a_stable_selection,
     "imputation": an_imputation,
     "benchmark cells": some_cells,
     "simulators": some_simulations,

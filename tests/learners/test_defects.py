@@ -4,6 +4,7 @@ import threading
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cosmodag
@@ -14,12 +15,15 @@ from cosmodag import (
     NoCurl,
     Notears,
     OrderSearch,
-    StochasticDagma,
-    StochasticNoCurl,
     VarianceSort,
     simulate,
 )
-from cosmodag.errors import DataError, DataWarning, DivergenceError, InterruptedWarning
+from cosmodag.errors import (
+    DataError,
+    DataWarning,
+    DivergenceError,
+    ScaleWarning,
+)
 from cosmodag.fit.pipeline import fit_prepared
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.steps import FitTask
@@ -30,21 +34,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 @pytest.fixture(scope="module")
 def data() -> simulate.Dataset:
     return simulate.load("n200_d10_ER2_gauss", seed=1)
-
-
-def test_huge_numbers_end_dagmas_path_and_do_not_loop(data):
-    settings = {"epochs": 3, "random_state": 0}
-    assert np.isfinite(StochasticDagma(**settings).fit(data.X * 1e22).raw_weights_).all()
-    with pytest.raises(DivergenceError):
-        StochasticDagma(scale="none", **settings).fit(data.X * 1e22)
-
-
-def test_nocurl_stopped_in_its_first_stage_returns_that_stages_weights(data):
-    with pytest.warns(InterruptedWarning):
-        model = StochasticNoCurl(epochs=10**6, max_time=0.3, random_state=0).fit(data.X)
-    # The weights started at zero and hardly changed; the second stage would start from N(0, 1).
-    assert not hasattr(model, "potentials_")
-    assert np.abs(model.raw_weights_).max() < 1
 
 
 @pytest.mark.parametrize("learner", [Dagma(max_iter=50), Notears(), NoCurl(), VarianceSort()])
@@ -180,6 +169,51 @@ def test_the_cost_is_that_of_the_table_that_would_be_fitted(data):
     lagged = Cosmo(epochs=2, lags=1).estimate(data.X).plan.memory
     windows = Cosmo(epochs=2).estimate(np.hstack([data.X[1:], data.X[:-1]])).plan.memory
     assert lagged > windows  # knowledge about time adds arrays
+
+
+def test_the_cost_in_time_is_that_of_the_windows_of_each_series(data):
+    table = pd.DataFrame(data.X, columns=[f"v{place}" for place in range(data.X.shape[1])])
+    table["series"] = np.repeat([0, 1], len(table) // 2)
+    model = Cosmo(epochs=2, lags=2)
+    whole = model.estimate(table.drop(columns="series")).plan.memory
+    # Without the first two rows of the second series.
+    assert 0 < whole - model.estimate(table, series="series").plan.memory < whole / 10
+
+
+def test_the_cost_of_a_fit_without_training_is_not_that_of_training():
+    X = np.random.default_rng(0).normal(size=(20, 1000))
+    with pytest.warns(DataWarning, match="the order of variances is refined"):
+        cost = Cosmo().estimate(X)
+    assert (cost.trains, cost.seconds) == (False, None)
+    assert "nothing is trained" in str(cost)
+    with pytest.warns(DataWarning, match="20 rows for 1,000 columns"):
+        assert Cosmo(epochs=2).estimate(X).seconds > 0
+
+
+def test_a_refit_of_networks_warns_like_the_first_fit(data):
+    model = CosmoMLP(epochs=2, hidden=(3,), scale="standardize", random_state=0)
+    model.set_params(loss="squared-error")
+    with pytest.warns(ScaleWarning, match="standardised"):
+        model.fit(data.X)
+    assert model.loss_ == "squared-error"
+    model.set_params(loss="auto")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ScaleWarning)
+        model.fit(data.X)
+    assert model.loss_ == "likelihood"
+
+
+def test_a_given_start_leaves_no_trace_in_the_learner(data):
+    model = OrderSearch(random_state=0)
+    before = dict(vars(model))
+    order = list(range(data.X.shape[1]))[::-1]
+    model.fit_from(data.X, order, "prune")
+    assert model.refinement_ == "prune"
+    assert {name: value for name, value in vars(model).items() if not name.endswith("_")} == before
+    wrong = [*order[:-1], 99]
+    with pytest.raises(DataError, match="99"):
+        model.fit_from(data.X, wrong)
+    assert {name: value for name, value in vars(model).items() if not name.endswith("_")} == before
 
 
 def test_an_untrained_cosmo_has_all_its_attributes(data, monkeypatch, tmp_path):

@@ -1,6 +1,7 @@
 """``fit`` with regimes: targets, arrows, findings, and all methods of a fitted model."""
 
 import warnings
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -158,6 +159,14 @@ def test_the_bootstrap_knows_regimes():
     assert names == ["x", "y", "z"]
     directed = found.direction_probabilities
     assert directed[0, 1] == directed[1, 2] == 1.0
+
+
+def test_the_bootstrap_of_a_model_takes_regimes_without_interventions(model):
+    options = {"random_state": 0, "verbose": False, "regimes": "regime", "interventions": None}
+    fitted = copy(model)  # `bootstrap` adds its result to the model
+    assert len(fitted.bootstrap(DATA, 2, **options).done) == 2
+    with pytest.raises(DataError, match="give those of the table"):
+        fitted.bootstrap(DATA, 2, interventions=None, verbose=False)
 
 
 def test_effects_are_those_of_the_shared_equations(model):

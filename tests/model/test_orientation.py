@@ -36,6 +36,16 @@ def test_smooth_orientation_is_definition_1_off_the_diagonal() -> None:
         np.testing.assert_allclose(smooth_orientation(p, 0.3, 0.1), expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("batch", [3, 6])
+def test_batches_of_priorities_are_as_mapped(batch: int) -> None:
+    """Also if the batch is as large as the number of variables, where shapes cannot tell."""
+    p = np.random.default_rng(1).normal(size=(batch, 6))
+    mapped = jax.vmap(lambda one: orientation.smooth_orientation(one, 0.3, 0.1))(p)
+    np.testing.assert_array_equal(orientation.smooth_orientation(p, 0.3, 0.1), mapped)
+    hard = jax.vmap(lambda one: orientation.hard_orientation(one, 0.1))(p)
+    np.testing.assert_array_equal(orientation.hard_orientation(p, 0.1), hard)
+
+
 def test_smooth_orientation_and_gradient_are_finite_at_the_coldest_temperature() -> None:
     p = 100 * some_priorities(20).astype(np.float32)
     smooth, pullback = jax.vjp(lambda p: smooth_orientation(p, 5e-4, 5e-3), p)

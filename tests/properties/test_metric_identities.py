@@ -15,6 +15,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from cosmodag.graph.equivalence import class_distance, essential_graph
 from cosmodag.metrics import evaluate
+from needs_gadjid import needs_gadjid
 
 
 @st.composite
@@ -132,6 +133,7 @@ def test_areas_depend_on_the_ranking_alone(
     assert mirrored["auc"] == pytest.approx(1 - before["auc"], abs=1e-12, nan_ok=True)
 
 
+@needs_gadjid
 @gate_examples(60)
 @example(1, 0)  # gadjid panicked once
 @given(st.integers(1, 8), seeds)

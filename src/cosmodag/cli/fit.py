@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
+    from cosmodag.solve.plan import Cost
 
 _DEFAULT = Method("auto")
 
@@ -72,7 +73,12 @@ def fit(
     if quiet:
         model.set_params(verbose=False)
     if results.dry_run:
-        _print_cost(model, fit_steps.windows_for(model, data, fit_arguments), json)
+        with noted_warnings(noted, quiet):
+            cost = _cost_of(model, data, fit_arguments)
+        if json:
+            print_json(cost.facts())
+        else:
+            print_result(f"{type(model).__name__} would take {cost}")
         return
     files_to_write = fit_folder.file_names(
         results.formats, bootstrap=results.bootstrap is not None, summary=bool(rows.lags)
@@ -126,17 +132,13 @@ def _print_reasons(facts: dict[str, Any]) -> None:
         print_result(facts["interventions"]["assumption"])
 
 
-def _print_cost(model: "StructureLearner", data: "Table", json: bool) -> None:
-    """Print the memory and the expected time of a fit, estimated from a few timed epochs."""
+def _cost_of(model: "StructureLearner", data: "Table", fit_arguments: dict[str, Any]) -> "Cost":
+    """Memory and expected time of the training of a fit, estimated from a few timed epochs."""
     if not hasattr(model, "estimate"):
         name = LEARNERS[type(model).__name__].command
         raise DataError(f"--dry-run cannot estimate the cost of {name}: leave --dry-run out.")
-    model.set_params(lags=0)  # the rows of data are windows already
-    cost = model.estimate(data)
-    if json:
-        print_json(cost.facts())
-    else:
-        print_result(f"{type(model).__name__} would take {cost}")
+    cost: Cost = model.estimate(data, **fit_arguments)
+    return cost
 
 
 def _print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) -> None:

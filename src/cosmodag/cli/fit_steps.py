@@ -26,20 +26,6 @@ def fitted(
         return model
 
 
-def windows_for(model: "StructureLearner", data: "Table", fit_arguments: dict[str, Any]) -> "Table":
-    """Return the complete windows that a model with lags learns from, else the table itself."""
-    import numpy as np
-
-    from cosmodag.fit.time.unroll import InTime, unroll
-
-    if not model.lags:
-        return data
-    found = unroll(
-        data, model.lags, InTime(fit_arguments.get("series"), fit_arguments.get("time"))
-    ).table
-    return found.of_rows(~np.isnan(found.X).any(axis=1))
-
-
 def bootstrapped(
     model: "StructureLearner",
     data: "Table",

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
         RandomSort,
         VarianceSort,
     )
-    from cosmodag.learners.constrained.dagma import Dagma, DagmaMLP, StochasticDagma
-    from cosmodag.learners.constrained.nocurl import NoCurl, NoCurlU, StochasticNoCurl
-    from cosmodag.learners.constrained.notears import Notears, NotearsMLP, StochasticNotears
+    from cosmodag.learners.constrained.dagma import Dagma, DagmaMLP
+    from cosmodag.learners.constrained.nocurl import NoCurl
+    from cosmodag.learners.constrained.notears import Notears, NotearsMLP
     from cosmodag.learners.cosmo import Cosmo
     from cosmodag.learners.cosmo_mlp import CosmoMLP
+    from cosmodag.learners.given_graph import GivenGraph, given
     from cosmodag.learners.order_search import BlockSearch, OrderSearch
     from cosmodag.learners.structure_learner import StructureLearner
     from cosmodag.learners.trained.settings import (
@@ -42,20 +43,18 @@ __all__ = [
     "EmptyGraph",
     "EqualVariance",
     "FittedDAG",
+    "GivenGraph",
     "NoCurl",
-    "NoCurlU",
     "Notears",
     "NotearsMLP",
     "OrderSearch",
     "R2Sort",
     "RandomSort",
-    "StochasticDagma",
-    "StochasticNoCurl",
-    "StochasticNotears",
     "StructureLearner",
     "VarianceSort",
     "default_mlp_settings",
     "default_settings",
+    "given",
     "learn",
     "load",
     "paper_mlp_settings",
@@ -66,6 +65,7 @@ __all__ = [
 _HOMES = {
     "FittedDAG": "fit.fitted_dag",
     "StructureLearner": "learners.structure_learner",
+    "given": "learners.given_graph",
     "learn": "learners.auto",
     "load": "fit.files.saved",
     "refine": "fit.refining",

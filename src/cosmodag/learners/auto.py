@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from scipy import sparse
 
 from cosmodag.errors import DataError
 from cosmodag.fit.fitted_kinds import needs_blocks
-from cosmodag.fit.input_checks import check_count
+from cosmodag.learners.declarations import parameter
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit, StructureLearner
 from cosmodag.solve.watch import Watch
 
@@ -31,17 +31,6 @@ class Auto(StructureLearner):
     Tables with counts, or with categories of three or more levels, are searched by
     :class:`BlockSearch`. Rows with cells far outside their column take no part, if they are at most
     3 % of the rows; a finding lists these cells.
-
-    Parameters
-    ----------
-    families : "auto", str or sequence of str
-        The parts that are searched: ``"auto"``, or names among ``"lines"``, ``"Gaussian lines"``,
-        ``"equal-variance lines"``, ``"non-Gaussian lines"``, ``"lines on scores"``, ``"curves"``,
-        ``"curves on scores"``, ``"networks"``, and for tables of kinds ``"kinds"`` and
-        ``"kinds with curves"``. A single one is fitted without a comparison.
-    restarts : int or "auto"
-        Maximum number of searches from perturbed copies of the best order, as for
-        :class:`OrderSearch`.
 
     Attributes
     ----------
@@ -71,8 +60,22 @@ class Auto(StructureLearner):
     ('curves', [[0, 0], [1, 0]])
     """
 
-    families: Any = "auto"
-    restarts: int | str = "auto"
+    families: str | tuple[str, ...] = parameter(
+        "auto",
+        """The parts that are searched: ``"auto"``, or names among ``"lines"``,
+        ``"Gaussian lines"``, ``"equal-variance lines"``, ``"non-Gaussian lines"``,
+        ``"lines on scores"``, ``"curves"``, ``"curves on scores"``, ``"uneven lines"``,
+        ``"uneven curves"``, ``"networks"``, and for tables of kinds ``"kinds"`` and
+        ``"kinds with curves"``. A single one is fitted without a comparison.""",
+        type='"auto", str or tuple of str',
+    )
+    restarts: int | Literal["auto"] = parameter(
+        "auto",
+        """Maximum number of searches from perturbed copies of the best order, as for
+        :class:`cosmodag.OrderSearch`.""",
+        at_least=0,
+        option="--restarts",
+    )
 
     takes_levels: ClassVar[bool] = True
     leaves_out_gross: ClassVar[bool] = True
@@ -89,7 +92,6 @@ class Auto(StructureLearner):
     def check_settings(self) -> None:
         """Raise a `DataError` for a parameter value that cannot be used."""
         super().check_settings()
-        check_count("restarts", self.restarts, low=0, also=("auto",))
         from cosmodag.learners.referee.parts import PARTS
 
         unknown = [name for name in self.asked or () if name not in PARTS]

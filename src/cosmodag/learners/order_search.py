@@ -1,7 +1,6 @@
 """Order search as a learner: a graph from a score alone, with linear or curved effects."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,6 +9,11 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.fit.input_checks import check_choice
+from cosmodag.fit.prepare import prepare
+from cosmodag.fit.steps import FitTask
+from cosmodag.fit.time.unroll import InTime
+from cosmodag.learners.declarations import Auto, parameter
+from cosmodag.learners.parameters import Scale
 from cosmodag.learners.refined import SearchedLearner
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit
 from cosmodag.solve.watch import Watch
@@ -37,11 +41,6 @@ class OrderSearch(SearchedLearner):
 
     It is a strong baseline for learners that train, and often the best choice for linear relations.
 
-    Parameters
-    ----------
-    scale : {"center", "standardize", "none"}
-        Preparation of the columns. Standardising only changes the units of the weights.
-
     Attributes
     ----------
     raw_weights_, weights_ : (d, d) array
@@ -56,12 +55,17 @@ class OrderSearch(SearchedLearner):
     True
     """
 
+    scale: Scale = parameter(
+        "center",
+        "Preparation of the columns. Standardising only changes the units of the weights.",
+    )
+
     takes_levels: ClassVar[bool] = True
     _order_from_units: ClassVar[bool] = False
     _search_by: ClassVar[str] = "use method='order'"
 
-    # Set by `fit_from` for one fit.
-    _method = "order"
+    # Of a copy that `starting_from` makes for one fit.
+    _method: str = field(default="order", init=False)
     _start: list[Any] | None = field(default=None, init=False)
 
     def refinement_for(self, d: int) -> str:
@@ -87,17 +91,15 @@ class OrderSearch(SearchedLearner):
             As for :meth:`fit`.
         """
         check_choice("method", method, ("prune", "order"))
-        self._method, self._start = method, list(order)
-        try:
-            return self.fit(X, interventions=interventions)
-        finally:
-            del self._method, self._start
+        learner = self.starting_from(order, method)
+        given = prepare(learner, X, interventions, None, True, InTime(None, None))
+        return self.take_fit(FitTask(learner, given))
 
-    def starting_from(self, order: Sequence[Any]) -> Self:
+    def starting_from(self, order: Sequence[Any], method: str = "order") -> Self:
         """Copy the learner for a task whose search also starts from `order`, as in `fit_from`."""
-        one = copy(self)
-        one._start = list(order)
-        return one
+        learner = self.unfitted()
+        learner._start, learner._method = list(order), method
+        return learner
 
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:
         """Return the order given to `fit_from`, if any; nothing is learnt."""
@@ -147,13 +149,6 @@ class BlockSearch(OrderSearch):
     linear effects. `OrderSearch` and `Cosmo` search in the same way if a table has counts or
     categories of three or more levels.
 
-    Parameters
-    ----------
-    curves : bool or "auto"
-        Whether effects of numbers may be curves. ``"auto"`` finds one graph with linear effects and
-        one with curves, and keeps the curves if they raise the likelihood of held-out rows by more
-        than two standard errors; ``curves_reason_`` reports the decision.
-
     Attributes
     ----------
     curves_reason_ : str
@@ -171,13 +166,12 @@ class BlockSearch(OrderSearch):
     ([[0, 0], [1, 0]], ['curves'])
     """
 
-    curves: bool | str = "auto"
-
-    def check_settings(self) -> None:
-        """Raise a `DataError` for a parameter value that cannot be used."""
-        super().check_settings()
-        if self.curves not in (True, False, "auto"):
-            raise DataError(f"curves is {self.curves!r}: it must be True, False or 'auto'.")
+    curves: bool | Auto = parameter(
+        "auto",
+        """Whether effects of numbers may be curves. ``"auto"`` finds one graph with linear effects
+        and one with curves, and keeps the curves if they raise the likelihood of held-out rows by
+        more than two standard errors; ``curves_reason_`` reports the decision.""",
+    )
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
         """Find parameters whose values would have no effect, and the reason for each."""

@@ -234,14 +234,19 @@ def adjustment_distances(truth: Matrix, graph: Matrix) -> dict[str, float]:
     >>> adjustment_distances(np.array([[0, 1], [0, 0]]), np.array([[0, 0], [1, 0]]))
     {'sid': 2, 'parent_aid': 2, 'ancestor_aid': 2}
     """
-    import gadjid
-
     true_graph = labelled_matrix(truth, "truth")
     estimate = aligned_matrix(true_graph, labelled_matrix(graph, "estimate"))
     pair = [_for_gadjid(true_graph.matrix, "truth"), _for_gadjid(estimate, "estimate")]
     names = ("sid", "parent_aid", "ancestor_aid")
     if pair[0].shape[0] < 2:  # no pairs of nodes, and gadjid panics
         return dict.fromkeys(names, 0)
+    try:
+        import gadjid
+    except ImportError:
+        raise DataError(
+            "Intervention distances (sid) need gadjid, which is not installed: pip install "
+            "'cosmodag[sid]', or omit sid."
+        ) from None
     return {
         name: int(getattr(gadjid, name)(*pair, edge_direction="from row to column")[1])
         for name in names

@@ -34,13 +34,14 @@ def smooth_orientation(
     S[u, v] = σ((p_v − p_u − ε) / t): near 1 when u comes well before v, near 0 when it does not.
     The paper leaves σ(−ε / t) on the diagonal. Here it is zero, as in the authors' code, because a
     variable that could predict itself would learn nothing from the others. At any temperature, the
-    logistic function saturates without overflow and its gradient is finite.
+    logistic function saturates without overflow and its gradient is finite. Priorities of shape
+    (…, d) give matrices of shape (…, d, d).
 
     >>> print(smooth_orientation(np.array([0.0, 1.0]), temperature=0.1, shift=0.4).round(4))
     [[0.     0.9975]
      [0.     0.    ]]
     """
-    height = len(jnp.asarray(priorities))
+    height = jnp.asarray(priorities).shape[-1]
     return smooth_orientation_rows(priorities, temperature, shift, 0, height)
 
 
@@ -55,9 +56,9 @@ def smooth_orientation_rows(
     """
     priorities = _floating(priorities)
     temperature, shift = (jnp.asarray(s, priorities.dtype) for s in (temperature, shift))
-    causes = jax.lax.dynamic_slice_in_dim(priorities, first, height)
-    differences = priorities[None, :] - causes[:, None]
-    diagonal = jnp.arange(len(priorities))[None, :] == (first + jnp.arange(height))[:, None]
+    causes = jax.lax.dynamic_slice_in_dim(priorities, first, height, axis=-1)
+    differences = priorities[..., None, :] - causes[..., :, None]
+    diagonal = jnp.arange(priorities.shape[-1])[None, :] == (first + jnp.arange(height))[:, None]
     return jnp.where(diagonal, 0, jax.nn.sigmoid((differences - shift) / temperature))
 
 
@@ -86,7 +87,7 @@ def hard_orientation(priorities: ArrayLike, shift: ArrayLike) -> jax.Array:
     [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
     priorities = _floating(priorities)
-    differences = priorities[None, :] - priorities[:, None]
+    differences = priorities[..., None, :] - priorities[..., :, None]
     return differences >= jnp.asarray(shift, priorities.dtype)
 
 

@@ -137,7 +137,7 @@ def lane_bytes(
     """
     if entries is None:
         settings = dict.fromkeys((*problem.settings, *recipe.needs), 1.0)
-        shapes = jax.eval_shape(lambda: recipe.start(0, problem.data.shape[1], settings))
+        shapes = recipe.parameter_shapes(problem.data.shape[1], settings)
         entries = sum(leaf.size for leaf in jax.tree.leaves(shapes))
     return int(entries * problem.data.dtype.itemsize * (_STATE_COPIES + working_copies))
 
@@ -189,19 +189,26 @@ class Cost:
     plan: Plan
     seconds_per_round: float | None = None  # measured, for the largest batch
     seconds: float | None = None  # of all training, without compilation
+    trains: bool = True  # False if the fit will not train, and only refine
 
     def __str__(self) -> str:
         plan = self.plan
         room = "" if plan.available is None else f" of {plan.available / 2**30:,.1f} available"
         memory = f"about {plan.memory / 2**30:,.2f} GiB{room}"
         where = f"on {plan.device.device_kind} by '{plan.backend}'"
+        if not self.trains:
+            return f"{memory}; nothing is trained, and the duration of refinement is not known yet"
         if self.seconds is None:
             return f"{memory} {where}; the duration depends on convergence and is not known yet"
-        return f"{memory} and {self.seconds:,.1f} s {where}"
+        return f"{memory} and {self.seconds:,.1f} s of training {where}"
 
     def facts(self) -> dict[str, object]:
         """Return the cost as plain values."""
-        times = {"seconds_per_round": self.seconds_per_round, "seconds": self.seconds}
+        times: dict[str, object] = {
+            "seconds_per_round": self.seconds_per_round,
+            "seconds": self.seconds,
+            "trains": self.trains,
+        }
         return {**self.plan.facts(), **times}
 
 

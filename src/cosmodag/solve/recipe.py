@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cosmodag.errors import DataError
 from cosmodag.model.draws import split
 from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import Objective, Predicted
@@ -151,6 +152,41 @@ class Recipe:
         suggested, functions = self.mechanism.start(mechanism_key, d)
         owned = self.structure.start(structure_key, suggested, settings)
         return {**owned, "functions": functions}
+
+    def parameter_shapes(self, d: int, settings: Settings) -> Parameters:
+        """Shapes of the parameters of d variables; nothing is computed.
+
+        Parts whose arrays do not fit together are refused, since a prediction of shape (n, 1) would
+        broadcast with the table in silence.
+        """
+        rows = d + 1  # so that a transposed prediction has another shape
+        x: Any = jax.ShapeDtypeStruct((rows, d), np.float32)  # type: ignore[no-untyped-call]
+
+        def results(x: jax.Array) -> tuple[Any, ...]:
+            parameters = self.start(0, d, settings)
+            now, functions = self.schedule(0, settings), parameters["functions"]
+            weights = self.structure.orient(parameters, now, 1.0)
+            predicted = self.mechanism.predict(x, weights, functions)
+            strengths = self.mechanism.strength(weights, functions)
+            return parameters, weights, predicted, strengths
+
+        try:
+            parameters, weights, predicted, strengths = jax.eval_shape(results, x)
+        except KeyError as error:
+            raise DataError(
+                f"A part of the recipe reads the setting {error}, which is not among its needs."
+            ) from None
+        for part, method, shape, expected in (
+            (self.structure, "orient", weights.shape[:2], (d, d)),
+            (self.mechanism, "predict", predicted.shape[:2], (rows, d)),
+            (self.mechanism, "strength", strengths.shape, (d, d)),
+        ):
+            if shape != expected:
+                raise DataError(
+                    f"{type(part).__name__}.{method} must return the shape {expected} for {rows} "
+                    f"rows of {d} variables, but returns {shape}."
+                )
+        return parameters
 
     def loss(
         self,

@@ -166,19 +166,20 @@ class PriorityMLP(PriorityLayer):
         return ARC_STRENGTHS[self.arc_strength](self.weights())
 
     def forward(self, x: Tensor) -> Tensor:
-        """Predict every variable from (B, d) rows."""
+        """Predict every variable from (…, d) rows."""
         activation, weights = ACTIVATIONS[self.activation], self.weights()
         d, k, h = weights.shape
         # All first layers are one product, since d small products would be dominated by overhead.
-        units = (x @ weights.reshape(d, k * h)).reshape(len(x), k, h) + self.first_biases
+        units = (x.reshape(-1, d) @ weights.reshape(d, k * h)).reshape(-1, k, h) + self.first_biases
         for later, biases in zip(self.hidden_weights, self.hidden_biases, strict=True):
             crossed = activation(units).transpose(0, 1) @ later
             units = crossed.transpose(0, 1) + biases
-        return (activation(units) * self.output_weights).sum(dim=-1) + self.output_biases
+        predicted = (activation(units) * self.output_weights).sum(dim=-1) + self.output_biases
+        return predicted.reshape(*x.shape[:-1], k)
 
 
 def regulariser(
-    layer: PriorityLayer, *, lambda1: float = 0.0, lambda2: float = 0.0, lambda_p: float = 0.0
+    module: nn.Module, *, lambda1: float = 0.0, lambda2: float = 0.0, lambda_p: float = 0.0
 ) -> Tensor:
     """Compute λ₁‖H‖₁ + λ₂‖H‖_F + λ_p‖p‖₂ (Section 4.2), the penalties of `AnnealedObjective`.
 
@@ -187,8 +188,10 @@ def regulariser(
 
     Parameters
     ----------
-    layer : PriorityLinear or PriorityMLP
-        The layer with H and p.
+    module : nn.Module
+        A layer, or any module that contains layers, such as a whole model or one wrapped for
+        several processes: the sum over the H of all `PriorityLayer` and the p of all
+        `SmoothOrientation` in it. Shared orientations count once.
     lambda1, lambda2, lambda_p : float
         λ₁, λ₂ and λ_p. The paper's values are for a loss averaged over rows *and* variables.
 
@@ -204,12 +207,15 @@ def regulariser(
     >>> regulariser(layer, lambda1=1.0, lambda2=10.0).item()
     12.0
     """
-    strengths, priorities = layer.strengths, layer.orientation.priorities
-    penalty: Tensor = (
-        lambda1 * strengths.abs().sum()
-        + lambda2 * torch.linalg.vector_norm(strengths)
-        + lambda_p * torch.linalg.vector_norm(priorities)
-    )
+    inside = list(module.modules())
+    strengths = [m.strengths for m in inside if isinstance(m, PriorityLayer)]
+    priorities = [m.priorities for m in inside if isinstance(m, SmoothOrientation)]
+    if not priorities:
+        raise DataError("The module has no SmoothOrientation, so that nothing is penalised.")
+    penalty: Tensor = lambda_p * sum(torch.linalg.vector_norm(p) for p in priorities)
+    for weights in strengths:
+        penalty = penalty + lambda1 * weights.abs().sum()
+        penalty = penalty + lambda2 * torch.linalg.vector_norm(weights)
     return penalty
 
 
@@ -256,7 +262,5 @@ def read_out(
 
 def _array(values: ArrayLike | Tensor) -> NDArray[Any]:
     if isinstance(values, Tensor):
-        values = values.detach().to("cpu")
-        # NumPy has no bfloat16.
-        return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
+        return values.numpy(force=True)
     return np.asarray(values)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ def smooth_orientation(priorities: Tensor, temperature: Tensor | float, shift: A
     """Compute the smooth orientation matrix S_{t,ε}(p), Definition 1, with a diagonal of zeros.
 
     S[u, v] = σ((p_v − p_u − ε) / t), as `cosmodag.model.orientation.smooth_orientation`.
+    Priorities of shape (…, d) give matrices of shape (…, d, d).
 
     Examples
     --------
@@ -34,7 +35,7 @@ def smooth_orientation(priorities: Tensor, temperature: Tensor | float, shift: A
     tensor([[0.0000, 0.6457],
             [0.1978, 0.0000]])
     """
-    differences = priorities[None, :] - priorities[:, None]
+    differences = priorities[..., None, :] - priorities[..., :, None]
     orientation = torch.sigmoid((differences - shift) / temperature)
     return orientation.masked_fill(_diagonal(priorities), 0.0)
 
@@ -45,6 +46,9 @@ class SmoothOrientation(nn.Module):
     The elementwise product of any (d, d) matrix of strengths and the output of this module is
     acyclic in the limit of a low temperature, whatever the priorities (Theorem 1), so that a model
     needs no acyclicity penalty. Forbidden arcs are zeros of `support`; the diagonal is always zero.
+
+    It can be called without arguments, which returns S, and is also a parametrisation of the weight
+    of a ``torch.nn.Linear(d, d)`` (the third example).
 
     Parameters
     ----------
@@ -69,7 +73,8 @@ class SmoothOrientation(nn.Module):
         p, initially N(0, ε²/2): of all variances, ε²/2 gives differences the highest density at ε.
     temperature, shift, support : buffers
         They move with the module and are saved in its ``state_dict``. The temperature is a tensor,
-        so changing it does not recompile a model.
+        so changing it does not recompile a model. Without a given support, `support` is None and
+        takes no memory.
     mode : str
         Can be changed at any time; it is not part of the ``state_dict``.
 
@@ -82,11 +87,19 @@ class SmoothOrientation(nn.Module):
     tensor([[0., 0., 0.],
             [1., 0., 1.],
             [1., 0., 0.]])
+    >>> orientation(torch.full((3, 3), 7.0))  # of a Linear: [v, u] is the weight of u → v
+    tensor([[0., 7., 7.],
+            [0., 0., 0.],
+            [0., 7., 0.]])
+    >>> linear = nn.Linear(3, 3, bias=False)
+    >>> linear = torch.nn.utils.parametrize.register_parametrization(linear, "weight", orientation)
+    >>> linear(torch.eye(3))[2, 1].item()  # 2 comes after 1, so 1 does not depend on it
+    0.0
     """
 
     temperature: Tensor
     shift: Tensor
-    support: Tensor
+    support: Tensor | None
 
     def __init__(
         self,
@@ -105,9 +118,12 @@ class SmoothOrientation(nn.Module):
         self.mode = mode
         self.priorities = nn.Parameter(torch.empty(d, device=device, dtype=dtype))
         like = self.priorities.detach()
-        self.register_buffer("shift", like.new_tensor(shift))
-        self.register_buffer("temperature", like.new_tensor(temperature))
-        self.register_buffer("support", _allowed(support, like))
+        # Kept outside the buffers, which have no values on the meta device.
+        self._initial = (shift, temperature, support)
+        self.register_buffer("shift", like.new_empty(()))
+        self.register_buffer("temperature", like.new_empty(()))
+        self.register_buffer("support", None if support is None else _allowed(support, like))
+        self.register_load_state_dict_pre_hook(_take_support)  # type: ignore[no-untyped-call]
         self.reset_parameters()
 
     @property
@@ -126,20 +142,43 @@ class SmoothOrientation(nn.Module):
         self._mode = mode
 
     def reset_parameters(self) -> None:
-        """Draw p ~ N(0, ε²/2)."""
+        """Draw p ~ N(0, ε²/2), and set the buffers to their initial values.
+
+        So modules made on the meta device and moved by ``to_empty`` are initialised, too.
+        """
+        shift, temperature, support = self._initial
         with torch.no_grad():
+            self.shift.fill_(shift)
+            self.temperature.fill_(temperature)
             self.priorities.normal_().mul_(self.shift / math.sqrt(2))
+            if self.support is not None and support is not None:
+                self.support.copy_(_allowed(support, self.priorities))
 
     def set_temperature(self, temperature: float) -> None:
         """Set the temperature in place."""
         check_positive("temperature", temperature)
         self.temperature.fill_(temperature)
 
-    def forward(self) -> Tensor:
-        """Compute S according to `mode`, zero outside the support."""
+    def forward(self, weight: Tensor | None = None) -> Tensor:
+        """Compute S according to `mode`, zero outside the support.
+
+        With the `weight` of a ``torch.nn.Linear``, whose entry [v, u] is the arc u → v, compute its
+        elementwise product with the transpose of S.
+        """
+        orientation = self._orientation()
+        if weight is None:
+            return orientation
+        if weight.shape != orientation.shape:
+            raise DataError(
+                f"The weight must be a matrix of shape {tuple(orientation.shape)}, as of "
+                f"torch.nn.Linear({self.d}, {self.d}), but its shape is {tuple(weight.shape)}."
+            )
+        return weight * orientation.T
+
+    def _orientation(self) -> Tensor:
         if self.mode == "hard":
             return self._hard()
-        soft = smooth_orientation(self.priorities, self.temperature, self.shift) * self.support
+        soft = self._supported(smooth_orientation(self.priorities, self.temperature, self.shift))
         if self.mode == "soft":
             return soft
         # The difference is exactly zero, so that the value is exactly the hard one.
@@ -148,7 +187,10 @@ class SmoothOrientation(nn.Module):
     def _hard(self) -> Tensor:
         priorities = self.priorities.detach()
         before = priorities[None, :] - priorities[:, None] >= self.shift
-        return before.to(self.support.dtype) * self.support
+        return self._supported(before.to(priorities.dtype))
+
+    def _supported(self, orientation: Tensor) -> Tensor:
+        return orientation if self.support is None else orientation * self.support
 
     def order(self) -> NDArray[np.intp]:
         """Return the causal order of the variables, causes first, ties by index.
@@ -157,7 +199,7 @@ class SmoothOrientation(nn.Module):
         --------
         >>> orientation = SmoothOrientation(2)
         >>> orientation.load_state_dict({"priorities": torch.tensor([0.5, 0.1])}, strict=False)
-        _IncompatibleKeys(missing_keys=['shift', 'temperature', 'support'], unexpected_keys=[])
+        _IncompatibleKeys(missing_keys=['shift', 'temperature'], unexpected_keys=[])
         >>> orientation.order().tolist()
         [1, 0]
         """
@@ -176,13 +218,22 @@ class SmoothOrientation(nn.Module):
 
 
 def _diagonal(priorities: Tensor) -> Tensor:
-    return torch.eye(len(priorities), dtype=torch.bool, device=priorities.device)
+    return torch.eye(priorities.shape[-1], dtype=torch.bool, device=priorities.device)
 
 
-def _allowed(support: ArrayLike | Tensor | None, like: Tensor) -> Tensor:
+def _take_support(
+    orientation: SmoothOrientation, state: Mapping[str, Tensor], prefix: str, *_: Any
+) -> None:
+    """Before a state is loaded, make room for its support if the orientation has none."""
+    saved = state.get(f"{prefix}support")
+    if saved is not None and orientation.support is None:
+        orientation.support = torch.ones_like(saved).to(orientation.priorities.detach())
+
+
+def _allowed(support: ArrayLike | Tensor, like: Tensor) -> Tensor:
     """Return the support as zeros and ones of the type of `like`, with a diagonal of zeros."""
     d = len(like)
-    allowed = like.new_ones(d, d) if support is None else torch.as_tensor(support)
+    allowed = torch.as_tensor(support)
     if allowed.shape != (d, d):
         raise DataError(
             f"support must be a matrix of shape ({d}, {d}), but its shape is "

@@ -161,7 +161,8 @@ class Questions(Shown):
         from cosmodag.assess.bootstrapping import bootstrap
 
         dag = self._dag
-        dag.ask_for_targets(options.get("interventions", options.get("regimes")))
+        interventions = options.get("interventions")
+        dag.ask_for_targets(options.get("regimes") if interventions is None else interventions)
         result = bootstrap(cast("StructureLearner", self), X, n, **options)
         are_named = dag.columns is not None and isinstance(result.names[0], str)
         if len(result.names) != dag.d or (are_named and result.names != dag.names):
@@ -203,15 +204,13 @@ class Questions(Shown):
         test: str = "auto",
         level: float = 0.01,
         shuffles: int = 100,
-        subsets: int = 5,
         max_time: float = 60.0,
         random_state: int = 0,
     ) -> "Validation":
         """Test whether the data contradict the graph; see ``docs/validate.md``.
 
         Independences that the graph implies are tested, with p-values corrected for their number.
-        The graph is compared with graphs of shuffled names, and with fits of the learner to subsets
-        of the columns.
+        The graph is compared with graphs of shuffled names.
 
         Parameters
         ----------
@@ -230,10 +229,8 @@ class Questions(Shown):
             Probability that a correct graph is rejected.
         shuffles : int
             Number of graphs with shuffled names to compare with.
-        subsets : int
-            Number of subsets of the columns to fit; 0 omits them.
         max_time : float
-            Seconds after which no further shuffles and subsets are tried.
+            Seconds after which no further shuffles are tried.
         random_state : int
 
         Returns
@@ -252,7 +249,6 @@ class Questions(Shown):
             test=test,
             level=level,
             shuffles=shuffles,
-            subsets=subsets,
             max_time=max_time,
             random_state=random_state,
         )

@@ -2,8 +2,8 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,12 +14,11 @@ from sklearn.base import clone
 from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.linear_equations import FittedEquations, FunctionEquations, LinearEquations
-from cosmodag.fit.input_checks import check_number, seeds_from
-from cosmodag.fit.missing import complete
-from cosmodag.fit.prepare import Prepared, prepare_table
+from cosmodag.fit.input_checks import seeds_from
+from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.steps import FitTask, Learning, Learnt
-from cosmodag.fit.time.unroll import InTime, unroll
-from cosmodag.learners.structure_learner import Setting, StructureLearner
+from cosmodag.fit.time.unroll import InTime
+from cosmodag.learners.structure_learner import StructureLearner
 from cosmodag.solve.watch import Watch
 
 # Constructing a learner does not need these modules. With Numba, they take .4 s to import.
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from cosmodag.solve.problems import Problem, Solution
     from cosmodag.solve.readout import ReadOut
 
-__all__ = ["Setting", "TrainedLearner"]
+__all__ = ["TrainedLearner"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -93,17 +92,13 @@ class TrainedLearner(StructureLearner):
 
     def settings_for(self, d: int) -> dict[str, float]:
         """Return every hyper-parameter as a number, for d variables."""
+        for name in self._rule(d):
+            self.parameters[name].check(getattr(self, name))
         settings = {
             name: rule if getattr(self, name) == "auto" else getattr(self, name)
             for name, rule in self._rule(d).items()
         }
-        settings = self._completed(settings)
-        # Settings that copy another one are checked last, so that an error names the original.
-        for name in sorted(settings, key=lambda name: name in self._same_as):
-            value = settings[name]
-            zero_allowed = name.startswith("lambda") or name == "tolerance"
-            check_number(name, value, low=0.0, low_allowed=zero_allowed)
-        return {name: float(value) for name, value in settings.items()}
+        return {name: float(value) for name, value in self._completed(settings).items()}
 
     def _completed(self, settings: dict[str, Any]) -> dict[str, Any]:
         same = {name: settings[other] for name, other in self._same_as.items() if other in settings}
@@ -139,27 +134,44 @@ class TrainedLearner(StructureLearner):
         seeds = seeds_from(self.random_state, int(getattr(self, "trainings", 1)))
         return [Problem(data, settings, seed, **optional) for seed in seeds]
 
-    def estimate(self, X: Any) -> "Cost":
-        """Estimate the memory and time of a fit, the time from a few timed rounds.
+    def estimate(
+        self,
+        X: Any,
+        *,
+        interventions: Any = None,
+        series: Any = None,
+        time: Any = None,
+        regimes: Any = None,
+        find_targets: bool = True,
+    ) -> "Cost":
+        """Estimate the memory and time of the training of a fit, from a few timed rounds.
+
+        Parameters
+        ----------
+        X : table
+        interventions, series, time, regimes, find_targets : optional
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        Cost
+            Of training alone: refinement is not included.
 
         Raises
         ------
         ResourceError
             If the fit would need more memory than is available. Nothing is allocated.
         """
-        from cosmodag.solve.plan import estimate
+        from cosmodag.solve.plan import Cost, estimate, plan_many
 
         other = clone(self)  # leaves a fitted model, and a generator given as its seed, unchanged
-        other.check_settings()
-        other.refuse_idle()
-        window = None
-        if self.lags:
-            found = unroll(X, self.lags, InTime(), kinds=self.kinds)
-            X, window = found.table, found.window
-        table = complete(other, X, None, "auto" if self.lags else self.kinds).table
-        given = prepare_table(other, table, window=window)
+        given = prepare(other, X, interventions, regimes, find_targets, InTime(series, time))
         problems = other.problems_for(given.data, given.known)
-        return estimate(other.solver_for(*problems[0].data.shape), problems, other._device)
+        solver = other.solver_for(*given.data.shape)
+        if other._without_training(given) is not None:
+            (plan,) = plan_many(solver, problems, other._device)
+            return Cost(plan, trains=False)
+        return estimate(solver, problems, other._device)
 
     @classmethod
     def learn_many(cls, tasks: Sequence[FitTask], watch: Watch) -> Iterator[Learning]:
@@ -188,7 +200,11 @@ class TrainedLearner(StructureLearner):
 
         best = best_start(solved, problems)
         self._warn_of_limits(best.solution)
-        found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
+        problem = problems[best.place]
+        final = self._read_out_settings(problem.settings, problem.data.shape[1])
+        changed = {name: final[name] for name in final if final[name] != problem.settings[name]}
+        problem = replace(problem, settings=final)
+        found = read_out(best.solution, problem, self.raw_threshold, best.plan.device)
         equations = self._equations(found, best.solution)
         strengths = self._strengths(found, equations)
         values = strengths.data if sparse.issparse(strengths) else strengths
@@ -203,7 +219,7 @@ class TrainedLearner(StructureLearner):
             stopped=best.solution.stopped,
             extra={
                 "history_": self._history(best.solution, problems[0]),
-                "settings_": settings,
+                "settings_": {**settings, **{f"read_out_{k}": v for k, v in changed.items()}},
                 "n_iter_": best.solution.iterations,
                 "converged_": best.solution.converged and best.solution.stopped is None,
                 "backend_": best.plan.backend,
@@ -212,6 +228,10 @@ class TrainedLearner(StructureLearner):
             orders=other_orders(solved, best),
             equations=equations,
         )
+
+    def _read_out_settings(self, settings: Mapping[str, float], d: int) -> Mapping[str, float]:
+        """Return the settings at which a solution is read out."""
+        return settings
 
     def _strengths(self, found: "ReadOut", equations: FittedEquations) -> Any:
         """Return the (d, d) strengths of all arcs."""
@@ -238,9 +258,9 @@ class TrainedLearner(StructureLearner):
             self._is_linear = self.solver_for(2, 2).recipe.mechanism == Linear()
         return self._is_linear
 
-    def check_settings(self) -> None:
-        """Raise a `DataError` for a parameter value that cannot be used."""
-        super().check_settings()
+    def forget(self) -> None:
+        """Delete all fitted attributes."""
+        super().forget()
         self._is_linear = None  # parameters may have changed
 
     def equations_from(self, arrays: dict[str, NDArray[Any]]) -> FittedEquations:

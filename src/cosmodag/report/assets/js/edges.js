@@ -1,7 +1,7 @@
 // Edges of the drawn graph: those learnt, of the equivalence class, or with hidden causes allowed.
 
 const MARKS = { 1: "circle", 2: "triangle", 3: "none" };
-const FIRM = ["time", "knowledge", "interventions", "shape of the graph"];
+const FIRM = ["stated", "time", "knowledge", "interventions", "shape of the graph"];
 const FREE = "free choice";
 
 /**
