@@ -71,8 +71,8 @@ def about_gross_cells(X: Floats, cells: Bools, names: Sequence[str]) -> Finding:
     sentence = (
         f"{counted(int(cells.sum()), 'cell')} lie far outside the rest of their column ({listed}): "
         f"{counted(rows, 'row')} with such cells took no part in the fit. Correct the cells that "
-        "are errors, and leave those empty that stand for a "
-        "missing value (then missing='drop', --missing drop)."
+        "are errors, and name a value that stands for a missing one (--na VALUE), or leave "
+        "its cells empty (missing='drop', --missing drop)."
     )
     return Finding("gross_cells", tuple(names[v] for v in columns), rows, "warning", sentence)
 
