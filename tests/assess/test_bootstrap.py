@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, selection, simulate
+from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, simulate
 from cosmodag.assess.bootstrapping import (
     BootstrapResult,
     bootstrap,
@@ -338,8 +338,6 @@ def test_bad_arguments_are_refused():
         bootstrap(Cosmo(), DATA.X, sample="third")
     with pytest.raises(DataError, match="max_time is 'soon'"):
         bootstrap(OrderSearch(), DATA.X, n=2, max_time="soon")
-    with pytest.raises(DataError, match="max_time is -1:"):
-        selection.auto(DATA.X, max_time=-1)
     with pytest.raises(DataError, match="engine"):
         bootstrap(Cosmo(), DATA.X, n=2, engine="cloud")
     with warnings.catch_warnings():
@@ -432,5 +430,5 @@ def test_the_time_limit_holds_for_any_number_of_resamples(monkeypatch):
     begin = time.process_time()
     with pytest.warns(InterruptedWarning, match="of 10,000,000 resamples were fitted"):
         result = bootstrap(learner, X, 10**7, max_time=0.5, random_state=0, verbose=False)
-    assert 0 < len(result.done) == len(result.facts()["seeds"])
+    assert 0 < len(result.done) <= len(result.facts()["seeds"]) == max(result.done) + 1
     assert time.process_time() - begin < 4

@@ -17,10 +17,10 @@ import pytest
 
 import cosmodag.cli.fit_folder as results
 import cosmodag.report as report
-import cosmodag.search.jobs as jobs
 import cosmodag.search.turning as turning
 from cosmodag.cli import main
 from cosmodag.cli.terminal import signals
+from cosmodag.search.graph_search import GraphSearch
 from learner_catalogue import chain_table
 
 # Modules whose names in the package refer to functions.
@@ -51,7 +51,21 @@ def fit(tmp_path):
 
     def run(*options: str) -> int:
         table, out = str(tmp_path / "table.csv"), str(tmp_path / "out")
-        return main(["fit", table, "-o", out, "--seed", "0", "--epochs", "40", *options])
+        return main(
+            [
+                "fit",
+                table,
+                "-o",
+                out,
+                "--method",
+                "cosmo",
+                "--seed",
+                "0",
+                "--epochs",
+                "40",
+                *options,
+            ]
+        )
 
     return run
 
@@ -91,7 +105,7 @@ def test_a_signal_in_training_keeps_what_was_learnt(fit, tmp_path, monkeypatch, 
 @both_signals
 @pytest.mark.parametrize("refine", ["prune", "order"])
 def test_a_signal_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch, number, refine):
-    raises_signal(monkeypatch, jobs.Job, "finish", number)
+    raises_signal(monkeypatch, GraphSearch, "best", number)
     assert fit("--refine", refine) == CODES[number]
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
 
@@ -100,7 +114,7 @@ def test_a_signal_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch
 def test_a_signal_in_pag_ends_with_its_code(tmp_path, monkeypatch, capsys, number):
     a, b, c = np.random.default_rng(0).normal(size=(3, 100))
     pd.DataFrame({"a": a, "b": a + b, "c": c}).to_csv(tmp_path / "t.csv", index=False)
-    raises_signal(monkeypatch, jobs.Job, "finish", number)
+    raises_signal(monkeypatch, GraphSearch, "best", number)
     assert main(["pag", str(tmp_path / "t.csv"), "-o", str(tmp_path / "out")]) == CODES[number]
     assert "Graph Edges" in capsys.readouterr().out
     assert (tmp_path / "out" / "pag.txt").is_file()
@@ -143,14 +157,14 @@ def test_ctrl_c_in_the_bootstraps_own_fit_keeps_the_fit(fit, tmp_path, monkeypat
 def test_sigterm_is_heard_where_ctrl_c_is_ignored(fit, tmp_path, monkeypatch):
     """For example, in the background of a shell script."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGTERM)
+    raises_signal(monkeypatch, GraphSearch, "best", signal.SIGTERM)
     assert fit() == 143
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
 
 
 def test_a_second_sigterm_writes_nothing(fit, tmp_path, monkeypatch, capsys):
     raises_signal(monkeypatch, training, "_note", signal.SIGTERM, call=2)
-    raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGTERM)
+    raises_signal(monkeypatch, GraphSearch, "best", signal.SIGTERM)
     assert fit("--epochs", "100000") == 143
     assert not (tmp_path / "out").exists()
     assert capsys.readouterr().err.endswith("error: stopped by SIGTERM.\n")
@@ -170,7 +184,7 @@ def test_a_signal_while_writing_leaves_the_earlier_result(fit, tmp_path, monkeyp
 def test_a_signal_while_files_take_their_places_waits(fit, tmp_path, monkeypatch, number):
     assert fit() == 0
     before = contents(tmp_path / "out")
-    raises_signal(monkeypatch, os, "replace", number, call=10)  # eight files, two names each
+    raises_signal(monkeypatch, os, "replace", number, call=15)  # ten files, two names each
     assert fit("--threshold", "0.5", "--seed", "1") == CODES[number]
     after = contents(tmp_path / "out")
     assert after.keys() == before.keys()
@@ -201,7 +215,7 @@ def test_a_run_that_does_not_look_is_interrupted(fit, tmp_path, monkeypatch):
 
     monkeypatch.setattr(signals, "_WAIT", 0.01)
     monkeypatch.setattr(signals, "_RETRIES", 600)  # a busy machine may be slow to drop them
-    monkeypatch.setattr(jobs.Job, "finish", long_compilation)
+    monkeypatch.setattr(GraphSearch, "best", long_compilation)
     assert fit() == 130
     assert len(dropped) == 2
     assert not (tmp_path / "out").exists()
@@ -221,7 +235,7 @@ def test_a_run_that_takes_long_to_finish_says_so(fit, tmp_path, monkeypatch):
     write_results = results.write_results
     monkeypatch.setattr(signals, "_WAIT", 0.01)
     monkeypatch.setattr(signals, "_RETRIES", 600)
-    monkeypatch.setattr(signals, "_interrupt_main_thread", lambda: None)
+    monkeypatch.setattr(signals, "_signal_main_thread", lambda number: None)
     monkeypatch.setattr(signals, "say", say)
     monkeypatch.setattr("cosmodag.cli.fit_folder.write_results", finish_slowly)
     raises_signal(monkeypatch, training, "_note", signal.SIGINT, call=2)
@@ -233,7 +247,7 @@ def test_a_run_that_takes_long_to_finish_says_so(fit, tmp_path, monkeypatch):
 
 def test_an_interrupt_that_was_repeated_keeps_the_fit_of_a_bootstrap(fit, tmp_path, monkeypatch):
     """The bootstrap does not look, so that the signal is sent again, and writing takes long."""
-    lines, said, replies = [], threading.Event(), []
+    lines, said, ended = [], threading.Event(), []
 
     def stay(*args, **kwargs):
         os.kill(os.getpid(), signal.SIGINT)
@@ -245,23 +259,19 @@ def test_an_interrupt_that_was_repeated_keeps_the_fit_of_a_bootstrap(fit, tmp_pa
         lines.append(line)
         said.set()
 
-    def reply_to(over, number, is_first):
-        replies.append(is_first)
-        reply(over, number, is_first)
-
     def finish_slowly(*args, **kwargs):
         assert said.wait(60)
         return write_results(*args, **kwargs)
 
-    reply, write_results = signals._reply_to_signal, results.write_results
+    write_results = results.write_results
     monkeypatch.setattr(signals, "_WAIT", 0.01)
-    monkeypatch.setattr(signals, "_reply_to_signal", reply_to)
     monkeypatch.setattr(signals, "say", say)
-    monkeypatch.setattr(os, "_exit", lambda code: None)  # what would end the process
+    monkeypatch.setattr(signals, "_RETRIES", 600)
+    monkeypatch.setattr(signals, "end_process", ended.append)
     monkeypatch.setattr(stability, "fit_resamples", stay)
     monkeypatch.setattr(results, "write_results", finish_slowly)
     assert fit("--bootstrap", "40") == 130
-    assert replies == [True]
+    assert ended == []
     assert len(lines) == 1
     assert "press it again" in lines[0]
     assert outcome(tmp_path / "out")["bootstrap"] is None

@@ -1,6 +1,7 @@
 """Shared parameters of learners: each value has its effect or is refused before the first step."""
 
 import itertools
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -18,14 +19,18 @@ from cosmodag import (
 )
 from cosmodag.errors import DataError, InterruptedWarning
 from cosmodag.fit.dag.known import NOTHING
-from cosmodag.learners.refined import NOISES
+from cosmodag.learners.parameters import Noise
 from cosmodag.learners.registry import LEARNERS
 from cosmodag.learners.regression import CRITERIA, regress_on_predecessors
 from learner_catalogue import QUICK, chain_table, marks_of
 
 SHARED = ("threshold", "knowledge", "kinds", "missing", "scale", "lags")
 SHARED += ("max_time", "random_state", "verbose")
-MATRIX = {"refine": (None, "auto", "prune", "order"), "noise": NOISES, "criterion": CRITERIA}
+MATRIX = {
+    "refine": (None, "auto", "prune", "order"),
+    "noise": get_args(Noise),
+    "criterion": CRITERIA,
+}
 
 each_entry = pytest.mark.parametrize("name", list(LEARNERS))
 

@@ -6,13 +6,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosmodag.graph.constraint import CONSTRAINTS, EXPONENTIAL
-from cosmodag.learners.constrained.constrained_learner import ConstrainedLearner, PathLearner
+from cosmodag.learners.constrained.constrained_learner import (
+    LEARNING_RATE,
+    ConstrainedLearner,
+    PathLearner,
+)
 from cosmodag.learners.constrained.dagma import falling_weights
 from cosmodag.learners.constrained.nocurl import PotentialLearner
 from cosmodag.learners.constrained.notears import LinearNotears
-from cosmodag.learners.parameters import count
+from cosmodag.learners.declarations import Setting, parameter
+from cosmodag.learners.parameters import BatchParameters
 from cosmodag.learners.refined import RefinedLearner
-from cosmodag.learners.structure_learner import Setting
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Barrier, Penalised, mean_squared_error
 from cosmodag.model.structure import Free, Potential
@@ -26,30 +30,20 @@ from cosmodag.solve.training.batch_rows import Passes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StochasticLearner(RefinedLearner, ConstrainedLearner):
+class StochasticLearner(BatchParameters, RefinedLearner, ConstrainedLearner):
     r"""Base class of linear learners as the COSMO paper ran them: Adam on mini-batches.
 
     The loss is :math:`\lVert X - XW \rVert_F^2 / nd`, a mean over variables, so that λ₁ has another
     scale than in the authors' formulation. The diagonal of W is free.
-
-    Parameters
-    ----------
-    learning_rate : float or "auto"
-        Adam's learning rate; ``"auto"`` is {learning_rate}.
-    epochs : int
-        Number of passes over the data for each problem of the sequence.
-    batch_size : int
-        Rows per step; the last batch of a pass may be smaller.
-    device : {"auto", "cpu", "gpu"}
-        Device of the computation.
-    random_state : int, Generator, RandomState or None
-        Random seed for the order of rows, and for initial values if they are random.
     """
 
-    learning_rate: Setting = "auto"
-    epochs: int = count(5000)
-    batch_size: int = count(64)
-    device: str = "auto"
+    learning_rate: Setting = parameter("auto", LEARNING_RATE, above=0.0)
+    epochs: int = parameter(
+        5000, "Number of passes over the data for each problem of the sequence."
+    )
+    random_state: Any = parameter(
+        0, "Random seed for the order of rows, and for initial values if they are random."
+    )
 
     # Usual number of problems in the sequence, for the progress bar.
     _problems: ClassVar[int] = 1
@@ -77,19 +71,19 @@ class StochasticNotears(LinearNotears, StochasticLearner):
     :math:`\lVert X - XW \rVert_F^2 / nd`, the diagonal of W is free, and α starts at 1. A fit takes
     about 1.5 million steps; the learner exists to reproduce the paper's tables.
 
-    Parameters
-    ----------
-    tolerance : float or "auto"
-        Values of h(W) up to this one count as zero; ``"auto"`` is half the spacing of
-        single-precision numbers at d, since the paper's code subtracts d from a trace, and cannot
-        distinguish smaller values from zero.
-
     Examples
     --------
     >>> from cosmodag.bench.stochastic_learners import StochasticNotears
     >>> StochasticNotears().settings_for(30)["lambda1"]
     0.00044
     """
+
+    tolerance: Setting = parameter(
+        "auto",
+        """Values of h(W) up to this one count as zero; ``"auto"`` is half the spacing of
+        single-precision numbers at d, since the paper's code subtracts d from a trace, and cannot
+        distinguish smaller values from zero.""",
+    )
 
     automatic: ClassVar = {"lambda1": 4.4e-4, "learning_rate": 3.2e-4}
     _problems = 18

@@ -1,6 +1,6 @@
 """Refinement of tables with categories, counts or curves: variables are blocks of columns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.fit.category_refining import CategorySearches
 from cosmodag.fit.dag.block_equations import BlockEquations
 from cosmodag.fit.input_checks import seeds_from
 from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import RefinedFit
-from cosmodag.graph.dags import respecting
 from cosmodag.search import BlockProblem, FoundBlocks
-from cosmodag.search.blocks import ParentRecords, Records
-from cosmodag.search.mixed.curves import HeldOutGain, curve_gain, joint_gain, shape_gain
-from cosmodag.search.mixed.joint import JointRecords
+from cosmodag.search.blocks import BlockScore
+from cosmodag.search.counted.level_graphs import best_of_graphs
+from cosmodag.search.mixed.curves import HeldOutGain, curve_gain, shape_gain
 from cosmodag.search.mixed.mixed_search import best_blocks, turned_losses
 from cosmodag.search.mixed.multinomial_search import turn_and_drop
 from cosmodag.search.mixed.noise_shapes import NoiseShapes, turn_by_shapes
 from cosmodag.search.mixed.table import BlockTable
+from cosmodag.search.search_run import Run
 
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
@@ -33,13 +34,13 @@ _REQUESTED = {True: "Curves were requested.", False: "Lines were requested."}
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A graph that was found, the scores of its search, and a report of its starts."""
+    """A graph that was found, the scores of orders by its search, and a report of its starts."""
 
     table: BlockTable
     problem: BlockProblem
-    records: ParentRecords
     found: FoundBlocks
     report: list[dict[str, Any]]
+    total_of: Callable[[NDArray[np.int64]], float]
 
 
 class _TableSearches:
@@ -48,8 +49,13 @@ class _TableSearches:
     def __init__(self, model: "SearchedLearner", given: "Prepared", watch: "Watch") -> None:
         watch.begin(1, f"{type(model).__name__}: refining")
         (seed,) = seeds_from(model.random_state, 1)
-        self.given, self.watch, self.random = given, watch, np.random.default_rng(seed)
-        self.restarts, self.method = model.most_restarts, model.refinement_for(len(given.names))
+        self.given, self.watch = given, watch
+        self.method = model.refinement_for(len(given.names))
+        self.run = Run(
+            np.random.default_rng(seed),
+            restarts=model.most_restarts,
+            should_stop=lambda: watch.stop is not None,
+        )
 
     @cached_property
     def straight(self) -> BlockTable:
@@ -68,50 +74,53 @@ class _TableSearches:
             given.in_own_units, given.kinds, curves=curves, counted=known.counted, share=share
         )
 
-    def _should_stop(self) -> bool:
-        return self.watch.stop is not None
-
-    def best(
-        self, table: BlockTable, orders: Mapping[str, NDArray[Any]], *, jointly: bool = False
-    ) -> _Candidate:
-        """Search for the best graph of additive effects, or of categories that act jointly.
+    def best(self, table: BlockTable, orders: Mapping[str, NDArray[Any]]) -> _Candidate:
+        """Search for the best graph of effects that add up.
 
         If `orders` has that of the best graph of ``"lines"``, curves are fitted to it too.
         """
         assert self.method is not None
-        known = self.given.known
-        problem = table.problem(known.support, known.required, known.before)
-        added = Records(problem)
-        records = JointRecords(table, problem) if jointly else added
-        # Variables of one column each have a faster search, with records of its own.
-        is_plain = problem.are_columns and not jointly
+        problem = table.problem(self.given.known.constraints)
+        added = BlockScore(problem)
         found, report = best_blocks(
             problem,
             orders,
-            random=self.random,
+            self.run,
             method=self.method,
-            restarts=self.restarts,
-            should_stop=self._should_stop,
-            records=None if is_plain else records,
+            # Variables of one column each have a faster search, with records of its own.
+            score=None if problem.are_columns else added,
         )
-        if self.method == "order" and not jointly:
+        if self.method == "order":
             found = self._improved(table, problem, found, added)
             if "lines" in orders:
                 # With noise of other shapes than the search assumes, curves may be found on wrong
                 # orders, and turning one arc after another does not lead to the right one.
-                on_lines = added.found(respecting(orders["lines"], problem.precedence).tolist())
+                on_lines = added.found(problem.constraints.respected(orders["lines"]).tolist())
                 on_lines = self._improved(table, problem, on_lines, added)
-                if shape_gain(table, found.widths, on_lines.widths, self.random).is_certain:
+                if shape_gain(table, found.widths, on_lines.widths, self.run.random).is_certain:
                     found = on_lines
-        return _Candidate(table, problem, records, found, report)
+        return _Candidate(table, problem, found, report, lambda order: added.total(order.tolist()))
+
+    def among_categories(self, orders: Mapping[str, NDArray[Any]]) -> RefinedFit:
+        """Search for graphs in which levels act jointly or add up; keep one by held-out rows."""
+        assert self.method is not None
+        table = self.straight
+        problem = table.problem(self.given.known.constraints)
+        graphs = CategorySearches(table, problem, orders, self.run, self.method).graphs()
+        kept, reason, (gain, error) = best_of_graphs(table, [one.as_levels for one in graphs])
+        found = [
+            _Candidate(table, one.problem, one.found, one.report, one.total_of) for one in graphs
+        ]
+        fitted = self.fit(found[kept], reason, *found[:kept], *found[kept + 1 :])
+        return _with_reason(fitted, reason, HeldOutGain(gain, error))
 
     def _improved(
-        self, table: BlockTable, problem: BlockProblem, found: FoundBlocks, records: Records
+        self, table: BlockTable, problem: BlockProblem, found: FoundBlocks, score: BlockScore
     ) -> FoundBlocks:
         """Turn and drop arcs by the likelihoods of categories and the shapes of the noise."""
-        found = turn_and_drop(table, problem, found, self._should_stop, records)
-        shapes = NoiseShapes(self.curved, problem, records)
-        return turn_by_shapes(shapes, found, self._should_stop)
+        found = turn_and_drop(table, problem, found, self.run.should_stop, score)
+        shapes = NoiseShapes(self.curved, problem, score)
+        return turn_by_shapes(shapes, found, self.run.should_stop)
 
     def fit(self, chosen: _Candidate, reason: str, *others: _Candidate) -> RefinedFit:
         """Fit the equations of the chosen graph; the starts of the others are reported too."""
@@ -130,7 +139,9 @@ class _TableSearches:
             self.watch.stop if found.ended_early else None,
             {},
             equations,
-            turning_losses=turned_losses(chosen.problem, chosen.records, found),
+            turning_losses=turned_losses(
+                found, chosen.total_of, chosen.problem.constraints.precedence, self.run.should_stop
+            ),
         )
 
 
@@ -152,20 +163,16 @@ def refine_blocks(
     if curves == "auto" and table.embedding.has_curves:
         lines = search.best(search.straight, orders)
         bent = search.best(table, {**orders, "lines": lines.found.order})
-        gain = _gain_of_curves(table, lines.found.widths, bent.found.widths, search.random)
+        gain = _gain_of_curves(table, lines.found.widths, bent.found.widths, search.run.random)
         chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
         fitted = search.fit(replace(chosen, table=table), _with_noise(gain.reason), other)
         return _with_reason(fitted, gain.reason, gain)
+    if table.embedding.are_levels:
+        return search.among_categories(orders)
     added = search.best(table, orders)
-    if not table.embedding.are_levels:
-        reason = "No variable can have curved effects."
-        reason = reason if curves == "auto" else _REQUESTED[bool(curves)]
-        return _with_reason(search.fit(added, _with_noise(reason)), reason)
-    starts = {**orders, "effects that add up": added.found.order}
-    joint = search.best(table, starts, jointly=True)
-    gain = joint_gain(table, added.found, joint.found, search.random)
-    chosen, other = (joint, added) if gain.is_certain else (added, joint)
-    return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
+    reason = "No variable can have curved effects."
+    reason = reason if curves == "auto" else _REQUESTED[bool(curves)]
+    return _with_reason(search.fit(added, _with_noise(reason)), reason)
 
 
 def with_curves(
@@ -186,7 +193,7 @@ def with_curves(
     if given.known.required is not None:
         straight |= given.known.required
     compare = shape_gain if lines.noise == "non-gaussian" else _gain_of_curves
-    gain = compare(table, straight, bent.found.widths, search.random)
+    gain = compare(table, straight, bent.found.widths, search.run.random)
     if not gain.is_certain:
         return _with_reason(lines, gain.reason, gain)
     fitted = search.fit(bent, _with_noise(gain.reason))

@@ -76,7 +76,7 @@ def examined(
     """
     dag, ending = fit.dag, Ending(watch)
     regimes = fitted_regimes(given, dag)
-    losses = _turning_losses(dag, given, ending.of("the evidence for each arrow"))
+    losses = turning_losses_of(dag, given, ending.of("the evidence for each arrow"))
     known = [*fit.findings, *([] if regimes is None else regimes.findings(dag.texts))]
     if learner.is_linear and dag.is_linear:
         should_stop = ending.of("curved relations, uneven noise and hidden causes")
@@ -159,7 +159,7 @@ def _refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[
     }
 
 
-def _turning_losses(
+def turning_losses_of(
     dag: FittedDAG, given: Prepared, should_stop: Callable[[], bool]
 ) -> NDArray[np.float64] | None:
     """Compute the loss of score when each arrow is turned: (d, d).
@@ -171,20 +171,21 @@ def _turning_losses(
         return None
     if given.regimes is not None:  # the graph was chosen by a score over all regimes
         return None
+    from cosmodag.search.column_score import ColumnScore
+    from cosmodag.search.constraints import Constraints
     from cosmodag.search.turning import turning_losses
 
     edges, known = dag.edges, given.known
+    constraints = Constraints(known.support, known.required)
     # Arcs out of columns without equations cannot be turned.
     can_turn = np.ones(edges.nnz, np.bool_) if known.given is None else ~known.given[edges.row]
     losses = np.full((dag.d, dag.d), np.nan)
     losses[edges.row[can_turn], edges.col[can_turn]] = turning_losses(
-        known.moments(given.X),
+        ColumnScore.of(known.moments(given.X), constraints=constraints),
         dag.order,
         edges.row,
         edges.col,
         asked=can_turn,
-        support=known.support,
-        required=known.required,
         search_from=FIRM,
         should_stop=should_stop,
     )

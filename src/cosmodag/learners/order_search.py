@@ -12,6 +12,8 @@ from cosmodag.fit.input_checks import check_choice
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.steps import FitTask
 from cosmodag.fit.time.unroll import InTime
+from cosmodag.learners.declarations import Auto, parameter
+from cosmodag.learners.parameters import Scale
 from cosmodag.learners.refined import SearchedLearner
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit
 from cosmodag.solve.watch import Watch
@@ -39,11 +41,6 @@ class OrderSearch(SearchedLearner):
 
     It is a strong baseline for learners that train, and often the best choice for linear relations.
 
-    Parameters
-    ----------
-    scale : {"center", "mean", "standardize", "none"}
-        Preparation of the columns. Standardising only changes the units of the weights.
-
     Attributes
     ----------
     raw_weights_, weights_ : (d, d) array
@@ -57,6 +54,11 @@ class OrderSearch(SearchedLearner):
     >>> metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["nhd"] < 0.2
     True
     """
+
+    scale: Scale = parameter(
+        "center",
+        "Preparation of the columns. Standardising only changes the units of the weights.",
+    )
 
     takes_levels: ClassVar[bool] = True
     _order_from_units: ClassVar[bool] = False
@@ -145,14 +147,8 @@ class BlockSearch(OrderSearch):
     Curves between numbers can determine directions that linear effects leave open (additive noise);
     such arrows have the basis ``"curves"``. The noise of curves is Gaussian; `noise` is that of
     linear effects. `OrderSearch` and `Cosmo` search in the same way if a table has counts or
-    categories of three or more levels.
-
-    Parameters
-    ----------
-    curves : bool or "auto"
-        Whether effects of numbers may be curves. ``"auto"`` finds one graph with linear effects and
-        one with curves, and keeps the curves if they raise the likelihood of held-out rows by more
-        than two standard errors; ``curves_reason_`` reports the decision.
+    categories of three or more levels. In tables of categories alone, which may have two levels,
+    parents act jointly: the search counts their combinations (:doc:`/mixed`).
 
     Attributes
     ----------
@@ -171,13 +167,12 @@ class BlockSearch(OrderSearch):
     ([[0, 0], [1, 0]], ['curves'])
     """
 
-    curves: bool | str = "auto"
-
-    def check_settings(self) -> None:
-        """Raise a `DataError` for a parameter value that cannot be used."""
-        super().check_settings()
-        if self.curves not in (True, False, "auto"):
-            raise DataError(f"curves is {self.curves!r}: it must be True, False or 'auto'.")
+    curves: bool | Auto = parameter(
+        "auto",
+        """Whether effects of numbers may be curves. ``"auto"`` finds one graph with linear effects
+        and one with curves, and keeps the curves if they raise the likelihood of held-out rows by
+        more than two standard errors; ``curves_reason_`` reports the decision.""",
+    )
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
         """Find parameters whose values would have no effect, and the reason for each."""
@@ -196,9 +191,9 @@ class BlockSearch(OrderSearch):
     def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Search for a graph with lines, with curves, or with the better of the two."""
         from cosmodag.fit.block_refining import refine_blocks, with_curves
-        from cosmodag.fit.fitted_kinds import needs_blocks
+        from cosmodag.fit.fitted_kinds import are_categories, needs_blocks
 
-        if needs_blocks(given.kinds):
+        if needs_blocks(given.kinds) or are_categories(given.kinds):
             return refine_blocks(self, given, learnt.orders, watch, curves=self.curves)
         if self.curves is False:
             return super().refined(given, learnt, watch)

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-SCALES = ("center", "mean", "standardize", "none")
-
 # The unit of a table is this quantile of the standard deviations of its columns. In a table with
 # equal noise variances, columns without causes have the deviation of the noise, and about a tenth
 # of the columns has no causes; the minimum would depend on a single column.
@@ -44,7 +42,7 @@ class Preparation:
     ) -> "Preparation":
         """Choose the map for a table.
 
-        `scale` is one of `SCALES`: subtract the mean, and divide the table by its common unit; only
+        `scale` says whether to subtract the mean, and divide the table by its common unit; only
         subtract the mean; divide by the standard deviation, too; or change nothing. Means and
         deviations are computed over `rows`, (n,) or entries (n, d), by default over all. With
         interventions these are the rows in which nothing was set: about their means, linear

@@ -9,23 +9,20 @@ import numpy as np
 
 from cosmodag.errors import AcyclicityWarning
 from cosmodag.fit.settle import Aligned
-from cosmodag.learners.parameters import count
+from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.refined import RefinedLearner
-from cosmodag.learners.trained.trained_learner import Setting, TrainedLearner
+from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.solve.methods.central_path import Stage
 
 # Iteration limit of each problem: the default of SciPy's L-BFGS-B, as in the authors' NOTEARS.
 _MAX_INNER_ITERATIONS = 15_000
 
+LEARNING_RATE = 'Adam\'s learning rate; ``"auto"`` is {learning_rate}.'
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConstrainedLearner(TrainedLearner):
     """Base class of learners that make W acyclic by a constraint or a sequence of problems.
-
-    Parameters
-    ----------
-    lambda1 : float or "auto"
-        Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}.
 
     Attributes
     ----------
@@ -33,7 +30,9 @@ class ConstrainedLearner(TrainedLearner):
         Whether the arcs of `raw_weights_` above the threshold contain a cycle; the fit then warns.
     """
 
-    lambda1: Setting = "auto"
+    lambda1: Setting = parameter(
+        "auto", 'Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}.', at_least=0.0
+    )
 
     # Usual number of iterations of a fit, for the progress bar.
     _usual_length: ClassVar[int] = 1000
@@ -56,13 +55,6 @@ class ConstrainedLearner(TrainedLearner):
 class LagrangianLearner(ConstrainedLearner):
     """Base class of learners that minimise an augmented Lagrangian (NOTEARS).
 
-    Parameters
-    ----------
-    max_iter : int
-        Maximum number of updates of the multiplier α.
-    tolerance : float or "auto"
-        Values of h up to this one count as zero; ``"auto"`` is {tolerance}.
-
     Attributes
     ----------
     history_ : list of dict
@@ -70,8 +62,10 @@ class LagrangianLearner(ConstrainedLearner):
         (ρ).
     """
 
-    max_iter: int = count(100)
-    tolerance: Setting = "auto"
+    max_iter: int = parameter(100, "Maximum number of updates of the multiplier α.")
+    tolerance: Setting = parameter(
+        "auto", 'Values of h up to this one count as zero; ``"auto"`` is {tolerance}.', at_least=0.0
+    )
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
         return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_MAX_INNER_ITERATIONS)}

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cosmodag.learners.constrained.constrained_learner import (
+    LEARNING_RATE,
     CovarianceLearner,
     PathLearner,
 )
+from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.networks.learner import NetworkLearner
-from cosmodag.learners.parameters import count
-from cosmodag.learners.structure_learner import Setting
+from cosmodag.learners.parameters import Device
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import (
     Barrier,
@@ -24,6 +25,8 @@ from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.recipe import Inside, Recipe
 
 _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
+
+_PENALTIES = 'Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} and {lambda2}.'
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -46,15 +49,6 @@ class Dagma(PathLearner, CovarianceLearner):
     the CPU, in compiled code, and is deterministic. ``cosmodag.bench`` has the formulation
     that the COSMO paper compared with.
 
-    Parameters
-    ----------
-    learning_rate : float or "auto"
-        Adam's learning rate; ``"auto"`` is {learning_rate}.
-    max_iter : int
-        Maximum number of iterations of the last stage; the others have half as many.
-    tolerance : float
-        A stage ends if the objective changes by less than this fraction over 1000 iterations.
-
     Examples
     --------
     >>> from cosmodag import Dagma, simulate
@@ -64,9 +58,15 @@ class Dagma(PathLearner, CovarianceLearner):
     False
     """
 
-    learning_rate: Setting = "auto"
-    max_iter: int = count(60_000)
-    tolerance: float = 1e-6
+    learning_rate: Setting = parameter("auto", LEARNING_RATE, above=0.0)
+    max_iter: int = parameter(
+        60_000, "Maximum number of iterations of the last stage; the others have half as many."
+    )
+    tolerance: float = parameter(
+        1e-6,
+        "A stage ends if the objective changes by less than this fraction over 1000 iterations.",
+        at_least=0.0,
+    )
 
     automatic: ClassVar = {"lambda1": 0.03, "learning_rate": 3e-4, "tolerance": 1e-6}
 
@@ -107,17 +107,6 @@ class DagmaMLP(NetworkLearner, PathLearner):
     This is the authors' formulation, in float32, with ten times their learning rate and a
     twenty-fifth of their iterations; theirs are ``learning_rate=2e-4, max_iter=80_000``.
 
-    Parameters
-    ----------
-    lambda1, lambda2 : float or "auto"
-        Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} and {lambda2}.
-    learning_rate : float or "auto"
-        Adam's learning rate; ``"auto"`` is {learning_rate}.
-    max_iter : int
-        Number of iterations of the last stage; the others have five eighths of it.
-    device : {"auto", "cpu", "gpu"}
-        Device of the computation.
-
     Examples
     --------
     >>> from cosmodag import DagmaMLP, simulate
@@ -127,10 +116,13 @@ class DagmaMLP(NetworkLearner, PathLearner):
     False
     """
 
-    lambda2: Setting = "auto"
-    learning_rate: Setting = "auto"
-    max_iter: int = count(3200)
-    device: str = "auto"
+    lambda1: Setting = parameter("auto", _PENALTIES)
+    lambda2: Setting = parameter("auto", _PENALTIES, at_least=0.0)
+    device: Device | str = parameter("auto", "Device of the computation.", option="--device")
+    learning_rate: Setting = parameter("auto", LEARNING_RATE, above=0.0)
+    max_iter: int = parameter(
+        3200, "Number of iterations of the last stage; the others have five eighths of it."
+    )
 
     automatic: ClassVar = {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from cosmodag.graph.constraint import POLYNOMIAL
 from cosmodag.learners.constrained.constrained_learner import CovarianceLearner
-from cosmodag.learners.parameters import count
+from cosmodag.learners.declarations import parameter
 from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Linear
 from cosmodag.model.objective import Penalised, half_squared_error
@@ -60,13 +60,6 @@ class NoCurl(PotentialLearner, CovarianceLearner):
     and is deterministic. ``cosmodag.bench`` has the formulations that the COSMO paper compared
     with.
 
-    Parameters
-    ----------
-    max_iter : int
-        Maximum number of iterations of each problem.
-    tolerance : float
-        A problem ends if an iteration decreases the objective by less than this fraction.
-
     Examples
     --------
     >>> from cosmodag import NoCurl, simulate
@@ -76,8 +69,12 @@ class NoCurl(PotentialLearner, CovarianceLearner):
     False
     """
 
-    max_iter: int = count(15_000)
-    tolerance: float = 1e-8
+    max_iter: int = parameter(15_000, "Maximum number of iterations of each problem.")
+    tolerance: float = parameter(
+        1e-8,
+        "A problem ends if an iteration decreases the objective by less than this fraction.",
+        at_least=0.0,
+    )
 
     automatic: ClassVar = {"lambda1": 0.0, "tolerance": 1e-8}
     _usual_length = 500

@@ -1,7 +1,7 @@
 """NOTEARS: acyclicity as a smooth equality constraint, for linear relations and for networks."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -10,9 +10,8 @@ from cosmodag.learners.constrained.constrained_learner import (
     CovarianceLearner,
     LagrangianLearner,
 )
+from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.networks.learner import NetworkLearner
-from cosmodag.learners.parameters import choice
-from cosmodag.learners.structure_learner import Setting
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import Decayed, Penalised, half_squared_error
 from cosmodag.model.structure import Free
@@ -27,19 +26,18 @@ from cosmodag.solve.recipe import Recipe
 # mean AUC .970, .975 and .978 (standard error .008).
 _INNER_TOLERANCE = 1e-8
 
+_PENALTIES = 'Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} for each.'
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearNotears(LagrangianLearner):
-    """Base class of linear NOTEARS.
+    """Base class of linear NOTEARS."""
 
-    Parameters
-    ----------
-    constraint : {"expm", "truncated", "spectral"}
-        Constraint function h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et
-        al., 2022); or the spectral radius (NOBEARS, Lee et al., 2019).
-    """
-
-    constraint: str = choice("expm", CONSTRAINTS)
+    constraint: Literal["expm", "truncated", "spectral"] = parameter(
+        "expm",
+        """Constraint function h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et
+        al., 2022); or the spectral radius (NOBEARS, Lee et al., 2019).""",
+    )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -60,12 +58,6 @@ class Notears(LinearNotears, CovarianceLearner):
     by L-BFGS-B on the covariance. It runs on the CPU and is deterministic.
     ``cosmodag.bench`` has the formulation that the COSMO paper compared with.
 
-    Parameters
-    ----------
-    lambda1 : float or "auto"
-        Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}, which was chosen on simulated
-        ER4 graphs (the authors' examples use 0.1).
-
     Examples
     --------
     >>> from cosmodag import Notears, simulate
@@ -74,6 +66,12 @@ class Notears(LinearNotears, CovarianceLearner):
     >>> model.was_cyclic_
     False
     """
+
+    lambda1: Setting = parameter(
+        "auto",
+        """Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}, which was chosen on
+        simulated ER4 graphs (the authors' examples use 0.1).""",
+    )
 
     automatic: ClassVar = {"lambda1": 0.03, "tolerance": 1e-8}
     _usual_length = 1500
@@ -103,11 +101,6 @@ class NotearsMLP(NetworkLearner, LagrangianLearner):
     quasi-Newton method for objectives with a one-norm (OWL-QN), whereas the authors split every
     weight in two for L-BFGS-B; at d = 20 an iteration takes a quarter of the time.
 
-    Parameters
-    ----------
-    lambda1, lambda2 : float or "auto"
-        Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} for each.
-
     Examples
     --------
     >>> from cosmodag import NotearsMLP, simulate
@@ -117,7 +110,8 @@ class NotearsMLP(NetworkLearner, LagrangianLearner):
     False
     """
 
-    lambda2: Setting = "auto"
+    lambda1: Setting = parameter("auto", _PENALTIES)
+    lambda2: Setting = parameter("auto", _PENALTIES, at_least=0.0)
 
     automatic: ClassVar = {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8}
     _precision = np.float64

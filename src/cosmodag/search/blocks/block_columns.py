@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.runtime.compiled import borrowing, part
+from cosmodag.runtime.compiled import compiled, part
 
-# Roles of the other variables while the parents of one are chosen: the numbers of `arc_rules`, and
+# Roles of the other variables while the parents of one are chosen: the `Constraints.rules`, and
 # LATER for a variable that could be a parent but comes after the child in the order.
 NO_CANDIDATE, CANDIDATE, REQUIRED, LATER = 0, 1, 2, 3
 # A column whose variance given the others is below this fraction is treated as collinear with them.
@@ -65,7 +65,7 @@ def new_workspace(layout: NDArray[np.int64]) -> Workspace:
     return Workspace(*arrays)
 
 
-@borrowing
+@compiled
 def choose_blocks(
     correlations: Any, layout: Any, v: int, roles: Any, settings: Any, found: Any, space: Any
 ) -> float:
