@@ -131,9 +131,10 @@ function partLaidOut(part, linksInside, links, nodes, direction) {
     const end = [found.along[v] + ports.in[i], depths.middle[found.layer[v]] - deep[v] / 2];
     const points = [start, [start[0], depths.lower(found.layer[u])]];
     for (const bend of found.bends[i]) {
-      // Beside the nodes of a layer, the course is straight: it would touch a node where it turned.
+      // Beside wide nodes the course is straight: it would touch a node where it turned.
       const [middle, half] = [depths.middle[bend.layer], depths.half[bend.layer]];
-      const across = [depths.upper(bend.layer), middle - half, middle + half, depths.lower(bend.layer)];
+      const beside = isDown ? [] : [middle - half, middle + half];
+      const across = [depths.upper(bend.layer), ...beside, depths.lower(bend.layer)];
       points.push(...across.map((depth) => [bend.along, depth]));
     }
     points.push([end[0], depths.upper(found.layer[v])], end);
