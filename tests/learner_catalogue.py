@@ -42,6 +42,7 @@ QUICK: dict[str, dict[str, dict[str, Any]]] = {
     "R2Sort": {"": {}},
     "RandomSort": {"": {"random_state": 0}},
     "EmptyGraph": {"": {}},
+    "GivenGraph": {"": {}},
 }
 
 CATALOGUE: dict[str, Callable[[], StructureLearner]] = {

@@ -112,7 +112,7 @@ def _own(seed: int, table: Table) -> Found:
             warnings.simplefilter("ignore")
             model = OrderSearch(random_state=seed, verbose=False).fit(rows, **told)
         found[f"seconds, {use}"] = time.process_time() - begin
-        found[f"SHD, {use}"] = _distance(truth, model.equivalence_class())
+        found[f"SHD, {use}"] = _distance(truth, model.fitted_.equivalence_class())
         if use in ("found", "half stated"):
             known = first if use == "half stated" else np.zeros_like(targets)
             found |= _recovered(use, targets & ~known, model.regimes_.targets & ~known)

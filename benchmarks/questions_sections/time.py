@@ -167,7 +167,7 @@ def _curves(X: np.ndarray, seed: int) -> Arcs:
 def _window_arcs(model: Any) -> Arcs:
     arcs = (model.lagged_weights_ != 0).astype(np.float64)
     edges = model.edges_
-    for u, v, basis in zip(edges.row, edges.col, model.arrow_basis_, strict=True):
+    for u, v, basis in zip(edges.row, edges.col, model.fitted_.arrow_basis, strict=True):
         if basis == "free choice":
             arcs[0, u, v] = arcs[0, v, u] = 0.5
     return arcs

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cosmodag import metrics as metrics
     from cosmodag import selection as selection
     from cosmodag import simulate as simulate
+    from cosmodag.data.diagnose import diagnose as diagnose
     from cosmodag.data.knowledge import Knowledge as Knowledge
     from cosmodag.learners import *  # noqa: F403
     from cosmodag.report import plot_graph as plot_graph
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _MODULES = ("assess", "metrics", "selection", "simulate")
 _HOMES = {
     "Knowledge": "data.knowledge",
+    "diagnose": "data.diagnose",
     **dict(zip(_MODULES, _MODULES, strict=True)),
     **dict.fromkeys(("plot_graph", "plot_history", "plot_matrix", "plot_stability"), "report"),
     **{name: "learners" for name in _learners.__all__ if name != "StructureLearner"},

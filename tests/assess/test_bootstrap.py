@@ -3,6 +3,7 @@
 import pickle
 import signal
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -11,7 +12,12 @@ import pytest
 from sklearn.base import clone
 
 from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, selection, simulate
-from cosmodag.assess.bootstrapping import BootstrapResult, bootstrap, rows_of
+from cosmodag.assess.bootstrapping import (
+    BootstrapResult,
+    bootstrap,
+    resample_fits,
+    rows_of,
+)
 from cosmodag.assess.bootstrapping.bootstrap import BootstrapInterrupt, NoResampleError
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, InterruptedWarning
 from cosmodag.fit import pipeline
@@ -412,3 +418,19 @@ def test_resamples_with_one_row_for_a_required_arc_are_left_out():
     free = [np.count_nonzero(rows_of("bootstrap", 60, seed) < 3) for seed in result.seeds]
     assert min(free) < 2
     assert result.done == [place for place, rows in enumerate(free) if rows >= 2]
+
+
+def test_the_time_limit_holds_for_any_number_of_resamples(monkeypatch):
+    monkeypatch.setattr(resample_fits, "_ROUND", 4)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    learner = VarianceSort(criterion="none")
+    rounds = bootstrap(learner, X, 10, random_state=0, verbose=False)
+    monkeypatch.undo()
+    assert rounds.done == list(range(10))
+    whole = bootstrap(learner, X, 10, random_state=0, verbose=False)
+    np.testing.assert_array_equal(rounds.edge_probabilities, whole.edge_probabilities)
+    begin = time.process_time()
+    with pytest.warns(InterruptedWarning, match="of 10,000,000 resamples were fitted"):
+        result = bootstrap(learner, X, 10**7, max_time=0.5, random_state=0, verbose=False)
+    assert 0 < len(result.done) == len(result.facts()["seeds"])
+    assert time.process_time() - begin < 4

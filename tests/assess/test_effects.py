@@ -7,7 +7,7 @@ from itertools import starmap
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 import cosmodag
 from cosmodag import BlockSearch, CosmoMLP, Knowledge, OrderSearch, VarianceSort, selection
@@ -460,13 +460,46 @@ def test_resamples_are_trained_with_the_loss_of_the_fit(monkeypatch):
 
 def test_a_table_is_refused_where_effects_do_not_depend_on_it():
     random = np.random.default_rng(0)
-    level = random.choice(["low", "middle", "high"], 200)
-    rows = pd.DataFrame({"level": level, "dose": (level == "low") + random.normal(size=200)})
-    model = BlockSearch(random_state=0, verbose=False).fit(rows)
-    asked = {"cause": "level", "effect": "dose", "values": ("low", "high")}
+    x = random.normal(size=200)
+    rows = pd.DataFrame({"x": x, "bent": x**2 + 0.1 * random.normal(size=200)})
+    model = BlockSearch(random_state=0, curves=True, verbose=False).fit(rows)
+    asked = {"cause": "x", "effect": "bent", "values": (0.0, 1.0)}
     with pytest.raises(DataError, match="without a table: leave X out"):
         model.effect(**asked, X=rows)
     assert np.isfinite(model.effect(**asked, X=rows, bootstrap=2).low)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
+def test_effects_of_categories_have_intervals_and_take_a_table():
+    """The contrast of two levels, and its error, are those of the means of two groups."""
+    random = np.random.default_rng(0)
+    level = random.choice(["low", "middle", "high"], 200)
+    rows = pd.DataFrame({"level": level, "dose": 2 * (level == "low") + random.normal(size=200)})
+    tiers = Knowledge(tiers=[["level"], ["dose"]])
+    model = BlockSearch(random_state=0, curves=False, knowledge=tiers, verbose=False).fit(rows)
+    groups = [rows.dose[level == one].to_numpy() for one in ("high", "low", "middle")]
+    within = sum(((group - group.mean()) ** 2).sum() for group in groups) / 197
+    error = np.sqrt(within * (1 / len(groups[0]) + 1 / len(groups[1])))
+    for table in (None, rows.assign(other="2020-01-01")):
+        found = model.effect("level", "dose", values=("low", "high"), X=table)
+        change = groups[0].mean() - groups[1].mean()
+        assert found.estimate == pytest.approx(change, rel=1e-5)
+        width = stats.t.ppf(0.975, 197) * error
+        assert (found.low, found.high) == pytest.approx((change - width, change + width), rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::cosmodag.errors.DataWarning")
+def test_a_column_of_0_and_1_is_moved_from_0_to_1():
+    random = np.random.default_rng(0)
+    smoker = (random.random(300) < 0.3).astype(int)
+    table = pd.DataFrame({"smoker": smoker, "weight": smoker + random.normal(size=300)})
+    known = Knowledge(required_edges=[("smoker", "weight")])
+    learner = OrderSearch(knowledge=known, noise="gaussian", verbose=False)
+    found = learner.fit(table).effect("smoker", "weight")
+    other = learner.fit(table.assign(smoker=smoker + 1)).effect("smoker", "weight")
+    assert (found.start, found.end) == (0.0, 1.0)
+    assert other.end - other.start == pytest.approx(1.0)
+    assert other.start == pytest.approx(0.5 + smoker.mean())
 
 
 def test_an_arc_of_weight_zero_is_a_path_though_its_effect_is_zero(table):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from cosmodag import OrderSearch
 from cosmodag.cli import main
@@ -194,3 +195,54 @@ def test_the_column_of_interventions_is_that_of_the_fit(capsys, tmp_path):
     assert answer(capsys, *test) == answer(capsys, *test, "--interventions", "target")
     # Without the rows, it is not known how many count for an equation.
     assert json.loads(answer(capsys, *asked[:-1]))["low"] is None
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".dagitty"])
+def test_the_effect_in_a_given_graph_is_a_regression(capsys, tmp_path, suffix):
+    random = np.random.default_rng(0)
+    e, n = random.normal(size=90), 90
+    a = 0.5 * e + random.normal(size=n)
+    y = 2 * a - e + random.normal(size=n)
+    table = pd.DataFrame({"a": a, "z e": e, "e": y, "day": "2020-01-01"})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    graph = tmp_path / f"g{suffix}"
+    text = 'dag {\nbb="0,0,1,1"\na [exposure,pos="0,1"]\ne [outcome]\n"z e" -> a\n"z e" -> e\n'
+    graph.write_text(f"{text}a -> e\n}}\n")
+    asked = ["effect", tmp_path / "table.csv", "--graph", graph, "--of", "a", "--on", "e"]
+    found = json.loads(answer(capsys, *asked, "--json"))
+    X = np.column_stack([np.ones(n), a, e])
+    coefficients, residue, *_ = np.linalg.lstsq(X, y, rcond=None)
+    error = np.sqrt(residue[0] / (n - 3) * np.linalg.inv(X.T @ X)[1, 1])
+    width = stats.t.ppf(0.975, n - 3) * error
+    expected = [coefficients[1], coefficients[1] - width, coefficients[1] + width]
+    assert [found[end] for end in ("estimate", "low", "high")] == pytest.approx(expected, abs=1e-6)
+    assert (found["adjustment"], found["paths"]) == (["z e"], [["a", "e"]])
+    assert found["rests_on"] == ["stated"]
+    assert "It is adjusted for z e." in answer(capsys, *asked)
+
+
+def test_levels_and_missing_values_of_a_given_graph(capsys, tmp_path):
+    random = np.random.default_rng(0)
+    site, y = np.arange(60) % 3, random.normal(size=60)
+    table = pd.DataFrame({"site": site, "y": y + (site == 1)})
+    table.loc[3, "y"] = np.nan
+    table.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "g.dot").write_text("digraph { site -> y }")
+    asked = ["effect", tmp_path / "table.csv", "--graph", tmp_path / "g.dot", "--of", "site"]
+    asked += ["--on", "y", "--categorical", "site", "--from", "0", "--to", "1", "--json"]
+    assert main([*map(str, asked)]) == 2
+    assert "--missing drop" in capsys.readouterr().err
+    found = json.loads(answer(capsys, *asked, "--missing", "drop"))
+    means = table.dropna().groupby("site").y.mean()
+    assert found["estimate"] == pytest.approx(means[1] - means[0], rel=1e-9)
+
+
+def test_missing_values_of_the_table_are_dropped_as_in_the_fit(capsys, tmp_path):
+    table = draw(0)
+    table.loc[7, "rain"] = np.nan
+    table.to_csv(tmp_path / "data.csv", index=False)
+    arguments = ["fit", tmp_path / "data.csv", "-o", tmp_path / "out", "--method", "order-search"]
+    answer(capsys, *arguments, "--missing", "drop", "--noise", "gaussian", "--quiet")
+    asked = ["effect", tmp_path / "out", "--of", "rain", "--on", "growth", "--json"]
+    found = json.loads(answer(capsys, *asked, "--data", tmp_path / "data.csv"))
+    assert found["estimate"] == pytest.approx(json.loads(answer(capsys, *asked))["estimate"])

@@ -1,7 +1,9 @@
 """``cosmodag fit`` as users run it, in a subprocess if that matters."""
 
+import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +25,7 @@ FILES = [
     "graph.cyjs",
     "graph.graphml",
     "model.safetensors",
+    "nodes.csv",
     "report.html",
     "run.json",
     "weights.csv",
@@ -77,8 +80,15 @@ def test_the_list_of_arcs_says_what_they_rest_on_and_can_be_evaluated(table, tmp
     assert fit(table, "-o", out, "--epochs", 100) == 0
     model = cosmodag.load(out / "model.safetensors")
     written = pd.read_csv(out / "edges.csv")
-    arcs = written.dropna()
+    arcs = written
     assert len(arcs) == model.edges_.nnz > 0
+    nodes = pd.read_csv(out / "nodes.csv")
+    assert nodes["node"].tolist() == model.names_
+    assert nodes["node"].iloc[nodes["place"].argsort()].tolist() == model.causal_order_
+    for end, degrees in (("cause", "effects"), ("effect", "causes")):
+        counts = arcs[end].value_counts()
+        assert nodes[degrees].tolist() == [counts.get(name, 0) for name in nodes["node"]]
+    assert set(nodes["kind"]) == {"continuous"}
     told = model.arcs_
     assert [*written.columns, "p_edge", "p_direction"] == list(told.columns)
     for name in ("cause", "effect", "basis", "class"):
@@ -91,7 +101,7 @@ def test_the_list_of_arcs_says_what_they_rest_on_and_can_be_evaluated(table, tmp
     files = [str(out / "graph.graphml"), str(out / "edges.csv")]
     assert main(["evaluate", *files, "--threshold", "0", "--json"]) == 0
     printed = capsys.readouterr()
-    assert printed.err == ""
+    assert "does not mention 1 of the 4 nodes" in printed.err
     assert json.loads(printed.out)["shd"] == 0
 
 
@@ -281,15 +291,37 @@ def test_files_that_only_an_earlier_fit_wrote_are_removed(table, tmp_path):
     assert fit(table, *options, "--bootstrap", 2, "--format", "dot") == 0
     assert {"bootstrap.csv", "graph.dot"} <= {path.name for path in out.iterdir()}
     record = json.loads((out / "run.json").read_text())
-    assert {*record["written"]} == {path.name for path in out.iterdir()}
-    # Other files stay, whatever the record says.
-    for name in ("notes.txt", "graph.svg"):
+    assert {*record["written"], "run.json"} == {path.name for path in out.iterdir()}
+    # Other files stay, whatever the record says, and so does what was changed.
+    kept = ("graph.secret.txt", "graph.svg", "bootstrap.csv")
+    for name in kept:
         (out / name).write_text("mine")
-    record["written"] += ["notes.txt", "..", 1, "../trial.csv"]
+    digest = hashlib.sha256(table.read_bytes()).hexdigest()
+    record["written"] |= {"graph.secret.txt": "", "..": "", "../trial.csv": digest}
     (out / "run.json").write_text(json.dumps(record))
     assert fit(table, *options) == 0
-    assert sorted(path.name for path in out.iterdir()) == sorted([*FILES, "graph.svg", "notes.txt"])
+    assert sorted(path.name for path in out.iterdir()) == sorted([*FILES, *kept])
     assert table.is_file()
+
+
+def test_a_file_of_the_user_is_not_replaced(table, tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "report.html").write_text("mine")
+    assert fit(table, "-o", out, "--quiet", "--method", "order-search") == 2
+    assert "report.html' is not the file of a fit" in capsys.readouterr().err
+    assert [path.name for path in out.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "answers.json", "edges.csv"])
+def test_files_of_two_fits_are_not_mixed(table, tmp_path, capsys, name):
+    options = ["--quiet", "--method", "variance-sort"]
+    for out, scale in (("out", "center"), ("other", "standardize")):
+        assert fit(table, "-o", tmp_path / out, *options, "--scale", scale) == 0
+    shutil.copy(tmp_path / "other" / name, tmp_path / "out" / name)
+    capsys.readouterr()
+    assert main(["report", str(tmp_path / "out")]) == 2
+    assert f"{name}' was changed or damaged" in capsys.readouterr().err
 
 
 TRAINING = """

@@ -415,7 +415,8 @@ def test_a_table_keeps_names_that_look_like_markup_and_is_not_cut(
 
 
 @pytest.mark.parametrize(
-    ("given", "suggested"), [("--na", "--missing"), ("--gpu", "--device gpu"), ("--sed", "--seed")]
+    ("given", "suggested"),
+    [("--dropna", "--missing drop"), ("--gpu", "--device gpu"), ("--sed", "--seed")],
 )
 def test_an_unknown_option_suggests_the_one_that_is_meant(capsys, given, suggested):
     assert main(["fit", "t.csv", given]) == 2

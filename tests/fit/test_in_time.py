@@ -58,7 +58,7 @@ def test_window_and_summary_agree_with_the_arcs(model):
 def test_no_arc_leads_into_the_past_and_time_is_its_basis(model):
     edges = model.edges_
     assert (edges.col < 3).all()
-    bases = np.array(model.arrow_basis_)
+    bases = np.array(model.fitted_.arrow_basis)
     assert (bases[edges.row >= 3] == "time").all()
     assert (bases[edges.row < 3] != "time").all()
 

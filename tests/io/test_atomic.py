@@ -1,6 +1,8 @@
 """A file is replaced completely or not at all."""
 
 import errno
+import json
+import multiprocessing
 import os
 import stat
 
@@ -73,3 +75,32 @@ def test_refusals_name_the_path(tmp_path):
 def test_a_device_is_written_to_not_replaced():
     write_text(os.devnull, "x")
     assert not os.path.isfile(os.devnull)
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_write(tmp_path):
+    for name in (".cosmodag.abc123.part", ".note.txt.abc123.part", ".other.abc123.part"):
+        (tmp_path / name).write_text("unfinished")
+    stage = tmp_path / ".cosmodag.def456.part"
+    stage.mkdir()
+    (stage / "run.json").write_text("{}")
+    with writing.replaced_together(tmp_path) as own:
+        (own / "a.txt").write_text("a")
+        with writing.replaced_together(tmp_path) as other:  # not that of a living writer
+            (other / "b.txt").write_text("b")
+        assert (own / "a.txt").is_file()
+    write_text(tmp_path / "note.txt", "note")
+    found = sorted(path.name for path in tmp_path.iterdir())
+    assert found == [".other.abc123.part", "a.txt", "b.txt", "note.txt"]
+
+
+def _write_number(folder, number):
+    with writing.replaced_together(folder) as stage:
+        for name in "abcdefgh":
+            (stage / name).write_text(json.dumps(number))
+
+
+def test_writers_of_one_folder_take_turns(tmp_path):
+    with multiprocessing.get_context("fork").Pool(8) as pool:
+        for _ in range(5):
+            pool.starmap(_write_number, [(tmp_path, number) for number in range(12)])
+            assert len({path.read_text() for path in tmp_path.iterdir()}) == 1

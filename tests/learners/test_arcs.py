@@ -8,6 +8,7 @@ from cosmodag import Knowledge, OrderSearch, VarianceSort, simulate
 from cosmodag.fit.dag import basis
 from cosmodag.fit.dag.basis import arrow_basis, mask_of
 from cosmodag.graph.equivalence import compelled
+from cosmodag.learners.registry import LEARNERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.ScaleWarning")
 
@@ -158,3 +159,22 @@ def test_residuals_that_are_rounding_errors_have_no_standard_error():
     assert set(arcs.index) == {"b", "c"}
     assert np.isnan(arcs.loc["b", ["se", "t"]].astype(float)).all()
     assert 5 < arcs.loc["c", "t"] < 15
+
+
+def test_bases_and_classes_have_the_order_and_the_names_of_the_arcs():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 400))
+    table = pd.DataFrame({"a": a, "b": b, "c": a + 3 * b + random.normal(size=400)})
+    known = Knowledge(required_edges=[("a", "b")])
+    model = OrderSearch(noise="gaussian", knowledge=known, random_state=0).fit(table)
+    assert model.arrow_basis_ == model.arcs_["basis"].tolist()
+    assert model.arrow_basis_ != list(model.fitted_.arrow_basis)
+    marks = model.equivalence_class()
+    assert list(marks.index) == list(marks.columns) == ["a", "b", "c"]
+    assert marks.loc["a", "b"]
+    assert not marks.loc["b", "a"]
+
+
+def test_python_and_the_command_line_have_one_seed():
+    for entry in LEARNERS.values():
+        assert entry.load()().random_state == 0

@@ -61,10 +61,12 @@ def test_a_constant_column_changes_nothing_else(scale):
 def test_names_and_the_order_of_columns_change_nothing_else():
     learner = OrderSearch(noise="gaussian", knowledge=TOLD, random_state=0)
     learner.fit(TABLE, interventions=TARGETS)
-    reference, weights = learner.equivalence_class(), learner.adjacency_
+    reference, weights = learner.fitted_.equivalence_class(), learner.adjacency_
     places = [3, 0, 4, 1, 2]
     learner.fit(TABLE.iloc[:, places], interventions=TARGETS)
-    np.testing.assert_array_equal(learner.equivalence_class(), reference[np.ix_(places, places)])
+    np.testing.assert_array_equal(
+        learner.fitted_.equivalence_class(), reference[np.ix_(places, places)]
+    )
     upper = Knowledge(required_edges=[("A", "B")], forbidden_edges=[("A", "E")])
     learner.set_params(knowledge=upper)
     learner.fit(TABLE.rename(columns=str.upper), interventions=list(map(str.upper, TARGETS)))

@@ -115,7 +115,9 @@ def test_the_page_data_agrees_with_the_model():
     assert arcs["from"] == edges.row.tolist()
     assert arcs["to"] == edges.col.tolist()
     np.testing.assert_allclose(arcs["weight"], edges.data, rtol=1e-4)
-    assert [data["bases"][basis]["name"] for basis in arcs["basis"]] == model.arrow_basis_
+    assert [data["bases"][basis]["name"] for basis in arcs["basis"]] == list(
+        model.fitted_.arrow_basis
+    )
     for name in ("edge", "direction"):
         shares = getattr(bootstrap, f"{name}_probabilities")[edges.row, edges.col]
         np.testing.assert_allclose(arcs[f"p_{name}"], shares, rtol=1e-4)

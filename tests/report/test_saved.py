@@ -145,6 +145,6 @@ def test_the_file_for_cytoscape_has_the_graph(folder, tmp_path):
         graph.add_edge(*ends, weight=edge["data"]["weight"])
     assert set(graph) == set(model.graph_)
     assert set(graph.edges(data="weight")) == set(model.graph_.edges(data="weight"))
-    assert [edge["data"]["interaction"] for edge in edges] == model.arrow_basis_
+    assert [edge["data"]["interaction"] for edge in edges] == list(model.fitted_.arrow_basis)
     write_cytoscape(tmp_path / "again.cyjs", model)
     assert (tmp_path / "again.cyjs").read_text() == (folder / "graph.cyjs").read_text()

@@ -23,6 +23,7 @@ from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.io.columns.names import nearest
 from cosmodag.io.columns.values import encode_as
 from cosmodag.io.kind_names import NOT_EXAMINED, ColumnKind
+from cosmodag.io.tables.foreign import column_names, with_columns
 from cosmodag.io.tables.frames import Table, as_table
 from cosmodag.runtime.warning_filters import ignoring
 
@@ -123,19 +124,26 @@ def compared_values(
 ) -> tuple[float, float]:
     """Return the two values of the cause that are compared.
 
-    By default, these are half a unit below and above its mean, or the two levels of a binary column
-    with labels.
+    By default, these are half a unit below and above its mean, or the two levels of a binary
+    column, if its values are labels or 0 and 1.
     """
     kind = kind_of(dag, x)
-    if values is None and len(kind.levels) == 2:
+    mean = float(dag.preparation.means[x])
+    if values is None and (len(kind.levels) == 2 or _is_zero_or_one(dag, x, kind, mean)):
         return 0.0, 1.0
     if values is None:
-        mean = float(dag.preparation.means[x])
         return mean - 0.5, mean + 0.5
     pair = _numbers(str(dag.names[x]), values, kind)
     if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] == pair[1]:
         raise DataError(f"values is {values!r}: it must be two different finite numbers or levels.")
     return float(pair[0]), float(pair[1])
+
+
+def _is_zero_or_one(dag: FittedDAG, x: int, kind: ColumnKind, mean: float) -> bool:
+    """Whether the two values of a binary column are 0 and 1: then its variance is m (1 − m)."""
+    if kind.kind != "binary" or dag.deviations is None:
+        return False
+    return math.isclose(float(dag.deviations[x]) ** 2, mean * (1 - mean), rel_tol=1e-4)
 
 
 def label_of_value(dag: FittedDAG, v: int, value: float) -> float | str:
@@ -173,6 +181,8 @@ def given_table(model: FittedGraph, X: Any, interventions: Any) -> Prepared:
     with ignoring(CosmodagWarning):
         X, interventions = take_column(X, interventions)
         in_time = None if dag.window is None else InTime.like(dag.window, X)
+        if in_time is None and set(dag.texts) <= set(map(str, column_names(X))):
+            X = with_columns(X, set(dag.texts))
         given = prepare(model, _encode_like_fit(dag, X), interventions, in_time=in_time)
     is_named = dag.columns is not None and given.is_named
     if len(given.names) != dag.d or (is_named and given.names != dag.texts):
@@ -210,7 +220,7 @@ def rows_to_test(
         return model, _with_all_targets(given_table(unbound, X, interventions)), False
     whole = _with_all_targets(training_table(model))
     if split is None:
-        return model, whole, True
+        return model, whole, not model.fitted_.is_stated
     check_number("split", split)
     if not 0 < split < 1:
         raise DataError(f"split is {split!r}: it must be a fraction between 0 and 1.")

@@ -80,7 +80,7 @@ def validate(
         random=random,
         deadline=begin + max_time / 2,
     )
-    if not subsets:
+    if not subsets or dag.is_stated:
         return found
     agreement = agreement_on_subsets(model, given, subsets, random, begin + max_time)
     return replace(found, agreement=agreement)

@@ -1,17 +1,20 @@
-"""``cosmodag effect``: effects of one variable on another in a saved fit."""
+"""``cosmodag effect``: effects of one variable on another, in a saved fit or a given graph."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cosmodag.cli.options.common import JsonOption
-from cosmodag.cli.options.saved_options import FitArgument, FittedTableOptions, rows_of_fit
+from cosmodag.cli.options.input_options import KindOptions, read_rows
+from cosmodag.cli.options.saved_options import FittedTableOptions, rows_of_fit
 from cosmodag.cli.terminal.output import print_json, print_result
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 
 if TYPE_CHECKING:
+    from cosmodag.assess import Effects
+    from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
 
 # Number of rows after an impulse for which the responses of a time series are printed.
@@ -21,8 +24,17 @@ _MAX_PATHS = 10
 
 
 def effect(
-    folder: FitArgument,
+    source: Annotated[
+        Path,
+        typer.Argument(help="The folder that 'cosmodag fit' wrote to; with --graph, a table."),
+    ],
     *,
+    graph: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your own graph, in any format that 'cosmodag convert' reads; nothing is learnt."
+        ),
+    ] = None,
     of: Annotated[str, typer.Option(metavar="NAME", help="The cause.")],
     on: Annotated[str, typer.Option(metavar="NAME", help="The variable it acts on.")],
     direct: Annotated[
@@ -53,24 +65,35 @@ def effect(
         ),
     ] = None,
     reading: FittedTableOptions,
+    kinds: KindOptions,
     json: JsonOption = False,
 ) -> None:
     """Estimate by how much one variable changes when another is set.
 
     Prints the effect with its interval, the variables adjusted for, the causal paths, and the range
     of effects over the graphs that fit equally well. Without --data, the effect is computed from
-    the fitted equations.
+    the fitted equations. With --graph, it is estimated from a table by a graph of your own.
     """
     if (start is None) != (end is None):
         raise DataError("Give both --from and --to, or neither.")
-    if data is None and bootstrap is not None:
+    if graph is not None and data is not None:
+        raise DataError("With --graph, the table is the first argument: leave --data out.")
+    if graph is None and kinds != KindOptions():
+        raise DataError("A saved fit has its kinds: give --kinds and the like only with --graph.")
+    if data is None and graph is None and bootstrap is not None:
         raise DataError("--bootstrap fits resamples of the table: give the table by --data.")
-    if data is None and reading != FittedTableOptions():
+    if data is None and graph is None and reading != FittedTableOptions():
         raise DataError("Options for reading a table have an effect only with --data: give both.")
     from cosmodag.assess import Effects, refit_resamples
     from cosmodag.learners import load
 
-    model = load(folder)
+    if graph is not None:
+        model, table, targets = _given(graph, source, reading, kinds)
+        fits = None if bootstrap is None else refit_resamples(model, bootstrap)
+        effects = Effects.of(model, X=table, interventions=targets, resampled=fits)
+        _print_effect(effects, of, on, direct, start, end, json)
+        return
+    folder, model = source, load(source)
     if model.lags:
         if data is not None or direct or start is not None:
             raise DataError(
@@ -87,12 +110,47 @@ def effect(
         if bootstrap is not None:
             fits = refit_resamples(model, bootstrap, X=table, interventions=targets)
         effects = Effects.of(model, X=table, interventions=targets, resampled=fits)
+    _print_effect(effects, of, on, direct, start, end, json)
+
+
+def _given(
+    graph: Path, path: Path, reading: FittedTableOptions, kinds: KindOptions
+) -> "tuple[StructureLearner, Table, list[Any] | None]":
+    """Fit the equations of a given graph to the columns of a table that it names."""
+    from cosmodag.io import read_graph
+    from cosmodag.learners import given
+
+    stated = read_graph(graph)
+    table, entries = read_rows(
+        path,
+        {"interventions": reading.interventions},
+        missing="keep",
+        declared=kinds.declared,
+        columns=list(stated.names),
+        **vars(reading.layout),
+    )
+    model = given(stated).set_params(
+        kinds=kinds.among(table.names), missing=reading.missing or "error"
+    )
+    targets = entries.get("interventions")
+    return model.fit(table, interventions=targets), table, targets
+
+
+def _print_effect(
+    effects: "Effects",
+    of: str,
+    on: str,
+    direct: bool,
+    start: str | None,
+    end: str | None,
+    json: bool,
+) -> None:
+    """Print one effect, with its paths."""
+    names = effects.dag.names
     values = (
         None if start is None or end is None else (_number_or_label(start), _number_or_label(end))
     )
-    found = effects.effect(
-        _named(model.names_, of), _named(model.names_, on), direct=direct, values=values
-    )
+    found = effects.effect(_named(names, of), _named(names, on), direct=direct, values=values)
     if json:
         print_json(found.facts())
         return

@@ -1,7 +1,6 @@
 """The output folder of ``cosmodag fit`` and its files."""
 
 import json
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +28,7 @@ FILES = {
     "graph": "graph.graphml",
     "cytoscape": "graph.cyjs",
     "edges": "edges.csv",
+    "nodes": "nodes.csv",
     "adjacency": "adjacency.csv",
     "weights": "weights.csv",
     "model": "model.safetensors",
@@ -37,20 +37,29 @@ FILES = {
     "run": "run.json",
 }
 _BOOTSTRAP, _SUMMARY = "bootstrap.csv", "summary.csv"
-# Names of the files that not every fit writes.
-_OPTIONAL = re.compile(r"graph(\.\w+)+|(adjacency|weights|bootstrap|summary)\.csv")
 
 
 @contextmanager
 def output_folder(folder: Path, names: Iterable[str], quiet: bool = False) -> Iterator[None]:
     """Create the output folder before the fit; remove it if the fit fails.
 
-    `names` are those of the files that will be written.
+    `names` are those of the files that will be written; files of these names that no earlier fit
+    wrote belong to the user, and are not replaced.
     """
+    from cosmodag.io.files.record import written_files
+
     is_new = not folder.exists()
     make_folder(folder)
     _check_writable(folder)
+    written, names = written_files(folder), list(names)
     for name in names:
+        # Only the files of a fit are recorded.
+        is_recorded = name in written or FILES["run"] not in names
+        if (folder / name).is_file() and not is_recorded:
+            raise DataError(
+                f"'{folder / name}' is not the file of a fit that run.json records: move or remove "
+                "it, or give another output."
+            )
         if (folder / name).is_dir():
             raise DataError(
                 f"'{folder / name}' is a folder, but a file of this name is to be written: remove "
@@ -58,7 +67,7 @@ def output_folder(folder: Path, names: Iterable[str], quiet: bool = False) -> It
             )
     try:
         yield
-        if (folder / FILES["run"]).exists() and not quiet:
+        if written and not quiet:
             say(f"note: the files of an earlier fit in '{folder}' will be replaced.")
     except BaseException:
         if is_new and not any(folder.iterdir()):
@@ -106,7 +115,9 @@ def write_results(
     """Write the graph, the weights, the model and the report: all files or none, ``run.json`` last.
 
     ``facts`` are added to ``run.json``, and ``formats`` are further formats of the graph. Files
-    that only an earlier fit wrote to the folder are removed, since they do not describe this one.
+    that only an earlier fit wrote to the folder are removed, since they do not describe this one,
+    unless they were changed. ``run.json`` has the hash of each file, by which a reader knows that
+    all are of one fit.
     Returns the paths of the files by content, and the arcs as ``edges.csv`` lists them.
     """
     import numpy as np
@@ -117,20 +128,21 @@ def write_results(
     from cosmodag.io.files.writing import replaced_together
     from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
-    from cosmodag.report.saved import edge_list
+    from cosmodag.report.origin import file_hash
+    from cosmodag.report.saved import edge_list, node_list
     from cosmodag.report.sections import SUMMARY, summary_rows
 
     evidence = Evidence.of(model, data, bootstrap)
     arcs, edges = evidence.table(model), model.edges_
     names = [str(name) for name in model.names_]
-    earlier = _files_of_earlier_fit(folder)
     run = _run_record(evidence, data, facts)
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
     facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
-    with replaced_together(folder) as stage:
+    with replaced_together(folder, lambda: _unchanged_files(folder)) as stage:
         files = {content: stage / name for content, name in FILES.items()}
         write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
         write_text(files["edges"], edge_list(model, names, arcs))
+        write_text(files["nodes"], node_list(model, names))
         write_cytoscape(files["cytoscape"], model, arcs)
         if hasattr(model, "weights_"):
             write_graph(Graph(names, model.adjacency_), files["adjacency"], format="adjacency")
@@ -151,21 +163,18 @@ def write_results(
             summary = pd.DataFrame(summary_rows(model), columns=SUMMARY)
             write_text(files["summary"], summary.to_csv(index=False, lineterminator="\n"))
         write_report(files["report"], model, evidence, run)
-        written = sorted(path.name for path in files.values())
+        written = {path.name: file_hash(path) for path in sorted(stage.iterdir())}
         write_text(files["run"], json.dumps({**run, "written": written}, indent=2) + "\n")
-    for outdated in earlier.difference(written):
-        (folder / outdated).unlink(missing_ok=True)
     return {what: folder / path.name for what, path in files.items()}, arcs
 
 
-def _files_of_earlier_fit(folder: Path) -> set[str]:
-    """Read the names of the files that an earlier fit wrote to a folder from its ``run.json``."""
-    try:
-        written = list(json.loads((folder / FILES["run"]).read_text(encoding="utf-8"))["written"])
-    except (OSError, ValueError, RecursionError, LookupError, TypeError):
-        return set()
-    # run.json may have been changed: only files with names that a fit gives are removed.
-    return {name for name in written if isinstance(name, str) and _OPTIONAL.fullmatch(name)}
+def _unchanged_files(folder: Path) -> list[Path]:
+    """List the files of an earlier fit in a folder that nobody has changed since."""
+    from cosmodag.io.files.record import written_files
+    from cosmodag.report.origin import file_hash
+
+    written = {folder / Path(name).name: known for name, known in written_files(folder).items()}
+    return [path for path, known in written.items() if path.is_file() and file_hash(path) == known]
 
 
 def _run_record(evidence: "Evidence", data: "Table", facts: dict[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def demo(
         f"simulated {name}: {counted(data.X.shape[0], 'row')}, "
         f"{counted(int(data.graph.sum()), 'arc')}; learning ..."
     )
-    with output_folder(output, [*FILES.values(), _PICTURE]):
+    with output_folder(output, FILES.values()):
         begin = time.monotonic()
         is_linear = data.weights is not None
         learner = Cosmo(refine="order") if is_linear else CosmoMLP()

@@ -114,6 +114,11 @@ class FittedDAG:
         """Whether it is known in which rows variables were set; a file may not say."""
         return self.target_sets is None or self.known.targets is not None
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether knowledge states the whole graph, so that nothing in it was learnt."""
+        return self.bounds is not None and self.bounds.is_whole_graph
+
     @cached_property
     def edges(self) -> sparse.coo_array:
         """Arcs with their weights, as a sparse matrix; a required arc may weigh zero."""

@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,16 +65,38 @@ def _or(choices: Collection[str | None]) -> str:
     return "".join(f" or {choice!r}" for choice in choices)
 
 
-def seeds_from(random_state: Any, count: int) -> list[int]:
-    """Derive a number of independent 32-bit seeds from a random state.
+class Seeds(Sequence[int]):
+    """A number of independent 32-bit seeds of a random state, drawn when they are needed.
 
     The same integer gives the same seeds; None gives different seeds at each call.
+
+    >>> seeds = Seeds(0, 10**9)
+    >>> seeds[:2] == seeds_from(0, 2)
+    True
     """
-    if isinstance(random_state, np.random.RandomState):
-        random_state = int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, np.random.Generator):
-        random_state = int(random_state.integers(2**63))
-    if random_state is not None:
-        check_count("random_state", random_state, low=0)
-    state = np.random.SeedSequence(random_state).generate_state(count)
-    return [int(seed) for seed in state]
+
+    def __init__(self, random_state: Any, count: int) -> None:
+        if isinstance(random_state, np.random.RandomState):
+            random_state = int(random_state.randint(2**31 - 1))
+        if isinstance(random_state, np.random.Generator):
+            random_state = int(random_state.integers(2**63))
+        if random_state is not None:
+            check_count("random_state", random_state, low=0)
+        self._source, self._count = np.random.SeedSequence(random_state), count
+        self._drawn = self._source.generate_state(0)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        places = range(self._count)[place]
+        last = max(places, default=-1) if isinstance(places, range) else places
+        if last >= len(self._drawn):  # a longer sequence begins with the shorter one
+            self._drawn = self._source.generate_state(min(2 * last + 1, self._count))
+        return self._drawn[place if isinstance(place, slice) else places].tolist()
+
+
+def seeds_from(random_state: Any, count: int) -> list[int]:
+    """Derive a few independent 32-bit seeds from a random state; see `Seeds`."""
+    found: list[int] = Seeds(random_state, count)[:]
+    return found

@@ -34,8 +34,11 @@ class FitInterrupt(KeyboardInterrupt):
     """Raised after Ctrl-C if each task has a graph; ``results`` are marked as interrupted."""
 
     def __init__(self, results: list[FitResult]) -> None:
-        super().__init__(results)
+        super().__init__(results)  # as an argument, which pickling needs
         self.results = results
+
+    def __str__(self) -> str:
+        return "The fit was interrupted; its results have the graphs so far."
 
 
 def fit_many(

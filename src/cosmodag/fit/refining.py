@@ -127,7 +127,7 @@ def refine(
     noise: str = "auto",
     knowledge: Any = None,
     interventions: Any = None,
-    random_state: Any = None,
+    random_state: Any = 0,
     max_time: float | None = None,
 ) -> "StructureLearner":
     """Refine any fitted linear learner on a table, or any order of its columns.

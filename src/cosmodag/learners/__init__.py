@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cosmodag.learners.constrained.notears import Notears, NotearsMLP, StochasticNotears
     from cosmodag.learners.cosmo import Cosmo
     from cosmodag.learners.cosmo_mlp import CosmoMLP
+    from cosmodag.learners.given_graph import GivenGraph, given
     from cosmodag.learners.order_search import BlockSearch, OrderSearch
     from cosmodag.learners.structure_learner import StructureLearner
     from cosmodag.learners.trained.settings import (
@@ -40,6 +41,7 @@ __all__ = [
     "EmptyGraph",
     "EqualVariance",
     "FittedDAG",
+    "GivenGraph",
     "NoCurl",
     "NoCurlU",
     "Notears",
@@ -54,6 +56,7 @@ __all__ = [
     "VarianceSort",
     "default_mlp_settings",
     "default_settings",
+    "given",
     "load",
     "paper_mlp_settings",
     "paper_settings",
@@ -63,6 +66,7 @@ __all__ = [
 _HOMES = {
     "FittedDAG": "fit.fitted_dag",
     "StructureLearner": "learners.structure_learner",
+    "given": "learners.given_graph",
     "load": "fit.files.saved",
     "refine": "fit.refining",
     **dict.fromkeys(

@@ -21,7 +21,6 @@ from cosmodag.learners.parameters import choice
 from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
 from cosmodag.learners.structure_learner import Learnt, Prepared, StructureLearner
-from cosmodag.search import choose_parents
 from cosmodag.search.starts.conditional_variances import equal_variance_order
 from cosmodag.solve.watch import Watch
 
@@ -179,8 +178,6 @@ class RandomSort(SortLearner):
     [2, 4, 0, 3, 1]
     """
 
-    random_state: Any = None
-
     _order_from_units = False
 
     def _sort(self, given: Prepared) -> NDArray[np.intp]:
@@ -258,7 +255,7 @@ class EmptyGraph(StructureLearner):
         order = known.ordered(np.arange(d))
         if known.required is None:
             return Learnt(np.zeros((d, d)), order)
-        only = choose_parents(
-            known.moments(given.X), order, support=known.required, required=known.required
+        weights = regress_on_predecessors(
+            known.moments(given.X), order, "none", support=known.required, required=known.required
         )
-        return Learnt(only.matrix().toarray(), order)
+        return Learnt(weights, order)

@@ -80,7 +80,7 @@ class SharedParameters(FittedGraph):
     scale: str = choice("center", SCALES)
     lags: int = 0
     max_time: float | None = None
-    random_state: Any = None
+    random_state: Any = 0
     verbose: bool = True
 
     def check_settings(self) -> None:

@@ -44,6 +44,12 @@ _ROWS = (
     ("R2Sort", "baselines", "r2-sort", "order by R² on all other variables"),
     ("RandomSort", "baselines", "random-sort", "random order"),
     ("EmptyGraph", "baselines", "empty-graph", "no arcs at all"),
+    (
+        "GivenGraph",
+        "given_graph",
+        "given-graph",
+        "the graph that knowledge states",
+    ),
 )
 _INHERITED = ("Parameters", "Attributes")
 # Docstrings of classes as they were written, before descriptions were inherited.

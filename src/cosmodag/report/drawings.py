@@ -125,7 +125,7 @@ def _drawing(model: "FittedGraph") -> str:
     y = layout.layer.astype(float) * _ROW
     parts = [
         _arc(x[u], y[u], x[v], y[v], basis)
-        for u, v, basis in zip(edges.row, edges.col, model.arrow_basis_, strict=True)
+        for u, v, basis in zip(edges.row, edges.col, model.fitted_.arrow_basis, strict=True)
     ]
     parts += [_node(*place) for place in zip(x, y, widths, labels, strict=True)]
     left, width = float((x - widths / 2).min()) - 4, float(np.ptp(x) + widths.max()) + 8

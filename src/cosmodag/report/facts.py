@@ -120,14 +120,14 @@ def page_data(
 def _arc_columns(
     model: "StructureLearner", evidence: Evidence
 ) -> tuple[dict[str, Any], list[dict[str, str]]]:
-    edges, basis = model.edges_, model.arrow_basis_
+    edges, basis = model.edges_, model.fitted_.arrow_basis
     order = bases_in_order(basis)
     arcs = {
         "from": edges.row,
         "to": edges.col,
         "weight": edges.data,
         "standardised": standardised_weights(model),
-        "fixed": ~contains_arcs(model.equivalence_class(), edges.col, edges.row),
+        "fixed": ~contains_arcs(model.fitted_.equivalence_class(), edges.col, edges.row),
         "basis": [order.index(name) for name in basis],
         "error": evidence.errors,
         "p_edge": evidence.edge_probabilities,

@@ -115,7 +115,8 @@ def _parts_of(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[An
     """Return the names, arcs, absolute weights and bases of directions of a model or graph."""
     if is_model(graph):
         sizes = np.abs(np.nan_to_num(standardised_weights(graph)))
-        return [str(name) for name in graph.names_], graph.edges_, sizes, graph.arrow_basis_
+        names, bases = [str(name) for name in graph.names_], list(graph.fitted_.arrow_basis)
+        return names, graph.edges_, sizes, bases
     known = as_graph(graph)
     rows, columns, weights = known.arcs()
     edges = sparse.coo_array((weights, (rows, columns)), shape=known.weights.shape)

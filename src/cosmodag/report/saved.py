@@ -15,6 +15,7 @@ from cosmodag.errors import DataError
 from cosmodag.fit.files.saved import MODEL
 from cosmodag.graph.texts import counted
 from cosmodag.io.files import read_text
+from cosmodag.io.files.record import check_written
 from cosmodag.learners import load
 from cosmodag.report.answers import ANSWERS, Answers
 from cosmodag.report.evidence_section import Evidence
@@ -105,7 +106,7 @@ def _evidence(
 
 
 def edge_list(model: "StructureLearner", names: list[str], table: "pd.DataFrame") -> str:
-    """Write the arcs of `Evidence.table` as CSV, with a line for each isolated node."""
+    """Write the arcs of `Evidence.table` as CSV."""
     columns = [name for name in table if name not in ("cause", "effect")]
     edges, lines = model.edges_, io.StringIO()
     # Quoted names keep their spaces and may contain any character.
@@ -114,9 +115,18 @@ def edge_list(model: "StructureLearner", names: list[str], table: "pd.DataFrame"
     for arc, *facts in table[columns].itertuples():
         cells = [None if isinstance(fact, float) and np.isnan(fact) else fact for fact in facts]
         writer.writerow([names[edges.row[arc]], names[edges.col[arc]], *cells])
-    ends = {*edges.row.tolist(), *edges.col.tolist()}
-    alone = (name for node, name in enumerate(names) if node not in ends)
-    writer.writerows((name, "", *[""] * len(columns)) for name in alone)
+    return lines.getvalue()
+
+
+def node_list(model: "StructureLearner", names: list[str]) -> str:
+    """Write the nodes as CSV: kind, place in the causal order, number of causes and effects."""
+    edges, lines = model.edges_, io.StringIO()
+    writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow(["node", "kind", "place", "causes", "effects"])
+    places = np.argsort(model.order_).tolist()
+    degrees = [np.bincount(ends, minlength=len(names)).tolist() for ends in (edges.col, edges.row)]
+    kinds = [kind.kind for kind in model.kinds_]
+    writer.writerows(zip(names, kinds, places, *degrees, strict=True))
     return lines.getvalue()
 
 
@@ -156,6 +166,7 @@ def _answers(path: Path, model: "StructureLearner") -> Answers:
     """Read the answers; if an earlier version wrote none, compute those that need no data."""
     if not path.is_file():
         return Answers.of(model)
+    check_written(path)
     try:
         return Answers.read(json.loads(read_text(path)), model.n_features_in_)
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
@@ -191,6 +202,7 @@ def _columns(path: Path, model: "StructureLearner") -> dict[str, NDArray[np.floa
     """Read the numeric columns of ``edges.csv``, in the order of ``edges_``."""
     if not path.is_file():
         return {}
+    check_written(path)
     try:
         rows = [row for row in csv.DictReader(io.StringIO(read_text(path))) if row.get("effect")]
     except csv.Error:

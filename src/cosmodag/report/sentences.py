@@ -87,7 +87,7 @@ def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
     """Rank arcs by their shares of resamples, if there are any, then by basis and size."""
     edges = model.edges_
     ranks = {name: number for number, name in enumerate(BASES)}
-    basis = np.array([ranks.get(name, len(ranks)) for name in model.arrow_basis_])
+    basis = np.array([ranks.get(name, len(ranks)) for name in model.fitted_.arrow_basis])
     sizes = np.abs(np.nan_to_num(standardised_weights(model)))
     if evidence.errors is not None:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -33,27 +33,59 @@ def device_named(name: str) -> Host | jax.Device:
     """Find the device named ``"cpu"``, ``"gpu"``, … or ``"auto"`` (a GPU if there is one)."""
     if name == "cpu" or (name == "auto" and not _may_have_accelerators()):
         return HOST
-    try:
-        found = jax.devices()[0] if name == "auto" else jax.devices(name)[0]
-    except RuntimeError:
-        raise DataError(
-            f"device is {name!r}, but this machine offers only "
-            f"{', '.join(sorted({device.platform for device in jax.devices()}))}: "
-            "choose one of these or 'auto'."
-        ) from None
+    offered = _devices()
+    if name == "auto":
+        found = offered[0]
+    else:
+        try:
+            found = jax.devices(name)[0]
+        except RuntimeError:
+            raise DataError(
+                f"device is {name!r}, but this machine offers only "
+                f"{', '.join(sorted({device.platform for device in offered}))}: "
+                "choose one of these or 'auto'."
+            ) from None
     return HOST if found.platform == "cpu" else found
+
+
+def _devices(platform: str | None = None) -> list[jax.Device]:
+    """List the devices of JAX, whose failure to start is one sentence."""
+    try:
+        return list(jax.devices(platform))
+    except (RuntimeError, AssertionError):  # an assertion if no platform could start
+        asked = os.environ.get("JAX_PLATFORMS", "its platforms")
+        raise DataError(
+            f"JAX cannot start with JAX_PLATFORMS={asked}: leave JAX_PLATFORMS unset, or set it to "
+            "cpu."
+        ) from None
 
 
 def jax_device(device: Host | jax.Device) -> jax.Device:
     """Return the JAX device for a device; for `Host`, JAX's CPU."""
-    return jax.devices("cpu")[0] if isinstance(device, Host) else device
+    return _devices("cpu")[0] if isinstance(device, Host) else device
 
 
 @contextmanager
 def precision_of(parameters: dict[str, Any], device: Host | jax.Device) -> Iterator[None]:
     """Context in which JAX uses a device, and the precision of some parameters."""
     is_double = parameters["arcs"].dtype == np.float64
-    with jax.enable_x64(is_double), jax.default_device(jax_device(device)):
+    with jax.enable_x64(is_double), on_device(device):
+        yield
+
+
+@contextmanager
+def on_device(device: Host | jax.Device) -> Iterator[None]:
+    """Context in which JAX uses a device.
+
+    What a program has set for itself does not hold here: methods probe values that are not finite,
+    and copy arrays to the device.
+    """
+    with (
+        jax.default_device(jax_device(device)),
+        jax.debug_nans(False),
+        jax.debug_infs(False),
+        jax.transfer_guard("allow"),
+    ):
         yield
 
 

@@ -68,7 +68,7 @@ def auto(
     knowledge: Any = None,
     kinds: Any = "auto",
     missing: str = "error",
-    random_state: Any = None,
+    random_state: Any = 0,
     max_time: float | None = None,
     verbose: bool = True,
 ) -> Choice:

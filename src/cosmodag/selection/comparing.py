@@ -206,7 +206,7 @@ def stability_selection(
     *,
     n: int = 50,
     interventions: Any = None,
-    random_state: Any = None,
+    random_state: Any = 0,
     verbose: bool = True,
 ) -> StabilitySelection:
     """Count how often each arc is found in half-samples, for several values of a parameter.

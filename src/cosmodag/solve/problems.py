@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import SettingsError
 from cosmodag.model.structure import Parameters
-from cosmodag.runtime.devices import Host, jax_device
+from cosmodag.runtime.devices import Host, jax_device, on_device
 from cosmodag.runtime.later import jax, jitted
 from cosmodag.solve.recipe import Recipe
 from cosmodag.solve.training.adam import AdamState, fresh_state
@@ -243,7 +243,7 @@ class Batch:
     def start(self) -> AdamState:
         """Draw the initial states of all problems, or use their given start parameters."""
         device = jax_device(self.device)
-        with jax.default_device(device):
+        with on_device(device):
             if self.starts is not None:
                 state = fresh_state(self.starts, self.recipe.guard is not None, (self.size,))
             else:

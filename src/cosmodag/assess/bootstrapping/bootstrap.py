@@ -18,7 +18,7 @@ from cosmodag.errors import (
     InterruptedWarning,
     ModelWarning,
 )
-from cosmodag.fit.input_checks import check_choice, check_count, check_number, seeds_from
+from cosmodag.fit.input_checks import Seeds, check_choice, check_count, check_number
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.time.unroll import InTime
@@ -39,6 +39,9 @@ class BootstrapInterrupt(KeyboardInterrupt):
     def __init__(self, result: BootstrapResult) -> None:
         super().__init__(result)  # as an argument, which pickling needs
         self.result = result
+
+    def __str__(self) -> str:
+        return "The bootstrap was interrupted; its result has the resamples fitted so far."
 
 
 # Number of resamples in one task of a cluster: the fits then take much longer than sending the
@@ -62,7 +65,7 @@ def bootstrap(
     sample: str = "bootstrap",
     engine: str = "local",
     address: str | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
     max_time: float | None = None,
     verbose: bool = True,
 ) -> BootstrapResult:
@@ -128,7 +131,7 @@ def bootstrap(
     check_count("n", n)
     check_choice("sample", sample, SAMPLES)
     check_number("max_time", max_time, low=0.0, also=(None,))
-    seeds = seeds_from(random_state, n)
+    seeds = Seeds(random_state, n)
     learner = quiet_clone(model, verbose)
     with recording() as of_table:
         given = prepare(learner, X, interventions, regimes, find_targets, InTime(series, time))
@@ -213,7 +216,7 @@ def _fitted(
 def _on_cluster(
     learner: StructureLearner,
     given: Any,
-    seeds: list[int],
+    seeds: Sequence[int],
     sample: str,
     watch: Watch,
     engine: str,
@@ -233,7 +236,11 @@ def _on_cluster(
 
 
 def _fit_chunk(
-    learner: StructureLearner, given: Any, seeds: list[int], sample: str, places: Sequence[int]
+    learner: StructureLearner,
+    given: Any,
+    seeds: Sequence[int],
+    sample: str,
+    places: Sequence[int],
 ) -> list[Fit]:
     """Fit the resamples at some `places` of the list of seeds."""
     with Watch(len(places), "", show=False) as watch:

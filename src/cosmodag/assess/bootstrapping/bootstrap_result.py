@@ -1,5 +1,6 @@
 """Result of a bootstrap: probabilities of edges, directions and order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ class BootstrapResult:
     ----------
     names : list
         Names, or numbers, of the variables.
-    seeds : list of int
+    seeds : sequence of int
         Seed of each requested resample: it determines its rows and the draws of the learner.
     sample : str
         How rows were drawn: ``"bootstrap"`` or ``"half"``.
@@ -66,7 +67,7 @@ class BootstrapResult:
     """
 
     names: list[Any]
-    seeds: list[int]
+    seeds: Sequence[int]
     sample: str
     bounds: Bounds | None = None
     target_sets: NDArray[np.bool_] | None = None
@@ -237,5 +238,5 @@ class BootstrapResult:
             "noise": self.noise,
             "noise_reason": self.noise_reason,
             "doubts": self.doubts,
-            "seeds": self.seeds,
+            "seeds": self.seeds[: max(self.done, default=-1) + 1],
         }

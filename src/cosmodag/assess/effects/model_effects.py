@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import ndtri
 
 from cosmodag.assess.effects.effect import Effect
 from cosmodag.assess.effects.mixed_graph import ClassView
@@ -30,7 +29,9 @@ from cosmodag.assess.question_inputs import (
     refuse_categories,
     training_table,
 )
+from cosmodag.data.kinds.embedding import COUNT
 from cosmodag.errors import DataError
+from cosmodag.fit.dag.block_equations import BlockEquations
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.input_checks import check_level, refuse_lags
 from cosmodag.fit.view.fitted import FittedGraph
@@ -51,8 +52,8 @@ class Effects:
     view
         Its graph and its equivalence class.
     covariance
-        Covariance of the training data, or the one that the equations imply. None for equations
-        that are not linear and for very many variables, whose effects are simulated.
+        Covariance of the training data, or the one that the equations imply. None if effects are
+        simulated: for curves and networks, very many variables, and categories without the data.
     resampled
         Fits to resamples, for intervals that include the uncertainty of the graph, or None.
     """
@@ -81,12 +82,17 @@ class Effects:
         refuse_lags(model, "effect", "impulse_responses gives effects over time")
         dag = model.fitted_
         view = ClassView.of(dag)
+        if _has_lines_and_levels(dag) and resampled is None:
+            if X is None and dag.residuals is None:
+                return cls(dag, view, None)
+            given = training_table(model) if X is None else given_table(model, X, interventions)
+            return cls(dag, view, Covariance.of_kinds(given.in_own_units, dag.kinds))
         if not dag.is_linear or dag.d > DENSE_LIMIT:
             if X is not None and resampled is None:
                 raise DataError(
-                    "Effects of networks, categories and very many variables are simulated from "
-                    "the fitted equations, without a table: leave X out (--data), or ask for an "
-                    "interval (bootstrap=, --bootstrap)."
+                    "Effects of networks, curves, counts and very many variables are simulated "
+                    "from the fitted equations, without a table: leave X out (--data), or ask for "
+                    "an interval (bootstrap=, --bootstrap)."
                 )
             return cls(dag, view, None, resampled)
         if X is not None and interventions is None and dag.regimes is not None:
@@ -168,14 +174,12 @@ class Effects:
             return low, high, fits.source
         if self.covariance is None and not (found.is_zero and found.identified):
             return np.nan, np.nan, "set bootstrap= (--bootstrap) to a number of resamples"
-        centres = np.array([slope.value for slope in found.slopes])
-        errors = np.array([slope.error for slope in found.slopes])
-        if np.isnan(errors).any():
+        if any(np.isnan(slope.error) for slope in found.slopes):
             reason = "the training data is not available, has too few rows, or does not vary"
             return np.nan, np.nan, reason
-        width = ndtri((1 + level) / 2) * errors
-        source = "standard errors, as if the graph had been known"
-        return float((centres - width).min()), float((centres + width).max()), source
+        lows, highs = zip(*(slope.ends(level) for slope in found.slopes), strict=True)
+        known = "the graph is given" if self.dag.is_stated else "as if the graph had been known"
+        return min(lows), max(highs), f"standard errors, {known}"
 
     def _bases(self, x: int, paths: list[list[int]]) -> tuple[str, ...]:
         """List the bases of the directions of arcs on the paths and of arcs into the cause."""
@@ -195,11 +199,28 @@ class Effects:
             made = pd.DataFrame({y: array.from_spmatrix(products[:, [y]]) for y in range(dag.d)})
             made.index = made.columns = pd.Index(names)
             return made
-        if self.covariance is None:
+        if self.covariance is None or not dag.is_linear:
             found = _simulated_effects(dag, self.view)
         else:
             found = _regression_effects(self.view, self.covariance)
         return pd.DataFrame(found, index=names, columns=names)
+
+
+def _has_lines_and_levels(dag: FittedDAG) -> bool:
+    """Whether regressions on numbers and indicators of levels give the effects of a fit.
+
+    Counts act on a scale of their own, and entries that were set or missing have own rows.
+    """
+    equations = dag.equations
+    return (
+        isinstance(equations, BlockEquations)
+        and not equations.is_curved
+        and not equations.joint.any()
+        and not (equations.embedding.forms == COUNT).any()
+        and dag.target_sets is None
+        and dag.known.absent is None
+        and dag.d <= DENSE_LIMIT
+    )
 
 
 def _regression_effects(view: ClassView, covariance: Covariance) -> NDArray[np.float64]:

@@ -40,7 +40,7 @@ def effects_panel(model: FittedGraph) -> list[dict[str, Any]] | None:
     if model.fitted_.window is not None or model.fitted_.d > MOST_VARIABLES:
         return None
     effects = Effects.of(model)
-    if effects.covariance is None:
+    if effects.covariance is None or not effects.dag.is_linear:
         return None
     names = effects.dag.names
     place = {name: number for number, name in enumerate(names)}

@@ -153,12 +153,9 @@ def possible_effects(
     values: tuple[float, float],
 ) -> Possible:
     """Compute the effects of a change of x: for linear equations, in all graphs of the class."""
-    step = values[1] - values[0]
     if covariance is not None:
         find = direct_effects if direct else total_effects
-        found = find(view, covariance, x, y)
-        slopes = (Slope(one.value * step, one.error * abs(step)) for one in found.slopes)
-        return found._replace(slopes=tuple(slopes))
+        return find(view, covariance.comparing(x, values), x, y)
     if direct:
         parents, siblings = view.dag.parents[y], view.mixed.siblings[y]
         if x not in parents:

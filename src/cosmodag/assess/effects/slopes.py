@@ -1,12 +1,14 @@
 """Effects in one graph, by regression on a covariance or by simulation of fitted equations."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.special import ndtri, stdtrit
 
 from cosmodag.assess.effects.mixed_graph import MixedGraph
 from cosmodag.assess.question_inputs import values_set
@@ -14,6 +16,7 @@ from cosmodag.fit.dag.known import Known
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.gaussian import GaussianEquations
 from cosmodag.fit.view.arcs import coefficient_covariance
+from cosmodag.io.kind_names import ColumnKind
 from cosmodag.search.moments import Moments
 
 # Relative eigenvalue below which a combination of regressors counts as constant.
@@ -29,6 +32,14 @@ class Slope:
 
     value: float
     error: float
+    freedom: float = math.inf  # degrees of freedom of the error
+
+    def ends(self, level: float) -> tuple[float, float]:
+        """Return the ends of its interval, by Student's t."""
+        quantile = (1 + level) / 2
+        known = math.isfinite(self.freedom)
+        width = float(stdtrit(self.freedom, quantile) if known else ndtri(quantile)) * self.error
+        return self.value - width, self.value + width
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +101,13 @@ class EquationErrors:
 class Covariance:
     """Covariance of all variables without interventions, in the table's own units."""
 
-    matrix: NDArray[np.float64]  # (d, d)
+    matrix: NDArray[np.float64]  # (m, m): of the columns of all variables, one each by default
     rows: float | None  # number of rows that it is estimated from; None if that is not known
     errors: EquationErrors | None = None  # if each equation has rows of its own
+    # (d + 1,): variable v has the columns starts[v], …, starts[v + 1] − 1; None for one each.
+    starts: NDArray[np.int64] | None = None
+    # The change of the columns of the cause whose effect `slope` returns.
+    change: NDArray[np.float64] | None = None
 
     @classmethod
     def of_data(cls, X: NDArray[np.float64], known: Known, arcs: Any) -> "Covariance":
@@ -108,6 +123,32 @@ class Covariance:
             errors = EquationErrors.of(found, dense, X, known)
             return cls(linalg.inv(found.precision), None, errors)
         return cls.of_moments(known.moments(X))
+
+    @classmethod
+    def of_kinds(cls, X: NDArray[np.float64], kinds: Sequence[ColumnKind]) -> "Covariance":
+        """Estimate the covariance of a table with categories, as indicators of their levels.
+
+        The first level of a category has no indicator.
+
+        >>> X = np.column_stack([[0.0, 1, 2, 0, 1, 2], [1.0, 4, 2, 1, 6, 2]])
+        >>> kinds = [ColumnKind("categorical", ("a", "b", "c")), ColumnKind("continuous")]
+        >>> found = Covariance.of_kinds(X, kinds).comparing(0, (2.0, 1.0)).slope(0, 1, [])
+        >>> round(found.value, 9)
+        3.0
+        """
+        widths = [1 if kind.is_number else len(kind.levels) - 1 for kind in kinds]
+        columns = np.column_stack([_columns(X[:, v], width) for v, width in enumerate(widths)])
+        starts = np.concatenate([[0], np.cumsum(widths)])
+        return replace(cls.of_moments(Moments.of(columns)), starts=starts)
+
+    def comparing(self, x: int, values: tuple[float, float]) -> "Covariance":
+        """Return the same covariance, whose `slope` is for a change of x between two values."""
+        before, after = _columns(np.array(values), len(self._places(x)))
+        return replace(self, change=after - before)
+
+    def _places(self, v: int) -> list[int]:
+        """List the columns of a variable."""
+        return [v] if self.starts is None else list(range(self.starts[v], self.starts[v + 1]))
 
     @classmethod
     def of_moments(cls, moments: Moments) -> "Covariance":
@@ -127,16 +168,18 @@ class Covariance:
         return cls(matrix, None if rows is None else float(rows))
 
     def slope(self, x: int, y: int, given: Any) -> Slope:
-        """Regress y on x and other variables, and return the coefficient of x.
+        """Regress y on x and other variables, and return the coefficient of x, or of its change.
 
         >>> found = Covariance(np.array([[1.0, 2.0], [2.0, 5.0]]), 102).slope(0, 1, [])
         >>> found.value, round(found.error, 3)
         (2.0, 0.1)
         """
-        places = [x, *sorted(given)]
+        (y,), cause = self._places(y), self._places(x)
+        changed = np.ones(1) if self.change is None else self.change
         scales = np.sqrt(np.diag(self.matrix))
-        usable = [place for place in places if scales[place] > 0]
-        if x not in usable or scales[y] == 0:
+        others = [place for v in sorted(given) for place in self._places(v)]
+        usable = [place for place in (*cause, *others) if scales[place] > 0]
+        if (changed[scales[cause] == 0] != 0).any() or not usable or scales[y] == 0:
             return Slope(0.0, np.nan)
         units = scales[usable]
         gram = self.matrix[np.ix_(usable, usable)] / np.outer(units, units)
@@ -145,17 +188,27 @@ class Covariance:
         inverse = linalg.pinvh(gram, rtol=_REDUNDANT)
         coefficients = inverse @ target
         unexplained = max(1.0 - float(target @ coefficients), 0.0)
-        value = float(coefficients[0] * scales[y] / scales[x])
+        known = changed[scales[cause] > 0]
+        combined = np.concatenate([known, np.zeros(len(usable) - len(known))]) / units
+        value = float(combined @ coefficients * scales[y])
         if self.errors is not None:
             weights, residual = np.zeros((2, len(self.matrix)))
-            weights[usable] = inverse[:, 0] / units / units[0]
+            weights[usable] = inverse @ combined / units
             residual[y] = 1.0
             residual[usable] = -coefficients * scales[y] / units
             return Slope(value, self.errors.of_slope(self.matrix, weights, residual))
         if self.rows is None or self.rows <= len(usable) + 1:
             return Slope(value, np.nan)
-        variance = unexplained * inverse[0, 0] / (self.rows - len(usable) - 1)
-        return Slope(value, float(np.sqrt(variance) * scales[y] / scales[x]))
+        freedom = self.rows - len(usable) - 1
+        variance = unexplained * float(combined @ inverse @ combined) / freedom
+        return Slope(value, float(np.sqrt(variance) * scales[y]), freedom)
+
+
+def _columns(x: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """(n, width): values of a variable, or the indicators of its levels but the first."""
+    # Levels that were divided and multiplied by the unit of a fit have rounding errors.
+    levels = np.rint(x[:, None]) == np.arange(1, width + 1)
+    return x[:, None] if width == 1 else levels.astype(np.float64)
 
 
 def contrasts(

@@ -23,6 +23,27 @@ class LayoutOptions:
         Literal["auto", ".", ","],
         typer.Option(help="Decimal mark of a text file; by default detected."),
     ] = "auto"
+    thousands: Annotated[
+        str | None, typer.Option(metavar="MARK", help="Mark between thousands of a text file.")
+    ] = None
+    skip_rows: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1,
+            metavar="LINE",
+            help="Leave out this line, such as a title or units; the first is 1. May be repeated.",
+        ),
+    ] = None
+    na: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="A further spelling of missing values, such as -999. May be repeated.",
+        ),
+    ] = None
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Sheet of a workbook; by default the first.")
+    ] = None
     transpose: Annotated[
         bool,
         typer.Option(
@@ -157,7 +178,8 @@ class TableOptions:
         parameters = {
             "knowledge": known,
             "kinds": self.kinds.among(table.names),
-            "missing": self.missing if is_left_to_learner else None,
+            # Rows of a saved fit are later treated in the same way.
+            "missing": None if self.missing == "error" else self.missing,
         }
         return table, fit_arguments, parameters
 

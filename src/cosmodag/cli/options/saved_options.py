@@ -26,7 +26,7 @@ class FittedTableOptions:
         Literal["error", "drop", "impute"] | None,
         typer.Option(
             help="Refuse missing values in the table, drop rows that have one, or impute them from "
-            "the learnt graph. Default: impute if the fit did, else error."
+            "the learnt graph. Default: as in the fit."
         ),
     ] = None
     interventions: Annotated[

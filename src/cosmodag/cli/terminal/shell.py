@@ -39,7 +39,6 @@ _ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
 
 # Options of other programs, and the equivalent option of this one.
 _SYNONYMS = {
-    "--na": "--missing",
     "--nan": "--missing",
     "--impute": "--missing impute",
     "--dropna": "--missing drop",

@@ -67,18 +67,18 @@ def diagnose(
     table = with_kinds(as_table(data, names, missing="keep"))
     columns, arcs = table.names, None if graph is None else arcs_among(graph, table.names)
     refuse_empty(np.isnan(table.X), columns)
-    findings = missing_values(table.X, columns)
-    findings += inferred_kinds(table.kinds or (), columns)
+    gaps = missing_values(table.X, columns)
+    findings = list(inferred_kinds(table.kinds or (), columns))
     X = without_gaps(table.X)
     findings += before_fit(X, columns, kinds=table.kinds)
     X, columns, arcs = _numeric_columns(X, columns, arcs, table.kinds)
     if len(columns) < 2:
-        return by_severity(findings)
+        return by_severity(gaps + findings)
     if not any(finding.severity == "error" for finding in findings):
         shape = arcs if arcs is not None else _search_graph(X)
         if shape is not None:
             findings += after_fit(X, columns, shape, topological_order(shape), known=findings)
-    return by_severity(findings + on_request(X, columns, findings, arcs))
+    return by_severity(gaps + findings + on_request(X, columns, findings, arcs))
 
 
 def by_severity(findings: Sequence[Finding]) -> list[Finding]:

@@ -47,7 +47,7 @@ def missing_values(X: NDArray[Any], names: Sequence[str]) -> list[Finding]:
         "the gaps do not depend on the values, or impute the gaps from the learnt graph (--missing "
         "impute)."
     )
-    return about("missing_values", chosen(names, numbers > 0), sentence, absent.mean())
+    return about("missing_values", chosen(names, numbers > 0), sentence, absent.mean(), "error")
 
 
 def refuse_empty(absent: NDArray[np.bool_], names: Sequence[str]) -> None:

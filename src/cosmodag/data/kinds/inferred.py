@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.io.columns.refused import FEW_VALUES as FEW_VALUES
 from cosmodag.io.kind_names import ColumnKind
-
-FEW_VALUES = 10
-"""Largest number of distinct values of a few-valued column."""
 
 FEWEST_ROWS = 20
 """With fewer rows, any column has few values and may be sorted by chance."""
@@ -56,13 +54,18 @@ def value_counts(X: NDArray[Any]) -> NDArray[np.int64]:
     """Count the distinct values of each column that has many ties.
 
     The result is 0 for columns with more than 128 distinct values in the first 256 rows (with fewer
-    rows, more than half as many as rows), and for tables of fewer than 20 rows.
+    rows, more than half as many as rows; likewise among rows that are not zero), and for tables of
+    fewer than 20 rows.
     """
     if len(X) < FEWEST_ROWS:
         return np.zeros(X.shape[1], np.int64)
     head = np.sort(X[:_HEAD], axis=0)
     different = 1 + (np.diff(head, axis=0) != 0).sum(axis=0)
-    tied = np.flatnonzero(different <= len(head) // 2)
+    # Many zeros are no ties: whether amounts are counts must not depend on the share of zeros.
+    zeros = np.count_nonzero(head == 0, axis=0)
+    others, present = different - (zeros > 0), len(head) - zeros
+    are_tied = (different <= FEW_VALUES) | (others <= present // 2)
+    tied = np.flatnonzero((different <= len(head) // 2) & are_tied)
     found = np.zeros(X.shape[1], np.int64)
     found[tied] = [len(np.unique(X[:, column])) for column in tied.tolist()]
     return found

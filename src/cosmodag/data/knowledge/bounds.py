@@ -43,6 +43,11 @@ class Bounds:
         gaps = longest_chains(closed) if closed.any() else None
         return cls(may, required, closed, gaps)
 
+    @property
+    def is_whole_graph(self) -> bool:
+        """Whether every arc is required or excluded, so that nothing is left to learn."""
+        return bool(self.required.any()) and np.array_equal(self.required, self.support)
+
     def directs(self, tails: NDArray[Any], heads: NDArray[Any]) -> Mask:
         """Mark the arcs whose direction is known: required ones, or ones with excluded reverse."""
         directed: Mask = self.required[tails, heads] | ~self.support[heads, tails]

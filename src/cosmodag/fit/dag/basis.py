@@ -22,6 +22,7 @@ Bools = NDArray[np.bool_]
 SHAPE = "shape of the graph"
 WEAK = "weak evidence"
 TIME = "time"
+STATED = "stated"
 KNOWLEDGE = "knowledge"
 INTERVENTIONS = "interventions"
 FOUND = "intervention (found target)"
@@ -40,6 +41,7 @@ with fewer than 150 rows hardly any arrow reaches this loss."""
 
 BASES = {
     TIME: "the cause comes before the effect in time",
+    STATED: "the whole graph was given, and nothing in it was learnt",
     KNOWLEDGE: "knowledge excludes the reverse, directly or by what follows from it",
     INTERVENTIONS: "interventions exclude the reverse, directly or by what follows from them",
     FOUND: "a regime changed one end and not the other; that it did was found in the data",
@@ -59,6 +61,8 @@ _NOISE_BASES = {"non-gaussian": "non-Gaussianity", "equal-variance": "equal vari
 def basis_of_fit(dag: "FittedDAG") -> list[str]:
     """Name the basis of the direction of each arc of a fit, in the order of its ``edges``."""
     edges = dag.edges
+    if dag.is_stated:
+        return [STATED] * edges.nnz
     otherwise = _NOISE_BASES.get(dag.noise or "", FREE)
     otherwise = SCALE if dag.follows_units else otherwise
     losses = dag.turning_losses

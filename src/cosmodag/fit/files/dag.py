@@ -32,6 +32,7 @@ from cosmodag.fit.files.trusted import (
 )
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.io.files import read_model, write_model
+from cosmodag.io.files.record import check_written
 from cosmodag.learners.registry import subclass_named
 
 MODEL = "model.safetensors"
@@ -264,6 +265,7 @@ def read_parts(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], A
                 f"'{path}' holds no {MODEL}: give the folder that 'cosmodag fit' wrote to."
             )
         path = path / MODEL
+        check_written(path)
     return read_model(path)
 
 

@@ -35,7 +35,7 @@ def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFra
     if errors is None and hasattr(model, "residuals_"):
         errors = standard_errors(model, model.training_data())
     errors = np.full(edges.nnz, np.nan) if errors is None else errors
-    is_open = contains_arcs(model.equivalence_class(), edges.col, edges.row)
+    is_open = contains_arcs(model.fitted_.equivalence_class(), edges.col, edges.row)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = edges.data / errors
     table = pd.DataFrame(
@@ -46,7 +46,7 @@ def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFra
             "standardised": standardised_weights(model),
             "se": errors,
             "t": np.where(np.isfinite(t), t, np.nan),
-            "basis": model.arrow_basis_,
+            "basis": model.fitted_.arrow_basis,
             "class": np.where(is_open, "undirected", "directed"),
         }
     )

@@ -13,6 +13,7 @@ from cosmodag.fit.dag.linear_equations import FittedEquations
 from cosmodag.fit.input_checks import check_count, refuse_lags
 from cosmodag.fit.time.unroll import InTime
 from cosmodag.fit.time.view import TimeSeriesView, values_held
+from cosmodag.fit.view.arcs import largest_first, standardised_weights
 from cosmodag.graph.equivalence import EquivalenceClass
 from cosmodag.graph.mixed.pag import PartialAncestralGraph
 from cosmodag.io.tables.foreign import labelled, like_table, with_number_labels
@@ -131,15 +132,17 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
 
     @property
     def arrow_basis_(self) -> list[str]:
-        """Basis of the direction of each arc, in the order of ``edges_``; see ``docs/arrows.md``.
+        """Basis of the direction of each arc, in the order of ``arcs_``; see ``docs/arrows.md``.
 
-        It is the first of these that applies: ``"time"``, ``"knowledge"``, ``"interventions"``,
+        It is the first of these that applies: ``"stated"`` (the whole graph was given),
+        ``"time"``, ``"knowledge"``, ``"interventions"``,
         ``"intervention (found target)"``, ``"shape of the graph"`` (``"weak evidence"`` if turning
         the arrow costs the Gaussian score less than 5), ``"curves"``; then the assumption about the
         noise, ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` if the
         order follows the units; or ``"free choice"``, which nothing in the data supports.
         """
-        return list(self._dag.arrow_basis)
+        bases, weights = self._dag.arrow_basis, self.edges_.data
+        return [bases[place] for place in largest_first(standardised_weights(self), weights)]
 
     def predict(
         self, X: Any, do: "Mapping[Any, Any] | None" = None, *, series: Any = None, time: Any = None
@@ -232,7 +235,7 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         agrees with knowledge and with the effects of interventions; ``undirected`` edges have one
         direction in some of these graphs, and the other direction in others.
         """
-        return EquivalenceClass.of(self.names_, self.equivalence_class())
+        return EquivalenceClass.of(self.names_, self._dag.equivalence_class())
 
     @property
     def pag_(self) -> PartialAncestralGraph:
@@ -246,12 +249,17 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         return self._dag.pag
 
     def equivalence_class(self) -> Any:
-        """Return ``cpdag_`` as a (d, d) matrix of bool, sparse if ``adjacency_`` is.
+        """Return ``cpdag_`` as a (d, d) data frame of bool with the names of the variables.
+
+        For very many variables it is a sparse matrix, as ``adjacency_`` is.
 
         True at [u, v] alone is an arrow of every graph of the class; true at [u, v] and [v, u] is
         an edge whose direction the class leaves open.
         """
-        return self._dag.equivalence_class()
+        import pandas as pd
+
+        marks, names = self._dag.equivalence_class(), self.names_
+        return marks if sparse.issparse(marks) else pd.DataFrame(marks, index=names, columns=names)
 
     def save(self, path: "str | os.PathLike[str]", *, residuals: bool = False) -> None:
         """Write the fitted model to one file; ``cosmodag.load`` reads it again.

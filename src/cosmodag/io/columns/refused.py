@@ -19,23 +19,47 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Patterns of values that resemble numbers or missing values, with a remedy for each.
+_MARKS = re.compile(r"[-–—.?*]+|n\.?/?a\.?|missing|unknown", re.I)
 _REMEDIES = (
     (
         re.compile(r"[+-]?[1-9]\d{0,2},\d{3}"),
-        "write numbers without thousands separators, and decimals with a point, not a comma",
+        "if the comma separates thousands, say so (thousands=',', --thousands ,), if decimals, "
+        "write a point or say so (decimal=',', --decimal ,)",
     ),
     (
-        re.compile(r"[+-]?\d{1,3}(([,'’\s]\d{3})+(\.\d*)?|(\.\d{3}){2,})"),
-        "write numbers without thousands separators",
+        re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?"),
+        "name the mark between thousands (thousands=',', --thousands ,)",
     ),
-    (re.compile(r"[+-]?\d+(\.\d{3})*,\d+"), "write decimals with a point, not a comma"),
+    (
+        re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+"),
+        "name both marks (thousands='.' and decimal=',', --thousands . --decimal ,)",
+    ),
+    (
+        re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}"),
+        "name the mark between thousands (thousands='.', --thousands .)",
+    ),
+    (
+        re.compile(r"[+-]?\d{1,3}(['’\s]\d{3})+([.,]\d*)?"),
+        "write numbers without thousands separators, or name the mark (thousands=, --thousands)",
+    ),
+    (
+        re.compile(r"[+-]?\d+,\d+"),
+        "write decimals with a point, or name the mark (decimal=',', --decimal ,)",
+    ),
+    (
+        re.compile(r"[+-]?\s*[$€£¥]\s*[\d.,]+|[+-]?[\d.,]+\s*[$€£¥]|[\d.,]+\s*(USD|EUR|GBP)"),
+        "write the number alone, without a currency",
+    ),
     (re.compile(r"[+-]?\d[\d.]*\s*%"), "write the number alone, without a percent sign"),
-    (re.compile(r"[-–—.?*]+|n\.?a\.?|missing", re.I), "leave the cell empty if a value is missing"),
+    (_MARKS, "leave the cell empty if a value is missing, or name its spelling"),
 )
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([T ].*)?"
 )
 _MAX_SHOWN = 8
+FEW_VALUES = 10
+"""Largest number of distinct values of a few-valued column."""
+
 # Text with more distinct values than this share of the rows is an identifier or a description of
 # the rows, not a category.
 _MAX_DISTINCT = 0.5
@@ -54,6 +78,7 @@ class BadColumn:
     name: str
     example: str | None
     kind: str
+    marks: tuple[str, ...] = ()  # spellings of missing values, if the rest are numbers
 
 
 def bad_columns(frame: "pd.DataFrame", declared: Collection[str] = ()) -> list[BadColumn]:
@@ -110,7 +135,12 @@ def fault_of_labels(name: str, counts: Mapping[Any, int], is_text: bool = True) 
     if is_text:
         others = [label for label in labels if not is_number(label)]
         if not others:
-            return BadColumn(name, labels[0], "number")
+            has_few = len(labels) <= min(FEW_VALUES, _MAX_DISTINCT * sum(counts.values()))
+            has_few = has_few and all(label.strip().isdigit() for label in labels)
+            return None if has_few else BadColumn(name, labels[0], "number")
+        marks = tuple(sorted({one.strip() for one in others if _MARKS.fullmatch(one.strip())}))
+        if len(others) < len(labels) and all(one.strip() in marks for one in others):
+            return BadColumn(name, marks[0], "text", marks)
         wrong = next((label for label in others if _remedy(label)), others[0])
         bad = bad_column(name, wrong)
         if len(others) < len(labels) or _remedy(wrong) or bad.kind == "date":
@@ -138,6 +168,15 @@ def columns_error(
     >>> str(columns_error(bad, "'t.csv'")).split(": ")[1]
     "'id' (the value 'Jo'), 'day' (dates such as '2020-01-02')"
     """
+    marks = list(dict.fromkeys(mark for one in bad for mark in one.marks))
+    if marks and all(one.marks for one in bad):
+        names = name_list([one.name for one in bad])
+        options = " ".join(f"--na {shlex.quote(mark)}" for mark in marks)
+        return DataError(
+            f"{names} of {source} {'has' if len(bad) == 1 else 'have'} numbers and "
+            f"{name_list(marks)}, which may stand for missing values: leave such cells empty, or "
+            f"name all spellings (na={marks}, {options})."
+        )
     ready = f"--drop {shlex.quote(','.join(one.name for one in bad))}"
     if with_gaps:
         error = columns_error(bad, source)

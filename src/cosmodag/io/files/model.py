@@ -1,5 +1,6 @@
 """Files of fitted models: arrays as safetensors, facts as JSON in the metadata."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -32,19 +33,40 @@ def write_model(
 
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     metadata = {"format": _MODEL_FORMAT, "facts": json.dumps(dict(facts), default=_plain)}
-    write_bytes(path, _in_order(save(contiguous, metadata)))
+    write_bytes(path, _signed(save(contiguous, metadata)))
 
 
-def _in_order(file: bytes) -> bytes:
-    """Sort the metadata, which safetensors writes in an order that differs between calls."""
-    # A file starts with the length of its header (8 bytes) and the header: JSON, padded with spaces
-    # to a multiple of 8.
+def _parts(file: bytes) -> tuple[dict[str, Any], memoryview]:
+    """Split a file of safetensors into its header and its data.
+
+    A file starts with the length of its header (8 bytes) and the header: JSON, padded with spaces
+    to a multiple of 8.
+    """
     end = 8 + int.from_bytes(file[:8], "little")
-    header = json.loads(file[8:end])
+    return json.loads(file[8:end]), memoryview(file)[end:]
+
+
+def _signed(file: bytes) -> bytes:
+    """Add the hash of its content to a file.
+
+    The metadata are sorted: safetensors writes them in an order that differs between calls.
+    """
+    header, data = _parts(file)
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    header["__metadata__"]["sha256"] = _hash(header, data)
+    text = _text(header)
     text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + file[end:]
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def _text(header: dict[str, Any]) -> bytes:
+    return json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _hash(header: dict[str, Any], data: memoryview) -> str:
+    found = hashlib.sha256(_text(header))
+    found.update(data)
+    return found.hexdigest()
 
 
 def _plain(value: Any) -> Any:
@@ -55,19 +77,22 @@ def _plain(value: Any) -> Any:
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read the arrays and the facts that :func:`write_model` wrote."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
 
     path = Path(path)
     check_file(path)
+    file = path.read_bytes()
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, TypeError, ValueError, AttributeError):
-        raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None
-    if metadata.get("format") != _MODEL_FORMAT:
-        raise DataError(f"'{path}' was not written by cosmodag, or by an unsupported version.")
-    try:
+        arrays = load(file)
+        header, data = _parts(file)
+        metadata = header.get("__metadata__") or {}
+        if metadata.get("format") != _MODEL_FORMAT:
+            raise DataError(f"'{path}' was not written by cosmodag, or by an unsupported version.")
+        if metadata.pop("sha256") != _hash(header, data):
+            raise ValueError
         return arrays, json.loads(metadata["facts"])
-    except (KeyError, ValueError, RecursionError):
+    except DataError:
+        raise
+    except (SafetensorError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
         raise DataError(f"'{path}' is not a saved model, or it is damaged.") from None

@@ -6,12 +6,13 @@ the new one. Temporary files are registered, so that they can be deleted on exit
 """
 
 import contextlib
+import glob
 import os
 import secrets
 import shutil
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -45,8 +46,52 @@ def _remove(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def replaced_together(folder: Path) -> Iterator[Path]:
+def _locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Hold the lock of a file or folder; yields whether it is held by this context.
+
+    The system releases the lock of a process that is killed. Where folders cannot be locked
+    (Windows, some network drives), nothing is held.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield False
+        return
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        yield False
+        return
+    try:
+        held = True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            held = False
+        yield held
+    finally:
+        os.close(handle)
+
+
+def _remove_abandoned(folder: Path, name: str) -> None:
+    """Remove what killed processes left unfinished: nobody holds a lock on it.
+
+    An empty file may be one that another process is about to lock.
+    """
+    for path in folder.glob(f".{glob.escape(name)}.*.part"):
+        with _locked(path, wait=False) as is_abandoned:
+            if is_abandoned and path.stat().st_size:
+                _remove(path)
+
+
+@contextlib.contextmanager
+def replaced_together(
+    folder: Path, outdated: Callable[[], Iterable[Path]] = tuple
+) -> Iterator[Path]:
     """Yield a temporary folder; its files then replace those in ``folder``, all or none.
+
+    The folder is locked while files are replaced, so that two writers take turns. `outdated` is
+    called then, and lists files to remove.
 
     After a full disk or Ctrl-C, all files of the earlier result are unchanged: old and new files
     are never mixed.
@@ -59,8 +104,11 @@ def replaced_together(folder: Path) -> Iterator[Path]:
     ['graph.txt']
     """
     stage = folder / f".cosmodag.{secrets.token_hex(6)}.part"
-    with being_written(stage):
-        stage.mkdir()
+    with being_written(stage), contextlib.ExitStack() as held:
+        with _locked(folder):
+            _remove_abandoned(folder, "cosmodag")
+            stage.mkdir()
+            held.enter_context(_locked(stage))
         try:
             yield stage
         except OSError as error:  # name the final file in the error, not the temporary one
@@ -68,10 +116,12 @@ def replaced_together(folder: Path) -> Iterator[Path]:
             if Path(name).parent != stage:
                 raise
             raise OSError(error.errno, error.strerror, str(folder / Path(name).name)) from error
-        files = sorted(stage.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-        with _uninterrupted():
-            for path in files:
-                os.replace(path, folder / path.name)
+        with _uninterrupted(), _locked(folder):
+            files = {folder / path.name: path for path in stage.iterdir()}
+            for path in set(outdated()).difference(files):
+                path.unlink(missing_ok=True)
+            for path in sorted(files):
+                os.replace(files[path], path)
 
 
 @contextlib.contextmanager
@@ -126,8 +176,11 @@ def write_bytes(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> 
         return
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
+        _remove_abandoned(target.parent, target.name[:100])
         with being_written(temporary):
-            _write_through(temporary, parts)
+            temporary.touch(exist_ok=False)
+            with _locked(temporary):
+                _write_through(temporary, parts)
             if target.exists():
                 os.chmod(temporary, target.stat().st_mode & 0o7777)
             os.replace(temporary, target)
@@ -139,9 +192,9 @@ def write_bytes(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> 
 
 
 def _write_through(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a new file and wait until it is on the disk."""
+    """Write a file and wait until it is on the disk."""
     # Not tempfile.mkstemp: it ignores the umask and creates files that only their owner can read.
-    with open(path, "xb") as handle:
+    with open(path, "wb") as handle:
         handle.writelines(parts)
         handle.flush()
         os.fsync(handle.fileno())

@@ -1,7 +1,7 @@
 """Graphs from files, models, networkx graphs, matrices and tables of arcs."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ _GRAPH_OF_FIT = "graph.graphml"
 
 GraphLike = Any
 """A `Graph`, a fitted model, a ``networkx.DiGraph``, a DoWhy model, a square matrix, a table of
-arcs (``model.arcs_``), or the path of a file or of a folder that ``cosmodag fit`` wrote."""
+arcs (``model.arcs_``), a mapping of nodes to their parents, a text, or the path of a file or of a
+folder that ``cosmodag fit`` wrote."""
 
 
 def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) -> Graph:
@@ -71,8 +72,15 @@ def read_graph(path: str | os.PathLike[str], format: GraphFormat | None = None) 
                 f"give one of {', '.join(TEXTS)}."
             )
         text = read_text(file, source)
-    chosen = named or format_of_text(text)
-    if format is None and chosen == "edges" and not is_edge_list(text):
+    if format is None and named == "tetrad" and format_of_text(text) != "edges":
+        named = None  # a .txt file may hold any format that is known by its beginning
+    return _parsed(text, source, named, is_named=format is not None)
+
+
+def _parsed(text: str, source: str, format: str | None = None, *, is_named: bool = False) -> Graph:
+    """Read a text, whose format is detected from its beginning if it is not known."""
+    chosen = format or format_of_text(text)
+    if not is_named and chosen == "edges" and not is_edge_list(text):
         chosen = "adjacency"
     return TEXTS[chosen][0](text, source)
 
@@ -100,8 +108,10 @@ def as_graph(graph: GraphLike) -> Graph:
     ----------
     graph : object
         A `Graph`; a fitted model; a ``networkx.DiGraph`` (graphs of pgmpy are), or a DoWhy model
-        that has one; a square array, data frame or sparse matrix of weights, u → v at [u, v]; a
-        data frame of arcs such as ``model.arcs_``; or the path of a file that `read_graph` reads,
+        that has one; a mapping of nodes to lists of their parents; a text such as
+        ``"dag { rain -> wet }"`` (DAGitty, DOT, JSON, …); a square array, data
+        frame or sparse matrix of weights, u → v at [u, v]; a data frame of arcs such as
+        ``model.arcs_``; or the path of a file that `read_graph` reads,
         or of a folder that ``cosmodag fit`` wrote.
 
     Returns
@@ -121,9 +131,15 @@ def as_graph(graph: GraphLike) -> Graph:
     [('rain', 'wet', 1.0)]
     >>> as_graph([[0, 2.0], [0, 0]]).named_arcs()
     [('x0', 'x1', 2.0)]
+    >>> as_graph({"wet": ["rain"]}) == as_graph("dag { wet rain -> wet }")
+    True
     """
     if isinstance(graph, Graph):
         return graph
+    if isinstance(graph, Mapping):
+        return _of_parents(graph)
+    if isinstance(graph, str) and ("{" in graph or "\n" in graph):
+        return _parsed(graph, "the text of the graph")
     if isinstance(graph, str | os.PathLike):
         return read_graph(graph)
     if is_model(graph):
@@ -171,6 +187,19 @@ def arcs_among(graph: GraphLike, names: Sequence[str]) -> NDArray[np.bool_]:
 def is_model(graph: GraphLike) -> bool:
     """Whether an object is a learner, fitted or not."""
     return hasattr(type(graph), "edges_") and hasattr(type(graph), "arrow_basis_")
+
+
+def _of_parents(parents: Mapping[Any, Any]) -> Graph:
+    """Convert a mapping of nodes to their parents."""
+    arcs = []
+    for node, causes in parents.items():
+        if isinstance(causes, str) or not isinstance(causes, Iterable):
+            raise DataError(
+                f"the parents of {node!r} are {causes!r}: give a list, such as {{{node!r}: ['a']}}."
+            )
+        arcs += [(str(cause), str(node), 1.0) for cause in causes]
+    ends = [name for cause, node, _ in arcs for name in (node, cause)]
+    return graph_from_names(list(dict.fromkeys([*map(str, parents), *ends])), arcs, "the mapping")
 
 
 def _of_frame(frame: Any) -> Graph:

@@ -12,8 +12,9 @@ from zipfile import ZipFile
 import numpy as np
 
 from cosmodag.errors import DataError, DataWarning
-from cosmodag.io.columns.names import numbered_names
+from cosmodag.io.columns.names import nearest, numbered_names
 from cosmodag.io.files.reading import check_filled, check_unpacked, read_text
+from cosmodag.io.tables.text import TextLayout
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,8 +53,8 @@ def read_feather(path: Path, source: str) -> "pd.DataFrame":
         return pd.read_feather(path)
 
 
-def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
-    """Read the first sheet of an Excel workbook."""
+def read_excel(path: Path, source: str, layout: TextLayout, sheet: str | None) -> "pd.DataFrame":
+    """Read a sheet of an Excel workbook, by default the first."""
     with _refusing_damage(source, "Excel workbook", "openpyxl (pip install 'cosmodag[excel]')"):
         import openpyxl
         import pandas as pd
@@ -63,17 +64,22 @@ def read_excel(path: Path, source: str, header: bool) -> "pd.DataFrame":
         check_unpacked(unpacked, path.stat().st_size, source)
         with pd.ExcelFile(path, engine="openpyxl") as book:
             sheets = [str(name) for name in book.sheet_names]
-            rows, last, entries = _extent(book.book[sheets[0]])
+            chosen = sheets[0] if sheet is None else sheet
+            if chosen not in sheets:
+                raise DataError(f"{source} has no sheet {chosen!r}: {nearest(chosen, sheets)}.")
+            rows, last, entries = _extent(book.book[chosen])
             check_filled(rows, openpyxl.utils.column_index_from_string(last), entries, source)
-            frame = pd.read_excel(book, sheet_name=sheets[0], header=0 if header else None)
-    if len(sheets) > 1:
+            skipped = [place - 1 for place in layout.skip_rows]
+            header = 0 if layout.header else None
+            frame = pd.read_excel(book, sheet_name=chosen, header=header, skiprows=skipped)
+    if len(sheets) > 1 and sheet is None:
         warnings.warn(
-            f"{source} has {len(sheets)} sheets, and the first, {sheets[0]!r}, was read: save "
-            "another one as CSV to use it.",
+            f"{source} has {len(sheets)} sheets, and the first, {sheets[0]!r}, was read: name "
+            "another one to use it (sheet=, --sheet).",
             DataWarning,
             stacklevel=5,
         )
-    if not header:
+    if not layout.header:
         frame.columns = numbered_names(frame.shape[1])
     # pandas names the empty cells of a header "Unnamed: 3".
     frame.columns = [

@@ -1,6 +1,6 @@
 """Tables of other libraries: conversion to data frames, and of results to the caller's type."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,26 @@ def native_frame(data: Any, source: str) -> Any:
     if hasattr(type(data), "to_dataset") and hasattr(type(data), "coords"):
         return _frame_of_array(data, source)
     return data
+
+
+def column_names(data: Any) -> list[Any]:
+    """List the names of the columns of a data frame or an Arrow table; empty for other tables."""
+    found = getattr(data, "column_names", getattr(data, "columns", None))
+    return [] if found is None else list(found)
+
+
+def with_columns(data: Any, names: Collection[str]) -> Any:
+    """Select columns of a data frame or an Arrow table, in its order; other tables are unchanged.
+
+    >>> import pandas as pd
+    >>> list(with_columns(pd.DataFrame({"a": [1], "b": [2], "c": [3]}), {"c", "a"}))
+    ['a', 'c']
+    """
+    columns = column_names(data)
+    kept = [name for name in columns if str(name) in names]
+    if len(kept) == len(columns):
+        return data
+    return data.select(kept) if hasattr(data, "column_names") else data[kept]
 
 
 def narwhals_frame(data: Any, source: str) -> Any:

@@ -16,12 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosmodag.errors import DataError, DataWarning, name_list
-from cosmodag.io.columns.names import check_names, choose_columns, nearest, numbered_names
+from cosmodag.io.columns.names import (
+    check_names,
+    choose_columns,
+    is_number,
+    nearest,
+    numbered_names,
+)
 from cosmodag.io.columns.refused import bad_columns, columns_error, is_absent
 from cosmodag.io.files.reading import check_file, given_file
 from cosmodag.io.tables import binary
 from cosmodag.io.tables.frames import Missing, Table, as_table
-from cosmodag.io.tables.text import WORDS, Decimal, read_text_table
+from cosmodag.io.tables.text import WORDS, Decimal, TextLayout, read_text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +43,10 @@ def read_table(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     decimal: Decimal = "auto",
+    thousands: str | None = None,
+    skip_rows: Sequence[int] | None = None,
+    na: Sequence[str] | None = None,
+    sheet: str | None = None,
     transpose: bool = False,
     declared: Collection[str] = (),
 ) -> Table:
@@ -61,6 +71,15 @@ def read_table(
         out with a warning.
     decimal : {"auto", ".", ","}
         Decimal mark of a text file; "auto" recognises decimal commas and warns about them.
+    thousands : str, optional
+        Mark between thousands in a text file, such as ``","`` in 1,250.
+    skip_rows : sequence of int, optional
+        Lines of a text file or sheet to leave out, such as titles above the names or units below
+        them; the first line is 1.
+    na : sequence of str, optional
+        Further spellings of missing values, such as ``"?"`` or ``"-999"``.
+    sheet : str, optional
+        Sheet of a workbook; by default the first.
     transpose : bool
         Whether the file has one variable per row and one sample per column, as tables of genes
         often do; its first column then names the variables.
@@ -94,6 +113,10 @@ def read_table(
         columns=columns,
         drop=drop,
         decimal=decimal,
+        thousands=thousands,
+        skip_rows=skip_rows,
+        na=na,
+        sheet=sheet,
         transpose=transpose,
         declared=declared,
     )
@@ -109,6 +132,10 @@ def read_with_columns(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     decimal: Decimal = "auto",
+    thousands: str | None = None,
+    skip_rows: Sequence[int] | None = None,
+    na: Sequence[str] | None = None,
+    sheet: str | None = None,
     transpose: bool = False,
     declared: Collection[str] = (),
     may_lack: bool = False,
@@ -127,7 +154,10 @@ def read_with_columns(
     (['dose', 'response'], {'target': ['dose', None]})
     """
     with given_file(path) as (file, source):
-        frame = _read_frame(file, source, header, decimal)
+        layout = TextLayout(
+            header, decimal, thousands, frozenset(skip_rows or ()), tuple(map(str, na or ()))
+        )
+        frame = _read_frame(file, source, layout, sheet)
         if isinstance(frame, np.ndarray):  # not a table: `as_table` refuses it with the reason
             return _checked(frame, source, missing, declared), {}
         is_text = WORDS in frame.attrs
@@ -164,6 +194,8 @@ def read_with_columns(
             )
         bad = bad_columns(rest, declared)
         if bad:
+            if is_text and header and not transpose:
+                _refuse_units(rest, [one.name for one in bad], source)
             good = rest.drop(columns=[one.name for one in bad])
             has_gaps = _absent(good).any(axis=0) & (missing == "error")
             raise columns_error(bad, source, list(good.columns[has_gaps]))
@@ -173,9 +205,23 @@ def read_with_columns(
         return _checked(rest, source, missing, declared), entries
 
 
-def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
+def _refuse_units(frame: "pd.DataFrame", bad: Sequence[str], source: str) -> None:
+    """Refuse a first row of text above numbers, which holds units or long names."""
+    import pandas as pd
+
+    below = [pd.to_numeric(frame[name].iloc[1:], errors="coerce") for name in bad]
+    are_numbers = [len(values) > 1 and bool(values.notna().all()) for values in below]
+    if any(are_numbers):
+        example = str(frame[bad[are_numbers.index(True)]].iloc[0])
+        raise DataError(
+            f"the line below the names of {source} has text such as {example!r} above numbers, as "
+            "a line of units has: leave it out by its number (skip_rows=[2], --skip-rows 2)."
+        )
+
+
+def _read_frame(path: Path, source: str, layout: TextLayout, sheet: str | None) -> Any:
     """Read a file, by its extension, as a data frame (or as an array that is not a table)."""
-    text = partial(read_text_table, header=header, decimal=decimal)
+    text = partial(read_text_table, layout=layout)
     readers: dict[str, Callable[[Path, str], Any]] = {
         ".csv": partial(text, separator=None),
         ".tsv": partial(text, separator="\t"),
@@ -184,7 +230,7 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
     name = path.name.lower()
     if not name.endswith(".gz"):
         readers |= {
-            ".xlsx": partial(binary.read_excel, header=header),
+            ".xlsx": partial(binary.read_excel, layout=layout, sheet=sheet),
             ".parquet": binary.read_parquet,
             ".feather": binary.read_feather,
             ".json": binary.read_json,
@@ -199,7 +245,11 @@ def _read_frame(path: Path, source: str, header: bool, decimal: Decimal) -> Any:
             f"{source} has no supported extension: give a file that ends in {_SUPPORTED}, or save "
             "it as CSV (.csv.gz if compressed)."
         )
-    return readers[end](path, source)
+    frame = readers[end](path, source)
+    if layout.na and WORDS not in getattr(frame, "attrs", {WORDS: None}):
+        marks = {*layout.na, *(float(mark) for mark in layout.na if is_number(mark))}
+        frame = frame.mask(frame.isin(marks)).infer_objects()
+    return frame
 
 
 def _warn_of_numbers_as_names(frame: "pd.DataFrame", source: str, header: bool) -> None:

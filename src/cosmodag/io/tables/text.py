@@ -8,9 +8,10 @@ column becomes an index; a short row is filled with NaN; and repeated names are 
 import csv
 import os
 import warnings
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -42,8 +43,19 @@ Series of words, NaN elsewhere, by the place of the column.
 """
 
 
+@dataclass(frozen=True)
+class TextLayout:
+    """How a text file is laid out; see `read_table`."""
+
+    header: bool = True
+    decimal: Decimal = "auto"
+    thousands: str | None = None
+    skip_rows: frozenset[int] = frozenset()
+    na: tuple[str, ...] = ()
+
+
 def read_text_table(
-    path: Path, source: str, separator: str | None, header: bool, decimal: Decimal
+    path: Path, source: str, separator: str | None, layout: TextLayout
 ) -> "pd.DataFrame":
     """Read all columns of a text table into a data frame, whose attribute `WORDS` is set.
 
@@ -52,15 +64,15 @@ def read_text_table(
     """
     encoding = _encoding(path, source)
     try:
-        with opened_text(path, source, encoding) as handle:
+        with _opened(path, source, encoding, layout.skip_rows) as handle:
             records = first_records(handle)
         if not records:
             raise DataError(f"{source} is empty: it has no columns and no rows.")
         separator = separator or find_separator(records, spaces=True)
         first = fields(records[0], separator)
-        names = header_names(first, source) if header else default_names(first, source)
-        file = _TextFile(path, source, encoding, separator, header)
-        frame = file.parsed(decimal)
+        names = header_names(first, source) if layout.header else default_names(first, source)
+        file = _TextFile(path, source, encoding, separator, layout)
+        frame = file.parsed()
         if len(frame) == 0:
             frame = frame.reindex(columns=range(len(first)))
         # pandas fills short rows with missing values: distinguish these from empty fields.
@@ -71,7 +83,7 @@ def read_text_table(
     except csv.Error as error:
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
-    if decimal == "auto" and separator != ",":
+    if layout.decimal == "auto" and layout.thousands is None and separator != ",":
         has_commas = read_decimal_commas(frame, source)
         if separator == ";" and not has_commas:
             refuse_grouped_points(frame, file.texts, source)
@@ -89,11 +101,19 @@ class _TextFile:
     source: str
     encoding: str
     separator: str
-    has_header: bool
+    layout: TextLayout
 
-    def parsed(self, decimal: Decimal) -> "pd.DataFrame":
+    def parsed(self) -> "pd.DataFrame":
         """Parse all columns by pandas; words such as NA are missing values."""
-        return self._read(decimal="," if decimal == "," else ".", na_values=[""])
+        layout = self.layout
+        is_comma = layout.decimal == "," or (layout.decimal == "auto" and layout.thousands == ".")
+        decimal = "," if is_comma else "."
+        if layout.thousands == decimal:
+            raise DataError(
+                f"{decimal!r} cannot separate thousands and decimals: give another --thousands or "
+                "--decimal."
+            )
+        return self._read(decimal=decimal, thousands=layout.thousands, na_values=["", *layout.na])
 
     def texts(self, places: list[int]) -> "pd.DataFrame":
         """Return the columns at these places as text, in which only empty fields are missing."""
@@ -106,7 +126,7 @@ class _TextFile:
         if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):
             options["float_precision"] = "round_trip"
         with self._opened() as handle, ignoring(pd.errors.DtypeWarning):
-            if self.has_header:
+            if self.layout.header:
                 next(records_of(handle))
             try:
                 frame: pd.DataFrame = pd.read_csv(
@@ -128,7 +148,7 @@ class _TextFile:
                 raise self.unreadable(self.refuse_ragged(None)) from error
 
     def _opened(self) -> AbstractContextManager[TextIO]:
-        return opened_text(self.path, self.source, self.encoding)
+        return _opened(self.path, self.source, self.encoding, self.layout.skip_rows)
 
     def refuse_ragged(self, width: int | None) -> int:
         """Refuse a line whose number of fields is not ``width`` (None: that of the first line).
@@ -161,8 +181,22 @@ class _TextFile:
         )
 
 
+@contextmanager
+def _opened(path: Path, source: str, encoding: str, skip_rows: frozenset[int]) -> Iterator[TextIO]:
+    """Open a text file without some of its lines."""
+    with opened_text(path, source, encoding) as handle:
+        if skip_rows:
+            lines = (line for place, line in enumerate(handle, 1) if place not in skip_rows)
+            yield StringIO("".join(lines), newline="")
+        else:
+            yield handle
+
+
 def _words(file: _TextFile, frame: "pd.DataFrame") -> "dict[int, pd.Series]":
-    """Find the words that were read as missing values, such as None, in columns of text."""
+    """Find the words that were read as missing values, such as None, in columns of text.
+
+    Spellings that the user gave for missing values are not words.
+    """
     import pandas as pd
 
     places = [
@@ -174,6 +208,7 @@ def _words(file: _TextFile, frame: "pd.DataFrame") -> "dict[int, pd.Series]":
     if not places:
         return {}
     texts = file.texts(places)
+    texts = texts.mask(texts.isin(file.layout.na))
     found = {
         place: texts.iloc[:, number].where(frame.iloc[:, place].isna())
         for number, place in enumerate(places)

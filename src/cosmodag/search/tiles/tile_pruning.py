@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.runtime.compiled import borrowing
-from cosmodag.runtime.devices import Host, device_named, jax_device, refuse_after_fork
+from cosmodag.runtime.devices import Host, device_named, jax_device, on_device, refuse_after_fork
 from cosmodag.runtime.later import jax, jnp
 from cosmodag.runtime.memory import available_bytes
 from cosmodag.runtime.threads import available_threads, mapper
@@ -135,7 +135,7 @@ class _Growth:
         children: NDArray[np.int64] = np.arange(d - 1, -1, -1)
         capacity = min(FIRST_CAPACITY, d)
         while len(children):
-            with jax.enable_x64(double), jax.default_device(jax_device(self.device)):
+            with jax.enable_x64(double), on_device(self.device):
                 lengths, steps = self._run(double, children, capacity)
             complete = (lengths >= 0) & (lengths <= capacity)
             heads.append(np.repeat(children[complete], lengths[complete]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from cosmodag.model.objective import Decayed, Objective, Penalised
 from cosmodag.model.structure import Free, Parameters, with_unit_axes
-from cosmodag.runtime.devices import jax_device
+from cosmodag.runtime.devices import on_device
 from cosmodag.solve.minimisers.each_lane import EachLane, Float64, LaneResult
 from cosmodag.solve.problems import Batch
 from cosmodag.solve.recipe import Recipe
@@ -204,7 +204,7 @@ class FullBatch(EachLane):
             watch.advance(1)
             return watch.stop is not None
 
-        with jax.enable_x64(True), jax.default_device(jax_device(batch.device)):
+        with jax.enable_x64(True), on_device(batch.device):
             found = minimise_orthant_wise(
                 smooth,
                 np.concatenate([first[places].ravel(), functions]),

@@ -11,7 +11,7 @@ from typing import Any
 
 from cosmodag.model.objective import arc_squares
 from cosmodag.model.structure import Parameters, Settings
-from cosmodag.runtime.devices import jax_device
+from cosmodag.runtime.devices import on_device
 from cosmodag.runtime.later import jax, jitted, jnp
 from cosmodag.solve.problems import Backend, Batch
 from cosmodag.solve.recipe import Recipe
@@ -116,7 +116,7 @@ _run_many = jitted(static_argnums=0, donate_argnums=1)(run_many)
 
 
 def _advance(batch: Batch, state: AdamState, first: int, last: int) -> AdamState:
-    with jax.default_device(jax_device(batch.device)):
+    with on_device(batch.device):
         return _run_many(
             batch.recipe, state, batch.given, batch.which, batch.seeds, batch.settings, first, last
         )

@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 
 from cosmodag.model.structure import Parameters, Settings
+from cosmodag.runtime.devices import on_device
 from cosmodag.solve.kernels.gpu.shared import (
     TileScalars,
     Tiling,
@@ -52,7 +53,7 @@ def start(batch: Batch) -> AdamState:
     Each number is computed from its position in H, without an intermediate array of random bits.
     """
     d, seed, settings = batch.variables, batch.seeds[0], lane_of(batch.settings, 0)
-    with jax.default_device(batch.device):
+    with on_device(batch.device):
         state = _start(batch.recipe, d, seed, settings)
     # Committed to the device like every later state; otherwise JAX would compile another program.
     return jax.device_put(state, batch.device)
@@ -74,7 +75,7 @@ def advance(
     """
     which, settings = lane_of(batch.which, 0), lane_of(batch.settings, 0)
     inputs = batch.given, which, batch.seeds[0], settings
-    with jax.default_device(batch.device):
+    with on_device(batch.device):
         padded_state = _on_groups(_pad_group, state)
         return _run_rounds(batch.recipe, tiling, interpret, padded_state, *inputs, first, last)
 

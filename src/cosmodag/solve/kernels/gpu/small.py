@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from cosmodag.model.structure import Settings
+from cosmodag.runtime.devices import on_device
 from cosmodag.solve.kernels.gpu.shared import (
     array_like,
     is_linear_cosmo,
@@ -204,7 +205,7 @@ def advance(
 
     Products use TF32 unless JAX's default matmul precision is set otherwise.
     """
-    with jax.default_device(batch.device):
+    with on_device(batch.device):
         return _run_rounds(
             batch.recipe,
             interpret,
