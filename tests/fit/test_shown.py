@@ -12,7 +12,7 @@ from cosmodag.errors import DataError
 from learner_catalogue import chain_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
-COLUMNS = ["cause", "effect", "weight", "standardised", "se", "t", "basis", "class"]
+COLUMNS = ["cause", "effect", "weight", "standardised", "se", "t", "basis", "grade", "class"]
 SHARES = ["p_edge", "p_direction"]
 
 

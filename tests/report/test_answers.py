@@ -194,7 +194,7 @@ def test_damaged_answers_are_refused_or_harmless(file):
 def test_the_surest_arcs_come_first(model):
     bootstrap = bootstrap_of(model)
     evidence = Evidence.of(model, bootstrap=bootstrap)
-    surest = story_of(model, evidence, None, 0)["surest"]
+    surest = story_of(model, evidence, None, 0)["strongest"]
     shares = evidence.direction_probabilities
     assert len(surest) == 5
     assert list(shares[surest]) == sorted(shares, reverse=True)[:5]
@@ -213,7 +213,7 @@ def test_a_graph_without_arcs_has_its_own_sentence():
     model = model_of(np.zeros((3, 3)))
     story = story_of(model, Evidence.of(model), 100, 0)
     assert story["found"].startswith("No arc was found among 3 variables from 100 rows")
-    assert story["surest"] == []
+    assert story["strongest"] == []
 
 
 def test_columns_at_earlier_times_are_no_further_variables():

@@ -47,10 +47,10 @@ def test_the_first_card_says_what_was_found_in_plain_words(show, graphs):
     assert "Hidden common causes are not ruled out" in story
     assert "no cycles" in story
     assert "independences that it implies" in story
-    assert "of resamples" in opened.text("#surest")
+    assert "of resamples" in opened.text("#strongest")
     assert not opened.page.locator("#summary").is_visible()
     assert not re.search(r"\bseconds\b", story, re.I)
-    first = opened.page.locator("#surest button").first
+    first = opened.page.locator("#strongest button").first
     named = first.text_content()
     first.click()
     assert opened.text("#chosen h3") == named

@@ -124,6 +124,8 @@ def fit(
         )
     elif not quiet:
         _print_arcs(arcs, results.top, resampled.doubts if resampled else ())
+        if facts["directions"]:
+            print_result(facts["directions"])
         _print_reasons(facts, choice)
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "
@@ -155,10 +157,10 @@ def _cost_of(model: "StructureLearner", data: "Table", fit_arguments: dict[str, 
 def _print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) -> None:
     """Print the arcs of largest standardised weight, at most ``limit``.
 
-    An arc whose direction is a free choice is printed as a line. With resamples, the probabilities
+    An arc whose direction is open is printed as a line. With resamples, the probabilities
     of edges and directions are printed too, or the reasons (``doubts``) why they are withheld.
     """
-    from cosmodag.fit.dag.basis import FREE
+    from cosmodag.fit.dag.assertions import OPEN
 
     if not len(arcs):
         print_result("No arc found.")
@@ -166,13 +168,14 @@ def _print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) ->
     numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
     probabilities = {} if doubts else {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
     shown = {name: form for name, form in (numbers | probabilities).items() if name in arcs}
-    head = ["cause", "", "effect", *shown, "basis of direction"]
+    head = ["cause", "", "effect", *shown, "direction", "basis of direction"]
     rows = [
         [
             str(arc["cause"]),
-            "—" if arc["basis"] == FREE else "→",
+            "—" if arc["grade"] == OPEN else "→",
             str(arc["effect"]),
             *["" if isnan(arc[name]) else form.format(arc[name]) for name, form in shown.items()],
+            arc["grade"],
             arc["basis"],
         ]
         for arc in arcs.head(limit).to_dict("records")

@@ -137,7 +137,9 @@ def write_results(
     names = [str(name) for name in model.names_]
     run = _run_record(evidence, data, facts)
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
-    facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
+    facts_of_arcs = {
+        name: by_place[name].tolist() for name in ("standardised", "basis", "grade", "class")
+    }
     with replaced_together(folder, lambda: _unchanged_files(folder)) as stage:
         files = {content: stage / name for content, name in FILES.items()}
         write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
@@ -220,6 +222,8 @@ def facts_of(model: "StructureLearner") -> dict[str, Any]:
         "noise_scores": getattr(model, "noise_scores_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
+        "grade": dict(Counter(model.arrow_grades_)),
+        "directions": model.fitted_.assertions.sentence,
         "class": {
             "directed": len(model.cpdag_.directed),
             "undirected": len(model.cpdag_.undirected),

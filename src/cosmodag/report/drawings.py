@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosmodag._version import __version__
+from cosmodag.fit.dag.assertions import OPEN
 from cosmodag.fit.dag.basis import (
     CURVES,
     FOUND,
@@ -65,7 +66,7 @@ def write_cytoscape(
     """Write a fitted graph as Cytoscape JSON, which Cytoscape and Cytoscape.js open.
 
     Nodes have ``name``. Arcs have ``weight``, ``standardised``, ``interaction`` (the basis of their
-    direction) and ``class`` (whether the equivalence class has them directed), from `arcs` if that
+    direction), its ``grade``, and ``class`` (whether the equivalence class has them directed), from `arcs` if that
     table was computed before, otherwise from ``model.arcs_``.
 
     Examples
@@ -83,7 +84,7 @@ def write_cytoscape(
     edges, layout = model.edges_, layered_layout(model.edges_)
     table = (model.arcs_ if arcs is None else arcs).sort_index()
     renamed = table.rename(columns={"basis": "interaction"})
-    facts = renamed[["weight", "standardised", "interaction", "class"]].to_dict("records")
+    facts = renamed[["weight", "standardised", "interaction", "grade", "class"]].to_dict("records")
     elements = cyjs_elements([str(name) for name in model.names_], edges.row, edges.col, facts)
     for node, x, layer in zip(elements["nodes"], layout.x, layout.layer, strict=True):
         node["position"] = {"x": float(x * _ACROSS), "y": float(layer * _DOWN)}
@@ -118,14 +119,17 @@ def thumbnail(model: "FittedGraph") -> str:
 
 def _drawing(model: "FittedGraph") -> str:
     edges, layout = model.edges_, layered_layout(model.edges_)
+    assertions = model.fitted_.assertions
     names = map(str, model.names_)
     labels = [name if len(name) <= 18 else name[:17] + "…" for name in names]
     widths = np.array([7.5 * len(label) + 16 for label in labels])
     x = layout.x * (float(widths.max()) + 12)
     y = layout.layer.astype(float) * _ROW
     parts = [
-        _arc(x[u], y[u], x[v], y[v], basis)
-        for u, v, basis in zip(edges.row, edges.col, model.fitted_.arrow_basis, strict=True)
+        _arc(x[u], y[u], x[v], y[v], basis, grade)
+        for u, v, basis, grade in zip(
+            edges.row, edges.col, assertions.bases, assertions.grades, strict=True
+        )
     ]
     parts += [_node(*place) for place in zip(x, y, widths, labels, strict=True)]
     left, width = float((x - widths / 2).min()) - 4, float(np.ptp(x) + widths.max()) + 8
@@ -146,20 +150,20 @@ def _node(x: float, y: float, width: float, label: str) -> str:
     )
 
 
-def _arc(x1: float, y1: float, x2: float, y2: float, basis: str) -> str:
+def _arc(x1: float, y1: float, x2: float, y2: float, basis: str, grade: str) -> str:
     """Draw an arc from the lower edge of a node to the upper edge of a node in a later layer.
 
-    It has no arrowhead if its direction is a free choice.
+    It has no arrowhead if its direction is open.
     """
     colour = COLOURS.get(basis, COLOURS[FREE])
     y1, y2 = y1 + 13, y2 - 13
     bend = (y2 - y1) * 0.45
     dash = f' stroke-dasharray="{_DASHES[basis]}"' if basis in _DASHES else ""
-    is_free = basis == FREE
-    head = "" if is_free else f'<path d="M{x2:.0f} {y2:.0f} l-4 -8 h8 Z" fill="{colour}"/>'
+    is_open = grade == OPEN
+    head = "" if is_open else f'<path d="M{x2:.0f} {y2:.0f} l-4 -8 h8 Z" fill="{colour}"/>'
     return (
         f'<path d="M{x1:.0f} {y1:.0f} C{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} '
-        f'{x2:.0f} {y2 - (0 if is_free else 6):.0f}" '
+        f'{x2:.0f} {y2 - (0 if is_open else 6):.0f}" '
         f'fill="none" stroke="{colour}" stroke-width="1.5"{dash}>'
         f"<title>{escape(basis)}</title></path>{head}"
     )

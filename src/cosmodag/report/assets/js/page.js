@@ -16,12 +16,13 @@ function fillText() {
   byId("settings-details").hidden = !settings.length && !data.starts.length && data.history.at.length < 2;
 }
 
-/** The first card: the surest arcs, the bases of their directions, the assumptions. */
+/** The first card: the strongest arcs, the bases of their directions, the assumptions. */
 function fillStory() {
   byId("story-found").textContent = data.story.found;
-  const list = byId("surest");
-  byId("surest-title").hidden = data.story.surest.length === 0;
-  for (const arc of data.story.surest) {
+  const list = byId("strongest");
+  byId("strongest-title").textContent = data.story.title;
+  byId("strongest-title").hidden = data.story.strongest.length === 0;
+  for (const arc of data.story.strongest) {
     const share = hasShares() && arcs.p_edge[arc] !== null ? `; joined in ${percent(arcs.p_edge[arc])} of resamples` : "";
     const button = buttonFor(arcName(arc), () => {
       chooseArc(arc);
@@ -29,7 +30,7 @@ function fillStory() {
     }, "arc-button");
     const item = element("li");
     item.append(button, `: ${signedText(arcs.standardised[arc])} (standardised)${share}; ` +
-      `basis of direction: ${data.bases[arcs.basis[arc]].name}`);
+      `direction ${arcs.grade[arc]}, basis: ${data.bases[arcs.basis[arc]].name}`);
     list.append(item);
   }
   pairs(byId("story-points"), data.story.points, true);
