@@ -1,6 +1,5 @@
 """``cosmodag fit``: learn a graph from a table."""
 
-from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from time import monotonic
@@ -13,7 +12,7 @@ from cosmodag.cli.options import common, fitting
 from cosmodag.cli.options.input_options import TableOptions
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
 from cosmodag.cli.terminal.cache_folder import keep_compiled_programs
-from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result, print_table
+from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result, print_table, say
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
@@ -123,7 +122,7 @@ def fit(
             {**facts, "strongest": listed[: results.top], "arc_table": listed, "files": files}
         )
     elif not quiet:
-        _print_arcs(arcs, results.top, resampled.doubts if resampled else ())
+        _print_arcs(arcs, results.top, resampled.note if resampled else "")
         if facts["directions"]:
             print_result(facts["directions"])
         _print_reasons(facts, choice)
@@ -131,6 +130,8 @@ def fit(
             f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "
             f"{total:.1f} s; results in {output}/, report in {output / 'report.html'}"
         )
+    if quiet and resampled is not None and resampled.doubts:
+        say(f"note: shares of resamples are {resampled.note}.")
     if is_interrupted:
         raise typer.Exit(end_of_interrupt().code)
 
@@ -154,11 +155,11 @@ def _cost_of(model: "StructureLearner", data: "Table", fit_arguments: dict[str, 
     return cost
 
 
-def _print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) -> None:
+def _print_arcs(arcs: "pd.DataFrame", limit: int, note: str = "") -> None:
     """Print the arcs of largest standardised weight, at most ``limit``.
 
-    An arc whose direction is open is printed as a line. With resamples, the probabilities
-    of edges and directions are printed too, or the reasons (``doubts``) why they are withheld.
+    An arc whose direction is open is printed as a line. With resamples, the shares of
+    edges and directions are printed too, and the ``note`` whether they are probabilities.
     """
     from cosmodag.fit.dag.assertions import OPEN
 
@@ -166,7 +167,7 @@ def _print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) ->
         print_result("No arc found.")
         return
     numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
-    probabilities = {} if doubts else {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
+    probabilities = {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
     shown = {name: form for name, form in (numbers | probabilities).items() if name in arcs}
     head = ["cause", "", "effect", *shown, "direction", "basis of direction"]
     rows = [
@@ -184,8 +185,8 @@ def _print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) ->
         f"{counted(len(arcs), 'arc')}, {len(rows):,} shown, the largest standardised weight first"
     )
     print_table(head, rows, title=title)
-    if doubts:
-        print_result(f"Probabilities are withheld: {' '.join(doubts)}")
+    if note:
+        print_result(f"p_edge and p_direction are shares of resamples, {note}.")
 
 
 def _print_targets(facts: dict[str, Any]) -> None:

@@ -66,8 +66,8 @@ def write_cytoscape(
     """Write a fitted graph as Cytoscape JSON, which Cytoscape and Cytoscape.js open.
 
     Nodes have ``name``. Arcs have ``weight``, ``standardised``, ``interaction`` (the basis of their
-    direction), its ``grade``, and ``class`` (whether the equivalence class has them directed), from `arcs` if that
-    table was computed before, otherwise from ``model.arcs_``.
+    direction), its ``grade``, and ``class`` (whether the equivalence class has them directed), from
+    `arcs` if that table was computed before, otherwise from ``model.arcs_``.
 
     Examples
     --------

@@ -149,6 +149,9 @@ def bootstrap(
     label = f"bootstrap of {type(model).__name__}"
     try:
         result.doubts = _decide(result, learner, of_table, given, max_time)
+        if result.doubts:
+            note = f"Shares of resamples are {result.note}."
+            warnings.warn(note, ModelWarning, stacklevel=2)
         remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
         # Warnings of single resamples repeat those of the fit to the whole table.
         with Watch(n, label, remaining, verbose) as watch, ignoring(CosmodagWarning):

@@ -132,14 +132,9 @@ class Questions(Shown):
 
     def take_graph(self, dag: "FittedDAG") -> None:
         """Store another graph of the same fit; delete what was computed from the one before."""
-        for name in (
-            "bootstrap_",
-            "_resampled_fits_",
-            "_no_quick_refits_",
-            "_effects_",
-            "_arc_table_",
-        ):
+        for name in ("bootstrap_", "_resampled_fits_", "_effects_", "_arc_table_"):
             vars(self).pop(name, None)
+        self._no_quick_refits_ = True  # refits would have the graph of the learner
         self.fitted_ = dag
 
     @property

@@ -137,10 +137,11 @@ class Shown:
         Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight for columns with a
         standard deviation of one; ``se`` and ``t`` of the weight by least squares on the parents,
         as if the arcs were known (NaN without the training data, or if equations are not linear);
-        ``basis`` of the direction (``arrow_basis_``) and its ``grade`` (``arrow_grades_``); ``class``, whether the arc is ``directed`` or
-        ``undirected`` in the equivalence class (``cpdag_``); ``p_edge`` and ``p_direction``, the
+        ``basis`` of the direction (``arrow_basis_``) and its ``grade`` (``arrow_grades_``);
+        ``class``, whether the arc is ``directed`` or ``undirected`` in the equivalence class
+        (``cpdag_``); ``p_edge`` and ``p_direction``, the
         fractions of resamples that join the two variables and that have the arrow (NaN before
-        :meth:`bootstrap`, and if it withholds them). The index is the place of the arc in
+        :meth:`bootstrap`, whose ``note`` says whether they are probabilities). The index is the place of the arc in
         ``edges_``.
         """
         model, dag = cast("FittedGraph", self), self._dag
@@ -242,8 +243,8 @@ class Shown:
     ) -> None:
         """Write a report: one self-contained HTML file, see ``docs/report.md``.
 
-        It shows the strongest associations and the bases of their directions, the graph, effects, arcs, weights, training, the
-        diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
+        It shows the strongest associations and the bases of their directions, the graph, effects,
+        arcs, weights, training, the diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
         contains no row of the data.
 
         Parameters

@@ -69,12 +69,10 @@ function fillStability() {
   const often = (shares) => shares.filter((share) => share >= 0.95).length;
   byId("stability-text").textContent =
     `The fit was repeated on ${found.resamples} resamples of the rows. ` +
-    (found.doubts.length
-      ? "Probabilities are withheld, because the table contradicts an assumption of all these fits. " +
-        found.doubts.join(" ")
-      : `In at least 95% of them, the ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined ` +
-        `(p edge), and ${counted(often(arcs.p_direction), "arc")} had this direction, neither as a free choice nor ` +
-        "by the units of the columns (p direction).") +
+    `In at least 95% of them, the ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined ` +
+    `(p edge), and ${counted(often(arcs.p_direction), "arc")} had this direction, neither as a free choice nor ` +
+    "by the units of the columns (p direction)." +
+    (found.doubts.length ? ` These shares are ${found.note}.` : "") +
     (found.missed.length ? " These pairs were joined in most resamples, but not in the graph:" : "");
   const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
   if (records.length) fillPlain(byId("missed"), ["variable", "other variable", "p edge"], records);
