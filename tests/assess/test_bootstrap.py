@@ -19,7 +19,13 @@ from cosmodag.assess.bootstrapping import (
     rows_of,
 )
 from cosmodag.assess.bootstrapping.bootstrap import BootstrapInterrupt, NoResampleError
-from cosmodag.errors import CosmodagWarning, DataError, DataWarning, InterruptedWarning
+from cosmodag.errors import (
+    CosmodagWarning,
+    DataError,
+    DataWarning,
+    InterruptedWarning,
+    ModelWarning,
+)
 from cosmodag.fit import pipeline
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.methods.one_problem import OneProblem

@@ -217,6 +217,7 @@ def _findings_after(
         dag.order,
         known=known,
         given=given.known.given,
+        any_shape=dag.noise == "non-gaussian",
         should_stop=should_stop,
     )
     of_arcs = {"curved", "uneven_noise"}

@@ -141,8 +141,8 @@ class Shown:
         ``class``, whether the arc is ``directed`` or ``undirected`` in the equivalence class
         (``cpdag_``); ``p_edge`` and ``p_direction``, the
         fractions of resamples that join the two variables and that have the arrow (NaN before
-        :meth:`bootstrap`, whose ``note`` says whether they are probabilities). The index is the place of the arc in
-        ``edges_``.
+        :meth:`bootstrap`, whose ``note`` says whether they are probabilities). The index is the
+        place of the arc in ``edges_``.
         """
         model, dag = cast("FittedGraph", self), self._dag
         resamples = getattr(self, "bootstrap_", None)
@@ -244,8 +244,8 @@ class Shown:
         """Write a report: one self-contained HTML file, see ``docs/report.md``.
 
         It shows the strongest associations and the bases of their directions, the graph, effects,
-        arcs, weights, training, the diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
-        contains no row of the data.
+        arcs, weights, training, the diagnosis of the data, the choices with their reasons, and how
+        to reproduce the fit. It contains no row of the data.
 
         Parameters
         ----------
