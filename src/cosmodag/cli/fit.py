@@ -12,7 +12,15 @@ from cosmodag.cli.options import common, fitting
 from cosmodag.cli.options.input_options import TableOptions
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
 from cosmodag.cli.terminal.cache_folder import keep_compiled_programs
-from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result, print_table, say
+from cosmodag.cli.terminal.output import (
+    MOST_WARNINGS,
+    first_part,
+    noted_warnings,
+    print_json,
+    print_result,
+    print_table,
+    say,
+)
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
@@ -130,6 +138,9 @@ def fit(
             f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "
             f"{total:.1f} s; results in {output}/, report in {output / 'report.html'}"
         )
+    is_shortened = len(noted) > MOST_WARNINGS or any(first_part(one) != one for one in noted)
+    if is_shortened and not (quiet or json):
+        say(f"note: {counted(len(noted), 'warning')} with remedies in the report and in run.json.")
     if quiet and resampled is not None and resampled.doubts:
         say(f"note: shares of resamples are {resampled.note}.")
     if is_interrupted:

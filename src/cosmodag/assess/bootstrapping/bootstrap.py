@@ -17,6 +17,7 @@ from cosmodag.errors import (
     DataWarning,
     InterruptedWarning,
     ModelWarning,
+    SharesWarning,
 )
 from cosmodag.fit.input_checks import Seeds, check_choice, check_count, check_number
 from cosmodag.fit.pipeline import FitTask, fit_prepared
@@ -151,7 +152,7 @@ def bootstrap(
         result.doubts = _decide(result, learner, of_table, given, max_time)
         if result.doubts:
             note = f"Shares of resamples are {result.note}."
-            warnings.warn(note, ModelWarning, stacklevel=2)
+            warnings.warn(note, SharesWarning, stacklevel=2)
         remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
         # Warnings of single resamples repeat those of the fit to the whole table.
         with Watch(n, label, remaining, verbose) as watch, ignoring(CosmodagWarning):
