@@ -4,12 +4,10 @@ import csv
 import datetime
 import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -44,24 +42,10 @@ def versions(packages: tuple[str, ...]) -> str:
     return f"Python {platform.python_version()}, {found}"
 
 
-def commit(root: Path) -> str:
-    """Return the commit, with ", changed" if sources or tests differ from it; empty without git."""
-    git = partial(subprocess.run, cwd=root, capture_output=True, text=True, check=False)
-    found = git(["git", "rev-parse", "--short", "HEAD"]).stdout.strip()
-    changed = git(["git", "status", "--porcelain", "src", "tests", "pyproject.toml"]).stdout
-    return f"{found}, changed" if changed else found
-
-
 def table(columns: list[str], rows: list[list[object]]) -> str:
     """Write a Markdown table."""
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
-
-
-def spread(values: Iterable[float], digits: int = 3) -> str:
-    """Mean ± sample standard deviation."""
-    array = np.array(list(values))
-    return f"{array.mean():.{digits}f} ± {array.std(ddof=1):.{digits}f}"
 
 
 def with_error(values: Iterable[float], digits: int = 2) -> str:

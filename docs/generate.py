@@ -41,7 +41,7 @@ MODULES = (
     "cosmodag.model.objective",
     "cosmodag.solve.recipe",
     "cosmodag.solve.methods.one_problem",
-    "cosmodag.learners.parameters",
+    "cosmodag.learners.declarations",
     "cosmodag.learners.refined",
     "cosmodag.learners.trained.trained_learner",
 )

@@ -11,8 +11,6 @@ import pytest
 from cosmodag.learners import StructureLearner
 from cosmodag.learners.registry import LEARNERS
 
-STOCHASTIC = {"epochs": 5, "random_state": 0}
-
 # Settings by class name and variant. A learner that is not listed here fails
 # `test_every_learner_has_quick_settings`.
 QUICK: dict[str, dict[str, dict[str, Any]]] = {
@@ -29,14 +27,10 @@ QUICK: dict[str, dict[str, dict[str, Any]]] = {
     "OrderSearch": {"": {"random_state": 0}},
     "BlockSearch": {"": {"random_state": 0}, "curved": {"random_state": 0, "curves": True}},
     "Notears": {"": {}},
-    "StochasticNotears": {"": {**STOCHASTIC, "max_iter": 2}},
     "NotearsMLP": {"": {"max_iter": 1, "hidden": (3,), "random_state": 0}},
     "Dagma": {"": {"max_iter": 2000}},
-    "StochasticDagma": {"": STOCHASTIC},
     "DagmaMLP": {"": {"max_iter": 100, "hidden": (3,), "random_state": 0}},
     "NoCurl": {"": {}},
-    "StochasticNoCurl": {"": STOCHASTIC},
-    "NoCurlU": {"": STOCHASTIC},
     "EqualVariance": {"": {}},
     "VarianceSort": {"": {}, "least-squares": {"criterion": "none"}, "pruned": {"refine": "prune"}},
     "R2Sort": {"": {}},
@@ -52,9 +46,8 @@ CATALOGUE: dict[str, Callable[[], StructureLearner]] = {
 }
 
 # Learners that take seconds to compile, and whose code is also covered by other learners: networks
-# by `CosmoMLP`, `Notears` and `Dagma`; training on mini-batches by `StochasticNotears` and
-# `NoCurlU`.
-COMPILING_LONG = {"NotearsMLP", "DagmaMLP", "StochasticDagma", "StochasticNoCurl"}
+# by `CosmoMLP`, `Notears` and `Dagma`.
+COMPILING_LONG = {"NotearsMLP", "DagmaMLP"}
 
 # Learners tested on every container, data type and shape; for the others most of these tests are
 # nightly.

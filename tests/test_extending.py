@@ -21,7 +21,7 @@ from cosmodag.assess import bootstrapping as stability
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.learners import StructureLearner
-from cosmodag.learners.parameters import Setting
+from cosmodag.learners.declarations import Setting
 from cosmodag.learners.structure_learner import Learnt
 from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Mechanism

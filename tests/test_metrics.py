@@ -313,3 +313,11 @@ def test_an_array_takes_the_names_of_a_graph_by_position_unless_they_are_its_own
     assert list(numbered) == ["x2", "x1", "x0"]
     assert evaluate(arc, numbered)["shd"] == 2
     assert evaluate(np.flip(arc), numbered)["shd"] == 0
+
+
+def test_a_graph_with_a_cycle_of_three_has_neither_an_order_nor_a_class():
+    """Only an order of the arcs shows the cycle: no pair of variables has two of them."""
+    truth = np.triu(np.ones((3, 3)), 1)
+    found = evaluate(truth, np.eye(3)[[1, 2, 0]], threshold=0.0)
+    assert np.isnan(found["shd_class"])
+    assert np.isnan(found["order_divergence"])

@@ -3,7 +3,7 @@
 Our search for settings reaches the AUC of the paper, but an NHD of up to 3.4 times the paper's. The
 cause could be the implementation, the search or the graphs. To tell them apart, the settings that
 the authors selected are run on graphs of the same families, and compared with their validation
-figures (`published_configurations.csv`).
+figures (`cosmodag.bench.paper_learner.published_runs`).
 
     OMP_NUM_THREADS=1 python benchmarks/paper/published_configurations.py --jobs 16 --graphs 20
 
@@ -26,47 +26,34 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import header, table
 
 FOLDER = Path(__file__).resolve().parent
-SETTINGS = (
-    "learning_rate",
-    "lambda1",
-    "lambda2",
-    "lambda_p",
-    "temperature_start",
-    "temperature_end",
-    "shift",
-)
 FIRST_SEED = 70_000  # fresh graphs: no other benchmark uses these seeds
 
 
-def figures_of(row: dict[str, str], seed: int) -> tuple[float, float, float]:
+def figures_of(name: str, seed: int) -> tuple[float, float, float]:
     """AUC and NHD at 0.3 with the published configuration, and NHD of `Cosmo()` there."""
-    from cosmodag import Cosmo, metrics, simulate
+    from cosmodag import Cosmo, metrics, paper_learner, simulate
 
-    data = simulate.load(row["dataset"], seed=seed)
-    settings = {name: float(row[name]) for name in SETTINGS}
+    data = simulate.load(name, seed=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = Cosmo(
-            **settings,
-            priority_learning_rate=None,
-            epochs=int(row["epochs"]),
-            refine=None,
-            random_state=seed,
-            verbose=False,
-        ).fit(data.X)
+        learner = paper_learner(published=name, random_state=seed).set_params(verbose=False)
+        model = learner.fit(data.X)
         default = Cosmo(random_state=seed, verbose=False).fit(data.X)
     plain = metrics.evaluate(data.graph, model.raw_weights_, threshold=0.3)
     refined = metrics.evaluate(data.graph, default.adjacency_, threshold=0.0)
     return plain["auc"], plain["nhd"], refined["nhd"]
 
 
-def _run(row: dict[str, str], seed: int) -> tuple[str, int, tuple[float, float, float]]:
-    return name_of(row), seed, figures_of(row, seed)
+def _run(name: str, seed: int) -> tuple[str, int, tuple[float, float, float]]:
+    return name, seed, figures_of(name, seed)
 
 
-def name_of(row: dict[str, str]) -> str:
-    """Key of a configuration: its data and its settings."""
-    return " ".join([row["dataset"], *(row[name] for name in (*SETTINGS, "epochs"))])
+def families(sizes: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """Return the published rows of linear COSMO for some numbers of variables, by data set."""
+    from cosmodag.bench.paper_learner import published_runs
+
+    rows = {name: row for (name, method), row in published_runs().items() if method == "cosmo"}
+    return {name: row for name, row in sorted(rows.items()) if name.split("_")[1] in sizes}
 
 
 def read_runs(path: Path) -> dict[tuple[str, int], tuple[float, float, float]]:
@@ -80,19 +67,19 @@ def read_runs(path: Path) -> dict[tuple[str, int], tuple[float, float, float]]:
         }
 
 
-def line_of(row: dict[str, str], found: np.ndarray) -> tuple[list[object], bool, bool]:
+def line_of(data: str, row: dict[str, float], found: np.ndarray) -> tuple[list[object], bool, bool]:
     """Row of the page, and whether AUC and NHD are within two standard errors."""
     means = found.mean(axis=0)
     errors = found.std(axis=0, ddof=1) / math.sqrt(len(found))
-    cells: list[object] = [row["dataset"]]
+    cells: list[object] = [data]
     within = []
     for place, name in enumerate(("auc", "nhd")):
-        runs = max(int(row["runs"]), 1)
-        error = math.hypot(errors[place], float(row[f"{name}_sd"]) / math.sqrt(runs))
-        difference = means[place] - float(row[name])
+        runs = max(row["runs"], 1)
+        error = math.hypot(errors[place], row[f"{name}_sd"] / math.sqrt(runs))
+        difference = means[place] - row[name]
         within.append(abs(difference) <= 2 * error)
         mark = "" if within[-1] else " ▲"
-        cells += [f"{means[place]:.3f} ± {errors[place]:.3f}{mark}", f"{float(row[name]):.3f}"]
+        cells += [f"{means[place]:.3f} ± {errors[place]:.3f}{mark}", f"{row[name]:.3f}"]
     return [*cells, f"{means[2]:.3f}"], within[0], within[1]
 
 
@@ -103,21 +90,25 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=20)
     parser.add_argument("--output", type=Path, default=FOLDER / "published_configurations.md")
     options = parser.parse_args()
-    with (FOLDER / "published_configurations.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = families(("d30", "d100"))
     seeds = range(FIRST_SEED, FIRST_SEED + options.graphs)
     kept = options.output.with_name(options.output.stem + "_runs.csv")
     finished = read_runs(kept)
-    left = [(row, seed) for seed in seeds for row in rows if (name_of(row), seed) not in finished]
+    left = [(name, seed) for seed in seeds for name in rows if (name, seed) not in finished]
     pool = Parallel(n_jobs=options.jobs, return_as="generator_unordered")
     with kept.open("a", newline="") as file:
         writer = csv.writer(file)
-        for name, seed, found in pool(delayed(_run)(row, seed) for row, seed in left):
+        for name, seed, found in pool(delayed(_run)(*pair) for pair in left):
             finished[name, seed] = found
             writer.writerow([name, seed, *found])
             file.flush()
-    by_row = [np.array([finished[name_of(row), seed] for seed in seeds]) for row in rows]
-    lines, auc, nhd = zip(*(line_of(*pair) for pair in zip(rows, by_row, strict=True)), strict=True)
+    lines, auc, nhd = zip(
+        *(
+            line_of(name, row, np.array([finished[name, seed] for seed in seeds]))
+            for name, row in rows.items()
+        ),
+        strict=True,
+    )
     columns = ["data", "AUC here", "published", "NHD at 0.3 here", "published", "NHD of `Cosmo()`"]
     page = (
         header("COSMO with its authors' published configurations")

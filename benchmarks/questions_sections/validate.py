@@ -67,16 +67,13 @@ def _learnt(cell: Cell, seed: int) -> Found:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = OrderSearch(random_state=seed, verbose=False).fit(drawn.X[:ROWS])
-        new = model.validate(drawn.X[ROWS:], shuffles=20, subsets=5, random_state=seed)
-        own = model.validate(shuffles=0, subsets=0)
-    found = {
+        new = model.validate(drawn.X[ROWS:], shuffles=20, random_state=seed)
+        own = model.validate(shuffles=0)
+    return {
         "learnt, new rows": float(new.rejected),
         "learnt, own rows": float(own.rejected),
         "shuffled": new.shuffled_p,
     }
-    assert new.agreement is not None
-    same, opposite, _ = new.agreement
-    return found | ({"agreement": same / (same + opposite)} if same + opposite else {})
 
 
 def _removed(graph: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -124,7 +121,6 @@ def rows(cells: list[Cell], results: list[list[Found]]) -> list[Row]:
                 None,
                 None,
             ),
-            ("agreement", "agreement of fits to subsets of the columns", "", None, None),
         ):
             numbers = [one[name] for one in found if name in one]
             if not numbers:

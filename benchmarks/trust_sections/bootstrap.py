@@ -64,12 +64,8 @@ def measure(cell: Cell, seed: int) -> Found:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = bootstrap(learner, X, RESAMPLES, random_state=seed, verbose=False)
-    # The code before the checks has other names.
-    is_old = not hasattr(result, "direction_probabilities")
-    arrows = result.arc_probabilities if is_old else result.direction_probabilities
-    edges = result.skeleton_probabilities if is_old else result.edge_probabilities
-    sure_edges = np.triu(edges >= SURE)
-    sure_arrows = arrows >= SURE
+    sure_edges = np.triu(result.edge_probabilities >= SURE)
+    sure_arrows = result.direction_probabilities >= SURE
     open_arrows = graph & ~np.asarray(compelled(graph))
     return {
         "edges": float(sure_edges.sum()),

@@ -16,7 +16,7 @@ SECTION = "findings"
 ABOUT = (
     "The settings of the search for hidden causes were chosen on tables of the same two kinds and "
     "other sizes (12 to 32 variables, 3 to 7 of them hidden, 800 to 1,500 rows); clean tables were "
-    "examined only with earlier settings. The code before the checks has no findings."
+    "examined only with earlier settings."
 )
 
 FAMILY = (

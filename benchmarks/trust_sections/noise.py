@@ -17,7 +17,7 @@ from trust_sections.base import Cell, Found, Row, mean_row, values
 SECTION = "noise"
 ABOUT = (
     "Arrows *fixed by the graph* are those whose basis is `shape of the graph`, without those "
-    "whose basis is `weak evidence`. The code before the checks called them *compelled*."
+    "whose basis is `weak evidence`."
 )
 
 
@@ -75,8 +75,7 @@ def measure(cell: Cell, seed: int) -> Found:
         warnings.simplefilter("ignore")
         plain = OrderSearch(noise="gaussian", random_state=seed, verbose=False).fit(X)
     arcs = np.asarray(model.adjacency_) != 0
-    # The code before the checks called them "compelled".
-    named = np.isin(model.arrow_basis_, ("shape of the graph", "compelled"))
+    named = np.isin(model.arrow_basis_, ["shape of the graph"])
     fixed = np.zeros_like(arcs)
     fixed[model.edges_.row[named], model.edges_.col[named]] = True
     scores = metrics.evaluate(graph, np.abs(model.adjacency_), threshold=0.0)

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 
 from cosmodag import metrics, simulate
 from cosmodag.graph.constraint import EXPONENTIAL
-from cosmodag.learners.parameters import Setting, count
+from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.refined import RefinedLearner
 from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Linear
@@ -50,10 +50,10 @@ class GolemObjective:
 class GolemEV(RefinedLearner, TrainedLearner):
     """GOLEM with equal noise variances; the default λ₁ and λ₂ are those of its authors."""
 
-    lambda1: Setting = "auto"
-    lambda2: Setting = "auto"
-    learning_rate: Setting = "auto"
-    steps: int = count(10_000)
+    lambda1: Setting = parameter("auto", "Coefficient λ₁ of ‖W‖₁.", at_least=0.0)
+    lambda2: Setting = parameter("auto", "Coefficient λ₂ of h(W).", at_least=0.0)
+    learning_rate: Setting = parameter("auto", "Adam's learning rate.", above=0.0)
+    steps: int = parameter(10_000, "Number of steps.")
 
     automatic: ClassVar = {"lambda1": 2e-2, "lambda2": 5.0, "learning_rate": 3e-3}
 

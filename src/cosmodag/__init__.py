@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cosmodag import metrics as metrics
     from cosmodag import selection as selection
     from cosmodag import simulate as simulate
+    from cosmodag.bench.paper_learner import paper_learner as paper_learner
     from cosmodag.data.diagnose import diagnose as diagnose
     from cosmodag.data.knowledge import Knowledge as Knowledge
     from cosmodag.learners import *  # noqa: F403
@@ -27,6 +28,7 @@ _MODULES = ("assess", "metrics", "selection", "simulate")
 _HOMES = {
     "Knowledge": "data.knowledge",
     "diagnose": "data.diagnose",
+    "paper_learner": "bench.paper_learner",
     **dict(zip(_MODULES, _MODULES, strict=True)),
     **dict.fromkeys(("plot_graph", "plot_history", "plot_matrix", "plot_stability"), "report"),
     **{name: "learners" for name in _learners.__all__ if name != "StructureLearner"},

@@ -73,4 +73,4 @@ def test_every_kind_of_learner_can_be_asked(learner):
     assert str(model.effect(0, 3))
     assert str(model.effect(3, 0, direct=True))
     assert model.sample(5, 0, do={2: 1.0}).shape == (5, 4)
-    assert str(model.validate(shuffles=2, subsets=1))
+    assert str(model.validate(shuffles=2))

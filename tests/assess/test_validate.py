@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from scipy import sparse, stats
 
-from cosmodag import BlockSearch, Knowledge, OrderSearch, VarianceSort
+from cosmodag import Knowledge, OrderSearch, VarianceSort
 from cosmodag.assess import question_inputs as inputs
-from cosmodag.assess import validate_graph, validation
+from cosmodag.assess import validate_graph
 from cosmodag.assess.independences import (
     holm,
     implied,
@@ -21,7 +21,7 @@ from cosmodag.assess.independences import (
     run_tests,
 )
 from cosmodag.assess.question_inputs import fit_quietly
-from cosmodag.assess.validation import narrowed, shuffled_shares
+from cosmodag.assess.validation import shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError
 from cosmodag.search.moments import Moments
@@ -144,16 +144,14 @@ def model():
 def test_a_fit_is_validated_on_new_rows_held_out_rows_or_its_own(model):
     _, new = draw(7, n=500)
     new = pd.DataFrame(new, columns=list("abcdefgh"))
-    fresh = model.validate(new, shuffles=20, subsets=0)
+    fresh = model.validate(new, shuffles=20)
     assert not fresh.same_rows
     assert not fresh.rejected
     assert fresh.rows == 500
-    own = model.validate(shuffles=20, subsets=2)
+    own = model.validate(shuffles=20)
     assert own.same_rows
     assert "same rows" in own.verdict
-    assert own.agreement.subsets == 2
-    assert own.agreement.opposite <= own.agreement.same
-    held = model.validate(split=0.4, shuffles=0, subsets=0)
+    held = model.validate(split=0.4, shuffles=0)
     assert not held.same_rows
     assert held.rows == 400
     facts = json.loads(json.dumps(own.facts()))
@@ -166,7 +164,7 @@ def test_a_wrong_fit_is_rejected_in_words(model):
     table = pd.DataFrame(X, columns=list("abcdefgh"))
     tiers = Knowledge(tiers=[["h"], ["a"], ["g"], ["b"], ["f"], ["c", "d", "e"]])
     wrong = OrderSearch(noise="gaussian", threshold=0.4, knowledge=tiers, verbose=False).fit(table)
-    found = wrong.validate(table, shuffles=10, subsets=1)
+    found = wrong.validate(table, shuffles=10)
     assert found.rejected
     assert "The data contradict the graph" in found.verdict
     assert len(found.failed) >= 1
@@ -232,7 +230,6 @@ def test_graphs_of_names_and_what_is_refused():
         {"test": "magic"},
         {"shuffles": -1},
         {"split": "a"},
-        {"subsets": 1.5},
     ):
         with pytest.raises(DataError, match=next(iter(settings))):
             model.validate(**settings)
@@ -240,45 +237,6 @@ def test_graphs_of_names_and_what_is_refused():
         model.validate(table, split=0.5)
     with pytest.raises(DataError, match="model was fitted to"):
         model.validate(table[list("ab")])
-
-
-def test_knowledge_is_narrowed_to_the_columns_that_are_left():
-    known = Knowledge(
-        forbidden_edges=[(2, 0)], exogenous=["a"], search_space=[("a", "b"), ("a", "c")]
-    )
-    found = narrowed(known, ["a", "b", "c"], ["a", "c"])
-    assert found["forbidden_edges"] == [("c", "a")]
-    assert found["exogenous"] == ["a"]
-    assert found["search_space"] == [("a", "c")]
-    assert narrowed(None, ["a"], ["a"]) is None
-    # A number that is the name of a column stands for that column, as in a fit.
-    known = Knowledge(required_edges=[(2, 0)], sinks=[10])
-    found = narrowed(known, ["0", "2", "10"], ["0", "2", "10"])
-    assert (found["required_edges"], found["sinks"]) == ([("2", "0")], ["10"])
-
-
-def test_a_cause_may_act_through_columns_that_are_left_out():
-    names, kept = list("abcd"), ["a", "d"]
-    chain = [("a", "b"), ("b", "c"), ("c", "d")]
-    assert narrowed(Knowledge(search_space=chain), names, kept)["search_space"] == [("a", "d")]
-    forbidden = [("a", "d"), ("d", "a"), ("d", "b"), ("d", "c")]
-    found = narrowed(Knowledge(forbidden_edges=forbidden), names, kept)
-    assert found["forbidden_edges"] == [("d", "a")]
-
-
-def test_subsets_of_columns_are_fitted_with_the_decisions_of_the_fit(monkeypatch):
-    seen = []
-
-    def recorded(learner, *given):
-        seen.append((learner.noise, learner.curves))
-        return fit_quietly(learner, *given)
-
-    monkeypatch.setattr(validation, "fit_quietly", recorded)
-    X = draw(10)[1]
-    model = BlockSearch(random_state=0).fit(X)
-    model.validate(X, subsets=2, shuffles=0)
-    assert (model.noise, model.curves) == ("auto", "auto")
-    assert seen == [(model.noise_, False)] * 2
 
 
 def test_rows_in_which_a_variable_was_set_do_not_count_for_it():
@@ -291,20 +249,24 @@ def test_rows_in_which_a_variable_was_set_do_not_count_for_it():
     model = OrderSearch(noise="gaussian", knowledge=order, random_state=0, verbose=False)
     model.fit(table, interventions=targets)
     assert model.adjacency_[0, 2] == 0
-    assert not model.validate(table, interventions=targets, shuffles=0, subsets=1).rejected
-    assert model.validate(table, shuffles=0, subsets=0).rejected
+    assert not model.validate(table, interventions=targets, shuffles=0).rejected
+    assert model.validate(table, shuffles=0).rejected
 
 
 @pytest.mark.parametrize("kinds", [{"c": "continuous"}, ["continuous"] * 5])
-def test_subsets_and_splits_have_the_kinds_of_the_fit(kinds):
+def test_splits_have_the_kinds_of_the_fit(kinds, monkeypatch):
     """As a count, c would be in other equations."""
     random = np.random.default_rng(0)
     table = pd.DataFrame(random.normal(size=(300, 5)), columns=list("abcde"))
     table["c"] = random.poisson(np.exp(0.3 * table["a"]))
     model = OrderSearch(kinds=kinds, random_state=0).fit(table)
-    options = {"shuffles": 2, "subsets": 2, "max_time": 600.0}
-    assert model.validate(**options).agreement.subsets == 2
-    assert model.validate(split=0.3, **options).agreement.subsets == 2
+    parts = []
+    monkeypatch.setattr(
+        inputs, "fit_quietly", lambda *part: parts.append(fit_quietly(*part)) or parts[-1]
+    )
+    model.validate(split=0.3, shuffles=2)
+    (part,) = parts
+    assert [one.kind for one in part.fitted_.kinds] == ["continuous"] * 5
 
 
 def test_labels_of_a_graph_are_matched_and_sparse_graphs_are_read():
@@ -331,8 +293,8 @@ def always_set():
 def test_equations_of_columns_that_were_always_set_are_not_tested(always_set, test):
     learner = OrderSearch(knowledge={"tiers": [["a"], ["b", "c", "d"]]}, random_state=0)
     model = learner.fit(always_set, interventions=[["b"]] * 300)
-    assert not model.validate(test=test, shuffles=0, subsets=0).rejected
-    held = model.validate(always_set, interventions=[["b"]] * 300, test=test, shuffles=0, subsets=0)
+    assert not model.validate(test=test, shuffles=0).rejected
+    held = model.validate(always_set, interventions=[["b"]] * 300, test=test, shuffles=0)
     assert not held.rejected
     assert "b" not in held.independences["second"].tolist()
 
@@ -341,7 +303,7 @@ def test_arcs_into_a_column_that_was_always_set_in_new_rows_are_not_tested(alway
     model = OrderSearch(knowledge={"tiers": [["a"], ["b", "c", "d"]]}, random_state=0)
     model.fit(always_set)
     set_at_random = always_set.assign(b=np.random.default_rng(1).normal(size=300))
-    found = model.validate(set_at_random, interventions=[["b"]] * 300, shuffles=0, subsets=0)
+    found = model.validate(set_at_random, interventions=[["b"]] * 300, shuffles=0)
     assert found.arcs.set_index(["cause", "effect"])["p"].isna()["a", "b"]
     assert "b" not in found.needless["effect"].tolist()
 
@@ -349,7 +311,7 @@ def test_arcs_into_a_column_that_was_always_set_in_new_rows_are_not_tested(alway
 def test_new_rows_may_set_a_variable_that_must_have_a_cause(always_set):
     known = {"required_edges": [("a", "b")]}
     model = OrderSearch(knowledge=known, random_state=0).fit(always_set)
-    found = model.validate(always_set, interventions=[["b"]] * 300, shuffles=0, subsets=0)
+    found = model.validate(always_set, interventions=[["b"]] * 300, shuffles=0)
     assert found.arcs.set_index(["cause", "effect"])["p"].isna()["a", "b"]
     assert model.knowledge == known
 
@@ -362,10 +324,9 @@ def test_fits_to_part_of_a_table_know_which_columns_were_always_set(always_set, 
         return parts[-1]
 
     monkeypatch.setattr(inputs, "fit_quietly", fitted)
-    monkeypatch.setattr(validation, "fit_quietly", fitted)
     model = OrderSearch(random_state=0).fit(always_set, interventions=[["b"]] * 300)
-    model.validate(split=0.3, shuffles=0, subsets=4)
-    assert len(parts) == 5
+    model.validate(split=0.3, shuffles=0)
+    assert len(parts) == 1
     assert not any(effect == "b" for part in parts for _, effect, _ in named_arcs(part))
 
 
@@ -377,7 +338,7 @@ def test_held_out_rows_may_all_have_set_a_column(always_set):
     targets = [["b"]] * 297 + [[]] * 3
     model = OrderSearch(random_state=0).fit(always_set, interventions=targets)
     for seed in range(3):
-        found = model.validate(split=0.1, shuffles=0, subsets=0, random_state=seed)
+        found = model.validate(split=0.1, shuffles=0, random_state=seed)
         assert not found.rejected
 
 

@@ -173,3 +173,38 @@ def test_batches_contain_every_cell_once_and_one_shape_each() -> None:
     for batch in batches:
         assert len(batch) <= 3
         assert len({(c.method, c.data.split("_")[1]) for c in batch}) == 1
+
+
+@pytest.mark.parametrize("name", names())
+def test_all_of_an_experiment_is_the_experiment(name: str) -> None:
+    whole = find_experiment(name)
+    assert whole.only().groups == whole.groups
+    assert whole.only().time_limit == whole.time_limit
+
+
+def test_a_part_of_an_experiment_has_cells_of_the_whole() -> None:
+    whole = read_experiment(TINY)
+    data, method = whole.groups[0].data[0], whole.groups[0].named[-1]
+    part = whole.only([data], [method])
+    assert {d for group in part.groups for d in group.data} == {data}
+    assert {m for group in part.groups for m in group.named} == {method}
+    few, all_cells = (
+        {c.key for _, stage in CellPlan(e).stages({}) for batch in stage for c in batch}
+        for e in (part, whole)
+    )
+    assert few
+    assert few < all_cells
+    assert read_experiment(part.text).groups == part.groups
+
+
+@pytest.mark.parametrize(
+    ("data", "methods", "named"),
+    [
+        (["n1000_d31_*"], [], "no data set 'n1000_d31_"),
+        ([], ["lingam"], "no method 'lingam'.*cosmo-np"),
+        (["n1000_d100_*"], ["cosmo-np"], "needs 'cosmo'"),
+    ],
+)
+def test_a_part_that_is_not_there_is_named(data, methods, named: str) -> None:
+    with pytest.raises(DataError, match=named):
+        find_experiment("ablation").only(data, methods)

@@ -83,13 +83,13 @@ def test_a_folder_without_a_fit(tmp_path, capsys):
 
 
 def test_a_graph_is_validated_on_new_rows_in_any_order(folder, capsys):
-    asked = ["validate", folder / "out", folder / "new.csv", "--subsets", 0]
+    asked = ["validate", folder / "out", folder / "new.csv"]
     found = json.loads(answer(capsys, *asked, "--json"))
     assert not found["rejected"]
     assert not found["same_rows"]
     assert found["tested"] == 1
     assert answer(capsys, *asked).startswith("The data do not contradict the graph")
-    own = ["validate", folder / "out", folder / "data.csv", "--subsets", 0]
+    own = ["validate", folder / "out", folder / "data.csv"]
     assert "same rows" in answer(capsys, *own)
 
 
@@ -97,7 +97,7 @@ def test_a_graph_that_fails_is_shown(folder, capsys, tmp_path):
     wrong = draw(2)
     wrong["sun"] += wrong["rain"]
     wrong.to_csv(tmp_path / "wrong.csv", index=False)
-    text = answer(capsys, "validate", folder / "out", tmp_path / "wrong.csv", "--subsets", 0)
+    text = answer(capsys, "validate", folder / "out", tmp_path / "wrong.csv")
     assert "The data contradict the graph" in text
     assert "failed independences: 1, 1 shown" in text
 
@@ -191,7 +191,7 @@ def test_the_column_of_interventions_is_that_of_the_fit(capsys, tmp_path):
     found = capsys.readouterr()
     assert json.loads(found.out)["low"] < 2
     assert found.err == "note: 'new.csv' has no column 'target': its rows count as observations.\n"
-    test = ["validate", tmp_path / "out", tmp_path / "data.csv", "--json", "--subsets", 0]
+    test = ["validate", tmp_path / "out", tmp_path / "data.csv", "--json"]
     assert answer(capsys, *test) == answer(capsys, *test, "--interventions", "target")
     # Without the rows, it is not known how many count for an equation.
     assert json.loads(answer(capsys, *asked[:-1]))["low"] is None

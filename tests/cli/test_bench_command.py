@@ -46,6 +46,19 @@ def test_run_then_resume_then_report(folder: Path, capsys: pytest.CaptureFixture
     assert (folder / "pages" / "tables.md").exists()
 
 
+def test_a_part_is_chosen_by_data_and_method(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = ["--data", "n100_*", "--method", "empty-graph", "--json"]
+    assert main(["bench", "run", "quick.toml", *part]) == 0
+    assert facts(capsys)["done"] == 3
+    assert main(["bench", "resume", "--json"]) == 0
+    assert facts(capsys)["found"] == 3
+    assert main(["bench", "run", "quick.toml", "--json"]) == 0
+    found = facts(capsys)
+    assert (found["done"], found["found"]) == (3, 3)
+
+
 def test_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "list"]) == 0
     said = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Sixteen kinds of tables × diagnose, fit, report: each works, or the error names a remedy."""
+"""Fourteen kinds of tables × diagnose, fit, report: each works, or the error names a remedy."""
 
 import json
 from pathlib import Path
@@ -25,10 +25,6 @@ def pairs(arcs) -> set[frozenset[str]]:
     return {frozenset(map(str, arc)) for arc in arcs}
 
 
-def write_jsonl(path: Path) -> None:
-    path.write_text("\n".join(json.dumps(row) for row in TABLE.to_dict("records")) + "\n")
-
-
 def write_dates(path: Path) -> None:
     days = pd.date_range("2024-01-01", periods=len(TABLE)).strftime("%Y-%m-%d")
     TABLE.assign(day=days).to_csv(path, index=False)
@@ -44,8 +40,6 @@ FILES = {
     "xlsx": ("t.xlsx", lambda path: TABLE.to_excel(path, index=False)),
     "parquet": ("t.parquet", TABLE.to_parquet),
     "feather": ("t.feather", TABLE.to_feather),
-    "json": ("t.json", lambda path: path.write_text(json.dumps(TABLE.to_dict("records")))),
-    "jsonl": ("t.jsonl", write_jsonl),
 }
 OBJECTS = {
     "pandas": TABLE,
@@ -63,8 +57,8 @@ REFUSED = {
 }
 
 
-def test_there_are_sixteen():
-    assert len(FILES) + len(OBJECTS) == 16
+def test_there_are_fourteen():
+    assert len(FILES) + len(OBJECTS) == 14
 
 
 @pytest.mark.parametrize("kind", FILES)

@@ -17,7 +17,7 @@ from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.bench.bench_plan import Cell
 from cosmodag.bench.work import carry_out
 from cosmodag.errors import CosmodagWarning
-from cosmodag.selection import auto, stability_selection
+from cosmodag.selection import auto
 from learner_catalogue import CATALOGUE, chain_table
 
 QUIET = {"verbose": False, "random_state": 3}
@@ -60,12 +60,6 @@ def a_bootstrap(model: Any) -> str:
 def a_selection() -> str:
     choice = auto(chain_table(), **QUIET)
     return digest([of_model(choice.model), choice.reasons, choice.table.to_csv()])
-
-
-def a_stable_selection() -> str:
-    model = Cosmo(epochs=5)
-    chosen = stability_selection(model, chain_table(), "lambda1", [0.01, 0.1], n=4, **QUIET)
-    return digest([chosen.probabilities, chosen.graph()])
 
 
 def an_imputation() -> str:
@@ -111,7 +105,6 @@ WORK: dict[str, Callable[[], str]] = {
         OrderSearch(noise="non-gaussian", **QUIET).fit(chain_table())
     ),
     "selection": a_selection,
-    "stability selection": a_stable_selection,
     "imputation": an_imputation,
     "benchmark cells": some_cells,
     "simulators": some_simulations,

@@ -51,7 +51,7 @@ def test_twice_the_same_bits_and_global_generators_neither_read_nor_moved(name: 
 
 def test_another_process_gives_the_same_bits() -> None:
     names = [
-        "Cosmo-unrefined", "OrderSearch", "Notears", "StochasticNotears", "VarianceSort",
+        "Cosmo-unrefined", "OrderSearch", "Notears", "VarianceSort",
         "non-Gaussian search", "imputation", "simulators",
     ]  # fmt: skip
     # The subprocess imports the same package and shares its compiled programs.

@@ -392,8 +392,8 @@ def test_a_column_without_any_value_is_refused(X):
 class TestCommand:
     def test_json(self, X, tmp_path, capsys):
         X[:, 1] = 5
-        np.save(tmp_path / "t.npy", X)
-        assert main(["diagnose", str(tmp_path / "t.npy"), "--json"]) == 0
+        pd.DataFrame(X).to_csv(tmp_path / "t.csv", header=False, index=False)
+        assert main(["diagnose", str(tmp_path / "t.csv"), "--no-header", "--json"]) == 0
         printed = json.loads(capsys.readouterr().out)
         assert (printed["rows"], printed["columns"]) == (200, 4)
         assert printed["findings"][0]["name"] == "constant"

@@ -71,10 +71,6 @@ def write_parquet(path: Path) -> None:
     chain_table(20).to_parquet(path)
 
 
-def write_npy(path: Path) -> None:
-    np.save(path, chain_table(20).to_numpy())
-
-
 def write_model(path: Path) -> None:
     CATALOGUE["VarianceSort"]().fit(chain_table()).save(path)
 
@@ -119,7 +115,6 @@ def texts(text: str) -> Callable[[Path], None]:
 KINDS: dict[str, tuple[str, Callable[[Path], None], Callable[[Path], Any]]] = {
     "csv": ("t.csv", write_csv, read_table),
     "parquet": ("t.parquet", write_parquet, read_table),
-    "npy": ("t.npy", write_npy, read_table),
     "dot": ("g.dot", texts(GRAPH), read_graph),
     "gml": ("g.gml", texts(GML), read_graph),
     "graph json": ("g.json", texts(json.dumps(NODES)), read_graph),

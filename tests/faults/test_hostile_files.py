@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -143,9 +142,13 @@ def changed(value: Any, place: tuple[Any, ...], entry: Any) -> Any:
     return whole
 
 
-def refused_or(use: Callable[[], object]) -> None:
-    with suppress(CosmodagError):
+def refusal(use: Callable[[], object]) -> str | None:
+    """The message of a refusal; None if the use succeeds. Any other error fails the test."""
+    try:
         use()
+    except CosmodagError as error:
+        return str(error)
+    return None
 
 
 def test_facts_of_any_type_are_refused_or_of_use(
@@ -163,10 +166,17 @@ def test_facts_of_any_type_are_refused_or_of_use(
 
     write_model(path, arrays, facts)
     use()
+    refused = []
     for place in places_in(facts):
         for entry in NASTY if place else ():
             write_model(path, arrays, changed(facts, place, entry))
-            refused_or(use)
+            refused.append(refusal(use))
+    messages = [message for message in refused if message is not None]
+    assert len(messages) > len(refused) / 4
+    assert len(messages) < len(refused)  # comments and the like may be anything
+    for message in messages:
+        assert message.endswith(".")
+        assert len(message) < 600
 
 
 @pytest.mark.parametrize("value", [HUGE, -HUGE, float("inf"), float("nan"), "1", []])

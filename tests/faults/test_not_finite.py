@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from cosmodag import Cosmo, CosmoMLP, Dagma, DagmaMLP, NoCurl, Notears
+from cosmodag import Cosmo, CosmoMLP, Dagma, NoCurl, Notears
 from cosmodag.errors import DivergenceError
 from cosmodag.graph.dags import is_dag
 from learner_catalogue import chain_table
@@ -106,15 +106,3 @@ def test_objectives_that_stop_being_finite(monkeypatch, learner):
         return
     assert not model.converged_
     assert np.isfinite(model.raw_weights_).all()
-
-
-def test_networks_of_dagma_that_stop_being_finite(monkeypatch):
-    from cosmodag.solve.minimisers import barrier_networks
-
-    def broken(given, arrays, *rest):
-        arrays.arcs[...] = np.nan
-        return True, np.nan
-
-    monkeypatch.setattr(barrier_networks, "descend", broken)
-    with pytest.raises(DivergenceError):
-        DagmaMLP(max_iter=100, hidden=(3,), random_state=0).fit(chain_table())

@@ -2,9 +2,6 @@
 
 import gzip
 import json
-import struct
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -44,51 +41,6 @@ def sentence_of(read: Callable[[Path], object], path: Path) -> str:
     finally:
         tracemalloc.stop()
     return timed_sentence(read, path)
-
-
-def written_npy(path: Path, shape: str, dtype: str, version: int = 1, length: int = 118) -> Path:
-    """Write an .npy file with 48 bytes of data and any claims in its header."""
-    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
-    start = b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", length)
-    path.write_bytes(start + header.encode().ljust(117) + b"\n" + b"0" * 48)
-    return path
-
-
-@pytest.mark.parametrize(
-    ("shape", "dtype"),
-    [
-        ("(9999999999, 999)", "<f8"),
-        ("(99999999999999999999, 3)", "<f8"),
-        ("(-1, 3)", "<f8"),
-        ("(True, 3)", "<f8"),
-        ("(1000000000, 3)", "<U0"),
-        ("(1000000000, 3)", "|S0"),
-        ("(2, 3)", "<U1000000000"),
-    ],
-)
-def test_a_short_file_that_promises_a_large_array(tmp_path: Path, shape: str, dtype: str) -> None:
-    path = tmp_path / "table.npy"
-    assert read_table(written_npy(path, "(2, 3)", "<f8")).X.shape == (2, 3)
-    assert "not a NumPy file of plain numbers" in sentence_of(
-        read_table, written_npy(path, shape, dtype)
-    )
-
-
-@pytest.mark.parametrize("dtype", ["<f8", "<U1", "<i4"])
-@pytest.mark.parametrize("shape", ["(0, 1000000000)", "(1000000000, 0)"])
-def test_an_empty_array_of_any_shape(tmp_path: Path, shape: str, dtype: str) -> None:
-    path = written_npy(tmp_path / "table.npy", shape, dtype)
-    assert "is empty" in (said := sentence_of(read_table, path)) or "no columns" in said
-
-
-def test_a_header_longer_than_the_file(tmp_path: Path) -> None:
-    path = written_npy(tmp_path / "table.npy", "(2, 3)", "<f8", version=2, length=0xFFFFFFFF)
-    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30,) * 2)"
-    code = (
-        f"{limited}; from cosmodag.io.tables.read_table import read_table; read_table(sys.argv[1])"
-    )
-    ended = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
-    assert "DataError" in ended.stderr.splitlines()[-1]
 
 
 def far_away(path: Path) -> None:
@@ -196,14 +148,6 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "table: 400 digits": (read_table, "table.csv", f"a,b\n{DIGITS[:400]},1\n2,3\n4,5\n"),
     "table: an open quote": (read_table, "table.csv", 'a,b\n"' + "1\n" * 100_000),
     "table: long names": (read_table, "table.csv", f"{'a' * 100_000},b\n,1\n2,3\n4,5\n"),
-    "json: keys": (read_table, "table.json", json.dumps(KEYS)),
-    "json: one long row": (read_table, "table.json", json.dumps([[1] * 20_000] + [[]] * 20_000)),
-    "json: one long column": (
-        read_table,
-        "table.json",
-        json.dumps({"x": list(range(20_000))} | {f"a{k}": 1 for k in range(20_000)}),
-    ),
-    "jsonl: keys": (read_table, "table.jsonl", "\n".join(map(json.dumps, KEYS))),
     "yaml: truth": (read_knowledge, "known.yaml", 'tiers: [[!!bool "z"]]'),
     "yaml: time": (read_knowledge, "known.yaml", 'tiers: [[!!timestamp "z"]]'),
     "yaml: no digits": (read_knowledge, "known.yaml", 'tiers: [[!!int ""]]'),

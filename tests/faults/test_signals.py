@@ -221,7 +221,7 @@ def test_a_run_that_takes_long_to_finish_says_so(fit, tmp_path, monkeypatch):
     write_results = results.write_results
     monkeypatch.setattr(signals, "_WAIT", 0.01)
     monkeypatch.setattr(signals, "_RETRIES", 600)
-    monkeypatch.setattr(signals, "_interrupt_main_thread", lambda: None)
+    monkeypatch.setattr(signals, "_signal_main_thread", lambda number: None)
     monkeypatch.setattr(signals, "say", say)
     monkeypatch.setattr("cosmodag.cli.fit_folder.write_results", finish_slowly)
     raises_signal(monkeypatch, training, "_note", signal.SIGINT, call=2)
@@ -233,7 +233,7 @@ def test_a_run_that_takes_long_to_finish_says_so(fit, tmp_path, monkeypatch):
 
 def test_an_interrupt_that_was_repeated_keeps_the_fit_of_a_bootstrap(fit, tmp_path, monkeypatch):
     """The bootstrap does not look, so that the signal is sent again, and writing takes long."""
-    lines, said, replies = [], threading.Event(), []
+    lines, said, ended = [], threading.Event(), []
 
     def stay(*args, **kwargs):
         os.kill(os.getpid(), signal.SIGINT)
@@ -245,23 +245,19 @@ def test_an_interrupt_that_was_repeated_keeps_the_fit_of_a_bootstrap(fit, tmp_pa
         lines.append(line)
         said.set()
 
-    def reply_to(over, number, is_first):
-        replies.append(is_first)
-        reply(over, number, is_first)
-
     def finish_slowly(*args, **kwargs):
         assert said.wait(60)
         return write_results(*args, **kwargs)
 
-    reply, write_results = signals._reply_to_signal, results.write_results
+    write_results = results.write_results
     monkeypatch.setattr(signals, "_WAIT", 0.01)
-    monkeypatch.setattr(signals, "_reply_to_signal", reply_to)
     monkeypatch.setattr(signals, "say", say)
-    monkeypatch.setattr(os, "_exit", lambda code: None)  # what would end the process
+    monkeypatch.setattr(signals, "_RETRIES", 600)
+    monkeypatch.setattr(signals, "end_process", ended.append)
     monkeypatch.setattr(stability, "fit_resamples", stay)
     monkeypatch.setattr(results, "write_results", finish_slowly)
     assert fit("--bootstrap", "40") == 130
-    assert replies == [True]
+    assert ended == []
     assert len(lines) == 1
     assert "press it again" in lines[0]
     assert outcome(tmp_path / "out")["bootstrap"] is None

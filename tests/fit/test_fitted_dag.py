@@ -71,7 +71,7 @@ def test_moments_of_the_training_data_are_computed_once_and_not_saved(monkeypatc
     made.clear()
     assert model.effects_.shape == (5, 5)
     assert model.pag_ is not None
-    assert model.validate(shuffles=0, subsets=0).level == 0.01
+    assert model.validate(shuffles=0).level == 0.01
     assert len(made) == 1
     assert "moments" not in vars(pickle.loads(pickle.dumps(model.fitted_)))
     np.testing.assert_allclose(model.fitted_.moments.scales[0], X.std(axis=0), rtol=1e-5)

@@ -30,6 +30,7 @@ from golden_tables import TABLES, Sample
 
 import cosmodag
 from cosmodag import metrics, selection, simulate
+from cosmodag.bench import stochastic_learners
 
 Case = Callable[[], Any]
 
@@ -98,7 +99,8 @@ def fitted(learner: str, table: str) -> tuple[Any, Sample]:
     """A fitted learner, and the table that it was fitted on."""
     name, settings = LEARNERS[learner]
     sample = TABLES[table]()
-    model = getattr(cosmodag, name)(**{**settings, **sample.settings})
+    kind = getattr(stochastic_learners, name, None) or getattr(cosmodag, name)
+    model = kind(**{**settings, **sample.settings})
     return model.fit(sample.table, **sample.options), sample
 
 
@@ -152,7 +154,7 @@ def an_adjustment() -> Any:
 
 def a_validation(learner: str, table: str) -> Any:
     model, _ = fitted(learner, table)
-    result = model.validate(subsets=2, shuffles=20)
+    result = model.validate(shuffles=20)
     return {"text": of_text(str(result)), "independences": of_table(result.independences)}
 
 
@@ -331,7 +333,7 @@ COMMANDS: dict[str, Case] = {
         "report out -o again.html --json",
         "effect out --of v2 --on v5",
         "effect out --of v2 --on v5 --data table.csv --json",
-        "validate out table.csv --subsets 0",
+        "validate out table.csv",
         "convert out graph.dot",
         "effect out --of v2 --on nothing",
         files=("out/edges.csv", "graph.dot"),

@@ -1,7 +1,6 @@
 """Every common kind of file or object is read, or the error names a remedy."""
 
 import gzip
-import json
 import sys
 import types
 
@@ -24,11 +23,6 @@ def written(path, frame=FRAME):
         frame.to_csv(path, index=False, sep="\t" if end == ".tsv" else ",")
     elif end == ".csv.gz":
         path.write_bytes(gzip.compress(frame.to_csv(index=False).encode()))
-    elif end == ".json":
-        path.write_text(json.dumps(frame.to_dict("records")), encoding="utf-8")
-    elif end == ".jsonl":
-        lines = (json.dumps(record) for record in frame.to_dict("records"))
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     elif end == ".xlsx":
         frame.to_excel(path, index=False)
     else:
@@ -36,9 +30,7 @@ def written(path, frame=FRAME):
     return path
 
 
-@pytest.mark.parametrize(
-    "end", ["csv", "csv.gz", "tsv", "txt", "json", "jsonl", "parquet", "feather", "xlsx"]
-)
+@pytest.mark.parametrize("end", ["csv", "csv.gz", "tsv", "txt", "parquet", "feather", "xlsx"])
 def test_every_extension_gives_the_same_table(tmp_path, end):
     table = read_table(written(tmp_path / f"t.{end}"))
     assert table.names == NAMES
@@ -72,18 +64,11 @@ def test_a_format_whose_package_is_absent_names_the_extra(tmp_path, monkeypatch,
         read_table(tmp_path / f"t.{end}")
 
 
-@pytest.mark.parametrize("end", ["xlsx", "h5ad", "feather", "json", "jsonl"])
+@pytest.mark.parametrize("end", ["xlsx", "h5ad", "feather"])
 def test_a_damaged_file_is_refused_in_one_sentence(tmp_path, end):
     (tmp_path / f"t.{end}").write_bytes(b"[[[damaged")
     with pytest.raises(DataError, match=r"^'.*' (is not a readable|needs) [^\n]*\.$"):
         read_table(tmp_path / f"t.{end}")
-
-
-@pytest.mark.parametrize("content", ["3", '"text"', "[" * 5000, '[{"a": [1]}, {"a": 2}]', "{}"])
-def test_json_that_is_no_table_is_refused(tmp_path, content):
-    (tmp_path / "t.json").write_text(content)
-    with pytest.raises(DataError):
-        read_table(tmp_path / "t.json")
 
 
 def test_the_first_of_several_sheets_is_read_and_named(tmp_path):

@@ -48,8 +48,9 @@ def test_spellings_of_missing_values(tmp_path):
     nan = np.nan
     expected = [[1, nan, 1], [2, 3, nan], [nan, 5, 3], [nan, nan, 4], [9, 8, -5]]
     np.testing.assert_array_equal(found, expected)
-    (tmp_path / "t.json").write_text('[{"a": -999, "b": 1}, {"a": 2, "b": 3}, {"a": 1, "b": 0}]')
-    other = read_table(tmp_path / "t.json", na=["-999"], missing="keep")
+    frame = pd.DataFrame({"a": [-999, 2, 1], "b": [1, 3, 0]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    other = read_table(tmp_path / "t.parquet", na=["-999"], missing="keep")
     np.testing.assert_array_equal(other.X, [[nan, 1], [2, 3], [1, 0]])
 
 

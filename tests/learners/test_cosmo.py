@@ -6,15 +6,14 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-import cosmodag
 from cosmodag import Cosmo, default_settings, metrics, paper_settings, simulate
 from cosmodag.errors import DataError, DivergenceError, InterruptedWarning
 from cosmodag.fit.prepare import prepare
 from cosmodag.graph.dags import is_dag
-from cosmodag.io.files import read_model, write_model
 from cosmodag.learners.trained.training import best_start
 from cosmodag.model.orientation import log_acyclicity_bound
 from cosmodag.solve.plan import solve_many
@@ -112,13 +111,28 @@ def test_history_follows_the_annealing(small):
     assert temperatures[-1] == pytest.approx(model.settings_["temperature_end"], rel=1e-5)
 
 
-def test_a_tolerance_sets_the_last_temperature(small):
-    model = Cosmo(acyclicity_tolerance=1e-6, epochs=5, random_state=0).fit(small.X)
+def test_a_tolerance_sets_the_temperature_of_the_read_out_alone(small):
+    given = {"epochs": 5, "refine": None, "random_state": 0}
+    model, plain = (
+        Cosmo(acyclicity_tolerance=1e-6, **given).fit(small.X),
+        Cosmo(**given).fit(small.X),
+    )
     settings = model.settings_
-    bound = log_acyclicity_bound(settings["temperature_end"], settings["shift"], 10)
+    cold = settings["read_out_temperature_end"]
+    bound = log_acyclicity_bound(cold, settings["shift"], 10)
     assert bound == pytest.approx(np.log(1e-6), rel=1e-9)
-    with pytest.raises(DataError, match="give one"):
-        Cosmo(acyclicity_tolerance=1e-6, temperature_end=1e-3).fit(small.X)
+    assert model.history_ == plain.history_
+    np.testing.assert_array_equal(model.priorities_, plain.priorities_)
+    p, shift, warm = model.priorities_, settings["shift"], settings["temperature_end"]
+    gaps = p[None, :] - p[:, None] - shift
+    strengths = plain.raw_weights_ / expit(gaps / warm)
+    expected = strengths * expit(gaps / cold) * (1 - np.eye(10))
+    np.testing.assert_allclose(model.raw_weights_, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_tolerance_that_the_last_temperature_meets_changes_nothing(small):
+    model = Cosmo(acyclicity_tolerance=100.0, epochs=5, random_state=0).fit(small.X)
+    assert "read_out_temperature_end" not in model.settings_
 
 
 @pytest.mark.parametrize(
@@ -156,17 +170,6 @@ def test_restarts_are_those_of_the_search(small):
     assert not any("searched" in entry["start"] for entry in model.refine_report_)
     again = Cosmo(restarts=2, noise="gaussian", epochs=2, random_state=0).fit(small.X)
     assert any("searched" in entry["start"] for entry in again.refine_report_)
-
-
-def test_models_saved_when_restarts_counted_trainings_can_be_loaded(tmp_path, small):
-    model = Cosmo(trainings=2, epochs=2, random_state=0).fit(small.X)
-    model.save(tmp_path / "model")
-    arrays, facts = read_model(tmp_path / "model")
-    facts["parameters"]["restarts"] = facts["parameters"].pop("trainings")
-    write_model(tmp_path / "old", arrays, facts)
-    loaded = cosmodag.load(tmp_path / "old")
-    assert (loaded.trainings, loaded.restarts) == (2, "auto")
-    np.testing.assert_array_equal(loaded.adjacency_, model.adjacency_)
 
 
 def test_the_temperature_can_only_fall(small):

@@ -15,8 +15,6 @@ from cosmodag import (
     NoCurl,
     Notears,
     OrderSearch,
-    StochasticDagma,
-    StochasticNoCurl,
     VarianceSort,
     simulate,
 )
@@ -24,7 +22,6 @@ from cosmodag.errors import (
     DataError,
     DataWarning,
     DivergenceError,
-    InterruptedWarning,
     ScaleWarning,
 )
 from cosmodag.fit.pipeline import fit_prepared
@@ -37,21 +34,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning
 @pytest.fixture(scope="module")
 def data() -> simulate.Dataset:
     return simulate.load("n200_d10_ER2_gauss", seed=1)
-
-
-def test_huge_numbers_end_dagmas_path_and_do_not_loop(data):
-    settings = {"epochs": 3, "random_state": 0}
-    assert np.isfinite(StochasticDagma(**settings).fit(data.X * 1e22).raw_weights_).all()
-    with pytest.raises(DivergenceError):
-        StochasticDagma(scale="none", **settings).fit(data.X * 1e22)
-
-
-def test_nocurl_stopped_in_its_first_stage_returns_that_stages_weights(data):
-    with pytest.warns(InterruptedWarning):
-        model = StochasticNoCurl(epochs=10**6, max_time=0.3, random_state=0).fit(data.X)
-    # The weights started at zero and hardly changed; the second stage would start from N(0, 1).
-    assert not hasattr(model, "potentials_")
-    assert np.abs(model.raw_weights_).max() < 1
 
 
 @pytest.mark.parametrize("learner", [Dagma(max_iter=50), Notears(), NoCurl(), VarianceSort()])

@@ -1,12 +1,38 @@
 """The docstring of a learner describes every parameter, including inherited ones."""
 
 import inspect
+import re
+from dataclasses import dataclass
 from inspect import getattr_static
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from cosmodag.learners.registry import LEARNERS, described, inherit_descriptions
+from cosmodag.bench.stochastic_learners import StochasticDagma
+from cosmodag.learners import EmptyGraph
+from cosmodag.learners.declarations import parameter
+from cosmodag.learners.registry import LEARNERS
+
+
+class Described(NamedTuple):
+    """Type and text of one entry in a section of a docstring."""
+
+    type: str
+    text: str
+
+
+def described(docstring: str, title: str) -> dict[str, Described]:
+    """Parse a section of a numpydoc docstring into the type and text of each name."""
+    section = re.search(rf"^{title}\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", docstring, re.M | re.S)
+    found: dict[str, Described] = {}
+    heads = re.findall(r"^(\S.*)\n?((?:[ \t]+.*\n?|\n)*)", section[1], re.M) if section else ()
+    for head, text in heads:
+        names, _, type_ = head.partition(" : ")
+        for name in names.split(","):
+            assert name.strip() not in found
+            found[name.strip()] = Described(type_.strip(), text.rstrip())
+    return found
 
 
 @pytest.mark.parametrize("entry", LEARNERS.values(), ids=lambda entry: entry.command)
@@ -65,33 +91,18 @@ def test_the_description_of_the_most_specific_base_wins(name, attribute, words):
 
 
 def test_a_seed_is_described_by_the_class_that_uses_it():
-    learner = LEARNERS["StochasticDagma"].load()
-    text = described(inspect.cleandoc(learner.__doc__), "Parameters")["random_state"].text
+    text = described(inspect.cleandoc(StochasticDagma.__doc__), "Parameters")["random_state"].text
     assert "order of rows" in text
 
 
-class Base:
-    """A base.
-
-    Parameters
-    ----------
-    a, b : int
-        Numbers.
-    c : str
-        Not a field of anything.
-    """
-
-    a: int = 1
-    b: int = 2
-
-
-class Child(Base):
+@dataclass(kw_only=True, eq=False, repr=False)
+class Child(EmptyGraph):
     """A child.
 
-    Parameters
+    Attributes
     ----------
-    b : float
-        Another number.
+    raw_weights_ : array
+        Nothing but zeros.
 
     Examples
     --------
@@ -99,24 +110,52 @@ class Child(Base):
     1
     """
 
+    threshold: float = parameter(0.5, "Another threshold. Nothing uses it.")
+    scale: str = "none"
+    size: int = parameter(2, "The size, at first {size}.", at_least=1)
+
+    automatic = {"size": 2}  # noqa: RUF012
+
 
 def test_a_class_replaces_the_descriptions_of_its_bases():
-    inherit_descriptions(Child)
     found = described(Child.__doc__, "Parameters")
-    assert {name: entry.type for name, entry in found.items()} == {"b": "float", "a": "int"}
-    assert Child.__doc__.index("Numbers.") < Child.__doc__.index("Examples")
+    assert found["threshold"] == ("float", "    Another threshold. Nothing uses it.")
+    assert found["size"] == ("int", "    The size, at first 2.")
+    assert "Subtract the column means" in found["scale"].text
+    attributes = described(Child.__doc__, "Attributes")
+    assert attributes["raw_weights_"] == ("array", "    Nothing but zeros.")
+    assert "causes first" in attributes["causal_order_"].text
+    order = [Child.__doc__.index(f"\n{title}\n-") for title in SECTIONS]
+    assert order == sorted(order)
+    assert Child.__doc__.endswith(">>> 1\n1")
+    assert Child(size=3).size == 3
 
 
-def test_a_section_is_inserted_before_the_examples():
-    class Quiet(Base):
-        """Quiet.
+SECTIONS = ("Parameters", "Attributes", "Examples")
 
-        Examples
-        --------
-        >>> 1
-        1
+
+def test_a_parameter_that_is_not_declared_is_described_by_the_docstring():
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class Wide(EmptyGraph):
+        """A learner of somebody else.
+
+        Parameters
+        ----------
+        depth : int
+            How deep.
         """
 
-    inherit_descriptions(Quiet)
-    assert list(described(Quiet.__doc__, "Parameters")) == ["a", "b"]
-    assert Quiet.__doc__.rstrip().endswith(">>> 1\n1")
+        depth: int = 1
+        width: int = 1
+
+    found = described(Wide.__doc__, "Parameters")
+    assert found["depth"] == ("int", "    How deep.")
+    assert found["width"] == ("int", "")
+    assert Wide.__doc__.count("Parameters\n---") == 1
+
+
+def test_a_class_without_a_docstring_keeps_none():
+    class Quiet(EmptyGraph):
+        pass
+
+    assert Quiet.__doc__ is None

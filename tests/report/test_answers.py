@@ -81,7 +81,7 @@ def test_hidden_causes_are_not_searched_for_in_many_triangles(model, monkeypatch
 
 def test_the_verdict_is_that_of_the_tests(model):
     verdict = Answers.of(model).verdict
-    found = model.validate(shuffles=0, subsets=0)
+    found = model.validate(shuffles=0)
     assert verdict["sentence"] == found.verdict
     assert verdict["rejected"] == found.rejected
 

@@ -164,7 +164,7 @@ def test_choices_and_reasons_are_reported():
     assert model.noise_reason_ in told["Noise"]
     assert model.backend_ in told["Computed by"]
     assert "scale-free" in told["Starts"]
-    assert data["reproduce"]["code"].endswith("Cosmo(epochs=5, random_state=0).fit(table)")
+    assert data["reproduce"]["code"].endswith("Cosmo(epochs=5).fit(table)")
 
 
 def test_knowledge_and_interventions_are_reported():

@@ -1,4 +1,4 @@
-"""Model selection without the true graph: held-out rows, criteria, paths, stability."""
+"""Model selection without the true graph: held-out rows, criteria, thresholds."""
 
 import sys
 
@@ -14,14 +14,12 @@ from cosmodag import (
     EmptyGraph,
     OrderSearch,
     VarianceSort,
-    metrics,
     selection,
     simulate,
 )
 from cosmodag.errors import DataError
 from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.input_checks import seeds_from
-from cosmodag.graph.dags import is_dag
 
 DATA = simulate.load("n400_d6_ER2_gauss", seed=2)
 FRAME = pd.DataFrame(DATA.X, columns=list("abcdef"))
@@ -108,22 +106,6 @@ def test_extended_bic_counts_the_combinations_of_levels():
     assert model.fitted_.equations.arc_parameters(model.edges_).tolist() == [0, 0, (2 * 3 - 1) * 2]
 
 
-def test_a_path_over_thresholds_never_fits(monkeypatch):
-    model = Cosmo(refine=None, random_state=0).fit(FRAME)
-    before = model.adjacency_.copy()
-    monkeypatch.setattr(Cosmo, "fit", None)
-    path = selection.threshold_path(model, FRAME)
-    assert path["arcs"].is_monotonic_decreasing
-    assert path["threshold"].iloc[0] == 0
-    assert path["arcs"].iloc[-1] == 0
-    assert path["best"].sum() == 1
-    best = selection.at_threshold(model, FRAME, float(path["threshold"][path["best"]].iloc[0]))
-    assert is_dag(best.adjacency_)
-    assert metrics.evaluate(DATA.graph, best.adjacency_, threshold=0.0)["shd"] <= 2
-    np.testing.assert_array_equal(model.adjacency_, before)
-    assert selection.threshold_path(model, FRAME, [0.2, 0.4])["threshold"].tolist() == [0.2, 0.4]
-
-
 def test_weights_at_another_threshold_are_those_of_least_squares_on_the_parents():
     model = VarianceSort(criterion="none").fit(DATA.X)
     cut = selection.at_threshold(model, DATA.X, 0.5)
@@ -148,55 +130,15 @@ def test_networks_lose_the_inputs_that_are_cut():
     np.testing.assert_allclose(none.predict(X), np.broadcast_to(X.mean(axis=0), X.shape), atol=1e-3)
 
 
-def test_stability_selection_takes_what_is_found_again_and_again():
-    found = selection.stability_selection(
-        VarianceSort(), DATA.X, "threshold", [0.05, 0.3], n=10, random_state=0
-    )
-    assert found.probabilities.shape == (2, 6, 6)
-    assert (found.probabilities[0] >= found.probabilities[1]).all()  # from the same half-samples
-    assert is_dag(found.graph(0.5))
-    assert (found.highest[found.graph(0.8)] >= 0.8).all()
-    assert found.expected_false(0.9) < found.expected_false(0.6)
-    with pytest.raises(DataError, match=r"above 0\.5"):
-        found.expected_false(0.5)
-    with pytest.raises(DataError, match="'lamda'"):
-        selection.stability_selection(VarianceSort(), DATA.X, "lamda", [1])
-
-
-def test_the_bound_on_false_arcs_counts_what_is_found_at_any_value():
-    shares = np.zeros((2, 3, 3))
-    shares[0, 0, 1] = shares[1, 1, 2] = 1.0  # another arc at each value
-    found = selection.StabilitySelection("threshold", [0.1, 0.2], ["a", "b", "c"], shares)
-    assert found.expected_false(0.75) == pytest.approx(2**2 / (0.5 * 6))
-
-
-def test_stability_selection_takes_the_random_states_of_every_learner(monkeypatch):
-    asked, fitted = [], selection.comparing.bootstrap
-
-    def watched(*given, random_state, **options):
-        asked.append(random_state)
-        return fitted(*given, random_state=random_state, **options)
-
-    monkeypatch.setattr(selection.comparing, "bootstrap", watched)
-    given = VarianceSort(), DATA.X, "threshold", [0.05, 0.3]
-    for state in (None, 3, np.random.default_rng(0), np.random.RandomState(0)):
-        selection.stability_selection(*given, n=2, random_state=state)
-    assert all(type(state) is int for state in asked)
-    assert asked[::2] == asked[1::2]  # the same half-samples for each value
-    with pytest.raises(DataError, match="random_state is 'three'"):
-        selection.stability_selection(*given, n=2, random_state="three")
-
-
 def test_learners_are_ranked_by_what_they_predict():
     learners = {"nothing": EmptyGraph(), "search": OrderSearch(), "sort": VarianceSort()}
-    ranked = selection.compare(learners, FRAME, folds=3, resamples=4)
+    ranked = selection.compare(learners, FRAME, folds=3)
     assert ranked.index[-1] == "nothing"
     assert ranked["held_out"].is_monotonic_decreasing
     assert ranked["behind"].iloc[0] == 0
-    assert ranked.loc["nothing", "stability"] == 1
-    assert 0.5 < ranked.loc["search", "stability"] <= 1
+    assert ranked.loc["nothing", "arcs"] == 0
     assert ranked.loc["search", "arcs"] >= 10
-    again = selection.compare(learners, FRAME, folds=3, resamples=4)
+    again = selection.compare(learners, FRAME, folds=3)
     pd.testing.assert_frame_equal(ranked.drop(columns="seconds"), again.drop(columns="seconds"))
     with pytest.raises(DataError, match="twice"):
         selection.compare([EmptyGraph(), EmptyGraph()], FRAME)
@@ -222,12 +164,6 @@ def test_curves_are_told_from_lines():
     empty = selection.curvature(DATA.X, np.zeros((6, 6), bool))
     assert not empty.is_curved
     assert empty.explanation.startswith("The linear graph has no arcs")
-
-
-def test_a_path_needs_a_threshold():
-    with pytest.raises(DataError, match="thresholds is empty"):
-        selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, [])
-    assert len(selection.threshold_path(VarianceSort().fit(DATA.X), DATA.X, 0.3)) == 1
 
 
 def test_criteria_and_thresholds_leave_out_what_was_set():
@@ -350,16 +286,5 @@ def test_no_fit_of_a_comparison_shows_progress_unless_asked_for(monkeypatch, ver
     monkeypatch.setattr(
         OrderSearch, "watch", lambda self, fits=1: shown.append(self.verbose) or watch(self, fits)
     )
-    selection.compare([OrderSearch()], DATA.X[:60], folds=2, resamples=2, verbose=verbose)
-    assert shown == [verbose] * 3  # folds, the choice of the noise, the whole table
-
-
-@pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
-def test_imputed_values_do_not_count_in_a_path():
-    table = FRAME[:100].mask(np.random.default_rng(0).random((100, 6)) < 0.2)
-    model = VarianceSort(missing="impute").fit(table)
-    X = model.preparation_.undo(model.training_data())
-    path = selection.threshold_path(model, X, [0.3])
-    likelihoods = selection.at_threshold(model, X, 0.3).log_likelihoods(X)
-    expected = likelihoods[~np.isnan(table.to_numpy())].mean()
-    assert path["log_likelihood"].item() == pytest.approx(expected)
+    selection.compare([OrderSearch()], DATA.X[:60], folds=2, verbose=verbose)
+    assert shown == [verbose] * 2  # folds, the whole table

@@ -1,4 +1,4 @@
-"""Sub-problems of NOTEARS and DAGMA for networks: objectives, the compiled descent, refusals."""
+"""Sub-problems of NOTEARS and DAGMA for networks: objectives, minimisers, refusals."""
 
 from dataclasses import replace
 
@@ -24,7 +24,6 @@ from cosmodag.model.objective import (
 from cosmodag.model.structure import Free
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.methods.solver import Progress
-from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
 from cosmodag.solve.minimisers.full_batch import FullBatch
 from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.problems import Batch, Problem
@@ -119,32 +118,8 @@ def test_the_score_of_dagma_is_a_likelihood():
     )
 
 
-@pytest.mark.parametrize("features", [(), FEATURES], ids="+".join)
-def test_the_compiled_descent_takes_the_steps_of_the_loop(table, features):
-    given = given_features(features, n=100)
-    batch = batch_of(recipe_of(DAGMA, Inside()), table, FOR_DAGMA, **given)
-    assert NetworkDescent().implements(batch.recipe)
-    start = Progress(batch).parameters
-    start["arcs"] = start["arcs"] * 0.3
-    ours, theirs = (minimise(one, batch, start) for one in (NetworkDescent(), Stochastic()))
-    assert ours.iterations == theirs.iterations == 100
-    assert not ours.refused[0]
-    assert not theirs.refused[0]
-    allowed = given.get("support", np.ones((6, 6))) * (1 - np.eye(6))
-    assert np.all(ours.parameters["arcs"][0][allowed == 0] == 0)
-    theirs.parameters["arcs"] = theirs.parameters["arcs"] * allowed[..., None]
-    # 100 steps in float32; both objectives are evaluated before the last step.
-    for a, b in zip(
-        jax.tree.leaves(ours.parameters), jax.tree.leaves(theirs.parameters), strict=True
-    ):
-        np.testing.assert_allclose(a, b, atol=1e-4)
-    assert ours.loss[0] == pytest.approx(theirs.loss[0], rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    "minimiser", [NetworkDescent(), Stochastic()], ids=lambda m: type(m).__name__
-)
-def test_leaving_the_domain_is_refused_and_overcome(table, minimiser):
+def test_leaving_the_domain_is_refused_and_overcome(table):
+    minimiser = Stochastic()
     recipe = recipe_of(DAGMA, Inside())
     # A step of 3 leaves the domain, where the spectral radius of A is below one.
     batch = batch_of(recipe, table, {**FOR_DAGMA, "learning_rate": 3.0})
@@ -208,18 +183,10 @@ def test_the_full_batch_takes_any_loss_and_mechanism():
     assert value < float(np.mean(np.log(table.var(axis=0))))
 
 
-@pytest.mark.parametrize(
-    ("minimiser", "recipe", "settings"),
-    [
-        (FullBatch(), recipe_of(NOTEARS), FOR_NOTEARS),
-        (NetworkDescent(), recipe_of(DAGMA, Inside()), FOR_DAGMA),
-    ],
-    ids=["full batch", "descent"],
-)
-def test_lanes_that_are_not_active_are_left_alone(table, minimiser, recipe, settings):
-    batch = batch_of(recipe, table, settings)
+def test_lanes_that_are_not_active_are_left_alone(table):
+    batch = batch_of(recipe_of(NOTEARS), table, FOR_NOTEARS)
     start = Progress(batch).parameters
-    found = minimise(minimiser, batch, start, active=[False])
+    found = minimise(FullBatch(), batch, start, active=[False])
     assert found.iterations == 0
     others = ~np.eye(6, dtype=bool)
     assert np.array_equal(found.parameters["arcs"][:, others], start["arcs"][:, others])

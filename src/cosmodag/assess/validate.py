@@ -1,4 +1,4 @@
-"""Tests of a graph against data: implied independences, shuffled names, subsets of columns."""
+"""Tests of a graph against data: implied independences, shuffled names."""
 
 import time
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from cosmodag.assess.independences import (
     run_tests,
 )
 from cosmodag.assess.question_inputs import rows_to_test
-from cosmodag.assess.validation import Validation, agreement_on_subsets, shuffled_shares
+from cosmodag.assess.validation import Validation, shuffled_shares
 from cosmodag.data.diagnose.scale import standardised
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.dag.known import NOTHING, Known
@@ -47,7 +47,6 @@ def validate(
     test: str,
     level: float,
     shuffles: int,
-    subsets: int,
     max_time: float,
     random_state: int,
 ) -> Validation:
@@ -55,7 +54,6 @@ def validate(
     refuse_lags(model, "validate", "fit to early rows, and score later ones")
     if test != "auto":
         check_choice("test", test, TESTS)
-    check_count("subsets", subsets, low=0)
     random = np.random.default_rng(random_state)
     begin = time.monotonic()
     _check_numbers(model.fitted_.texts, model.fitted_.kinds)
@@ -67,7 +65,7 @@ def validate(
         test = linear if dag.is_linear else "curved"
     moments = dag.moments if is_same and test == "partial-correlation" else None
     check = _test_named(test, values, given.known, moments)
-    found = _validation(
+    return _validation(
         dag.arcs.toarray(),
         dag.order,
         dag.names,
@@ -78,12 +76,8 @@ def validate(
         same_rows=is_same,
         shuffles=shuffles,
         random=random,
-        deadline=begin + max_time / 2,
+        deadline=begin + max_time,
     )
-    if not subsets or dag.is_stated:
-        return found
-    agreement = agreement_on_subsets(model, given, subsets, random, begin + max_time)
-    return replace(found, agreement=agreement)
 
 
 def validate_graph(
@@ -217,7 +211,6 @@ def _validation(
         p_value=float(pairs["p_corrected"].min()),
         failing_share=failing_share(p),
         shuffled=shuffled_shares(arcs, order, check, count, random, deadline),
-        agreement=None,
         **facts,
     )
 

@@ -1,11 +1,13 @@
 """Experiments and the methods that they compare, both read from TOML files."""
 
+import json
 import os
 import re
 import tomllib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from importlib.resources import files
 from itertools import islice, product
 from pathlib import Path
@@ -95,6 +97,26 @@ class Group:
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by method
     batch: int = 64  # largest number of cells in a batch
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All methods of the group."""
+        return (*self.methods, *self.fixed, *self.epochs)
+
+    def only(self, data: Sequence[str], methods: Sequence[str]) -> "Group":
+        """Return the group with some data sets and methods; none given are all."""
+
+        def kept(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(name for name in names if not methods or name in methods)
+
+        lists = ("methods", "fixed", "standardised", "epochs")
+        changed: dict[str, Any] = {name: kept(getattr(self, name)) for name in lists}
+        return replace(
+            self,
+            data=tuple(d for d in self.data if not data or any(fnmatchcase(d, p) for p in data)),
+            parameters={n: given for n, given in self.parameters.items() if n in kept((n,))},
+            **changed,
+        )
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -106,6 +128,49 @@ class Experiment:
     groups: tuple[Group, ...]
     seed: int = 0  # of graphs and configurations
     time_limit: float | None = None  # seconds per cell; a longer one has the result "timeout"
+
+    def only(self, data: Sequence[str] = (), methods: Sequence[str] = ()) -> "Experiment":
+        """Return the part of the experiment with some data sets and methods; none given are all.
+
+        Data sets may be patterns, such as ``n1000_d30_*``. Cells are those of the whole experiment,
+        so that results are shared with it.
+
+        Examples
+        --------
+        >>> part = find_experiment("paper-tables").only(["n1000_d30_ER4_*"], ["cosmo", "dagma"])
+        >>> [(group.methods, len(group.data)) for group in part.groups]
+        [(('cosmo',), 3), (('dagma',), 3)]
+        """
+        kept = [group.only(data, methods) for group in self.groups]
+        groups = [group for group in kept if group.data and group.named]
+        found = {name for group in groups for name in group.data}
+        for pattern in data:
+            if not any(fnmatchcase(name, pattern) for name in found):
+                known = ", ".join(sorted({name for group in self.groups for name in group.data}))
+                raise DataError(f"'{self.name}' has no data set {pattern!r} with them: {known}.")
+        for name in methods:
+            if not any(name in group.named for group in groups):
+                every = {m for group in self.groups for m in group.named}
+                raise DataError(
+                    f"'{self.name}' has no method {name!r} there: use {', '.join(sorted(every))}."
+                )
+        name = f"{self.name} ({', '.join([*data, *methods])})"
+        head = {"name": name, "title": self.title, "seed": self.seed, "time_limit": self.time_limit}
+        lines = _toml(head) + [
+            line for group in groups for line in ("[[group]]", *_toml(vars(group)))
+        ]
+        return read_experiment("\n".join(lines), name)
+
+
+def _toml(entries: Mapping[str, Any]) -> list[str]:
+    """Write entries as lines of TOML, whose texts, numbers and lists are those of JSON."""
+    tables = {name: value for name, value in entries.items() if isinstance(value, Mapping)}
+    plain = {n: v for n, v in entries.items() if n not in tables and v is not None}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
+    for name, table in tables.items():
+        inner = (f"{json.dumps(key)} = {{ {', '.join(_toml(own))} }}" for key, own in table.items())
+        lines.append(f"{name} = {{ {', '.join(inner)} }}")
+    return lines
 
 
 def names() -> list[str]:

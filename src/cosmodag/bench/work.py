@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from cosmodag.bench import stochastic_learners
 from cosmodag.bench.bench_plan import Cell, CellBatch
 from cosmodag.bench.protocol import METHODS
 from cosmodag.errors import CosmodagWarning
@@ -66,7 +67,8 @@ def _compute_alone(cell: Cell, device: str, limit: float | None) -> Any:
 
 def learner_of(cell: Cell, device: str, limit: float | None = None) -> Any:
     """Make the learner of a cell, which shows no progress and stops after `limit` seconds."""
-    kind = LEARNERS[METHODS[cell.method].learner].load()
+    name = METHODS[cell.method].learner
+    kind = getattr(stochastic_learners, name, None) or LEARNERS[name].load()
     device = {"fit": device, "time": "cpu", "epoch": cell.device or "auto"}[cell.kind]
     given: dict[str, Any] = {"random_state": cell.graph, "verbose": False, "max_time": limit}
     given |= {"device": device} if "device" in kind().get_params() else {}

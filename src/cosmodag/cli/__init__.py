@@ -8,9 +8,7 @@ cosmodag ...
 0
 """
 
-import atexit
 import gc
-import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -29,7 +27,7 @@ from cosmodag.cli.simulated import demo, simulate
 from cosmodag.cli.table_commands import diagnose, pag
 from cosmodag.cli.terminal.output import prepare_streams, print_result
 from cosmodag.cli.terminal.shell import EXIT_USAGE, register, run
-from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED
+from cosmodag.cli.terminal.signals import EXIT_INTERRUPTED, EXIT_TERMINATED, end_process
 
 __all__ = ["app", "main", "program"]
 
@@ -96,11 +94,11 @@ def program() -> NoReturn:
     # fit.
     gc.set_threshold(50_000, 20, 20)
     code = main()
-    if code not in (EXIT_INTERRUPTED, EXIT_TERMINATED):
-        atexit._run_exitfuncs()
-    # Leave the memory to the operating system: freeing every object takes 0.3 s of CPU time, and
-    # LLVM crashes when it frees its objects after an interrupted compilation.
-    for stream in (sys.stdout, sys.stderr):
+    if code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
         with suppress(OSError):  # a full disk
-            stream.flush()
-    os._exit(code)
+            sys.stdout.flush()
+        end_process(code)
+    # The collections at exit leave frozen objects out: a second `cosmodag fit` of 200 rows and 10
+    # variables takes 1.48 CPU seconds instead of 1.82.
+    gc.freeze()
+    sys.exit(code)

@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-from dataclasses import asdict
 from importlib import metadata
 from typing import Annotated
 
@@ -11,9 +10,10 @@ import typer
 
 from cosmodag._version import __version__
 from cosmodag.cli.options.common import JsonOption
-from cosmodag.cli.options.learners import ENTRIES, Method, learner_parameters
+from cosmodag.cli.options.learners import ENTRIES, Method
 from cosmodag.cli.terminal.cache_folder import cache_folder
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
+from cosmodag.learners.registry import LearnerEntry
 
 _BYTES_PER_GIBIBYTE = 1024**3
 
@@ -138,7 +138,7 @@ def methods(
                 "method": method.value,
                 "class": f"cosmodag.{entry.name}",
                 "summary": entry.summary,
-                "parameters": [asdict(parameter) for parameter in learner_parameters(entry)],
+                "parameters": _parameters(entry),
             }
             for method, entry in chosen.items()
         ]
@@ -150,8 +150,22 @@ def methods(
     else:
         entry = chosen[name]
         rows = [
-            (each.name, each.type, each.default, each.option or "--set", each.meaning)
-            for each in learner_parameters(entry)
+            [value or "--set" for value in parameter.values()] for parameter in _parameters(entry)
         ]
         title = f"{name.value} (cosmodag.{entry.name}): {entry.summary}"
         print_table(["parameter", "type", "default", "option", "meaning"], rows, title=title)
+
+
+def _parameters(entry: LearnerEntry) -> list[dict[str, str | None]]:
+    """Describe the parameters of a learner, in the order of its signature."""
+    learner = entry.load()
+    return [
+        {
+            "name": name,
+            "type": each.type,
+            "default": repr(getattr(learner, name)).replace("'", '"'),
+            "option": each.option,
+            "meaning": each.summary,
+        }
+        for name, each in learner.parameters.items()
+    ]

@@ -82,6 +82,13 @@ def run(
         str, typer.Argument(help="Name of an experiment (see 'bench list'), or a .toml file.")
     ],
     *,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this data set, or pattern such as 'n1000_d30_*'; repeatable."),
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Only this method, such as cosmo; repeatable.")
+    ] = None,
     options: RunOptions,
 ) -> None:
     """Run the cells of an experiment that are not in the store yet.
@@ -92,7 +99,10 @@ def run(
     keep_compiled_programs()
     from cosmodag.bench import find_experiment
 
-    _run([find_experiment(experiment)], options, create=True)
+    chosen = find_experiment(experiment)
+    if data or method:
+        chosen = chosen.only(data or (), method or ())
+    _run([chosen], options, create=True)
 
 
 def resume(options: RunOptions) -> None:

@@ -45,11 +45,8 @@ def validate(
     level: Annotated[
         float, typer.Option(help="Probability with which a correct graph is rejected.")
     ] = 0.01,
-    subsets: Annotated[
-        int, typer.Option(min=0, help="Number of subsets of the columns to fit, for comparison.")
-    ] = 5,
     max_time: Annotated[
-        float, typer.Option(min=0, help="Maximum seconds for the comparisons.")
+        float, typer.Option(min=0, help="Maximum seconds for the comparison with shuffled graphs.")
     ] = 60.0,
     top: Annotated[int, typer.Option(min=0, help="Number of failed independences to print.")] = 10,
     json: JsonOption = False,
@@ -67,9 +64,7 @@ def validate(
     model = load(folder)
     refuse_lags(model, "validate", "fit to early rows, and score later ones")
     rows, targets = reading.read(table, model, folder)
-    found = model.validate(
-        rows, interventions=targets, level=level, subsets=subsets, max_time=max_time
-    )
+    found = model.validate(rows, interventions=targets, level=level, max_time=max_time)
     found = replace(found, same_rows=is_table_of_fit(folder, table))
     if json:
         print_json(found.facts())

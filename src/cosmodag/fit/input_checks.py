@@ -38,6 +38,13 @@ def check_count(name: str, value: Any, *, low: int = 1, also: Collection[str | N
         raise DataError(f"{name} is {value!r}: {must}.")
 
 
+def check_flag(name: str, value: Any, *, also: Collection[str | None] = ()) -> None:
+    """Refuse a value unless it is one of `also`, True or False."""
+    if not _is_in(value, also) and value not in (True, False):
+        words = ["True", "False", *map(repr, also)]
+        raise DataError(f"{name} is {value!r}: it must be {', '.join(words[:-1])} or {words[-1]}.")
+
+
 def check_level(level: Any) -> None:
     """Refuse the level of an interval unless it is a probability between 0 and 1."""
     if not isinstance(level, numbers.Real) or not 0 < float(level) < 1:

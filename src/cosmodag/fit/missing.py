@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-CHOICES = ("error", "drop", "impute")
 REMEDY = (
     "leave out the rows that hold them with missing='drop' (--missing drop), or have them "
     "estimated from the others with missing='impute' (--missing impute)"

@@ -21,6 +21,7 @@ from cosmodag.search.noise_decision import NoiseInputs, decide_noise
 
 if TYPE_CHECKING:
     from cosmodag.fit.dag.known import Known
+    from cosmodag.learners.parameters import Noise
     from cosmodag.learners.refined import SearchedLearner
     from cosmodag.learners.structure_learner import Prepared, StructureLearner
     from cosmodag.search.jobs import Doubt
@@ -124,7 +125,7 @@ def refine(
     X: Any,
     *,
     method: str = "order",
-    noise: str = "auto",
+    noise: "Noise" = "auto",
     knowledge: Any = None,
     interventions: Any = None,
     random_state: Any = 0,

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
         RandomSort,
         VarianceSort,
     )
-    from cosmodag.learners.constrained.dagma import Dagma, DagmaMLP, StochasticDagma
-    from cosmodag.learners.constrained.nocurl import NoCurl, NoCurlU, StochasticNoCurl
-    from cosmodag.learners.constrained.notears import Notears, NotearsMLP, StochasticNotears
+    from cosmodag.learners.constrained.dagma import Dagma, DagmaMLP
+    from cosmodag.learners.constrained.nocurl import NoCurl
+    from cosmodag.learners.constrained.notears import Notears, NotearsMLP
     from cosmodag.learners.cosmo import Cosmo
     from cosmodag.learners.cosmo_mlp import CosmoMLP
     from cosmodag.learners.given_graph import GivenGraph, given
@@ -43,15 +43,11 @@ __all__ = [
     "FittedDAG",
     "GivenGraph",
     "NoCurl",
-    "NoCurlU",
     "Notears",
     "NotearsMLP",
     "OrderSearch",
     "R2Sort",
     "RandomSort",
-    "StochasticDagma",
-    "StochasticNoCurl",
-    "StochasticNotears",
     "StructureLearner",
     "VarianceSort",
     "default_mlp_settings",

@@ -8,7 +8,7 @@ them before its results mean anything.
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,10 @@ from cosmodag.data.diagnose import variance_inflation
 from cosmodag.errors import InterruptedWarning
 from cosmodag.fit.input_checks import seeds_from
 from cosmodag.graph.dags import order_of
-from cosmodag.learners.parameters import choice
+from cosmodag.learners.declarations import Setting, parameter
+from cosmodag.learners.parameters import Noise, Refine, Scale
 from cosmodag.learners.refined import RefinedLearner
-from cosmodag.learners.regression import CRITERIA, NEGLIGIBLE, regress_on_predecessors
+from cosmodag.learners.regression import NEGLIGIBLE, regress_on_predecessors
 from cosmodag.learners.structure_learner import Learnt, Prepared, StructureLearner
 from cosmodag.search.starts.conditional_variances import equal_variance_order
 from cosmodag.solve.watch import Watch
@@ -38,26 +39,28 @@ class SortLearner(RefinedLearner):
 
     A subclass implements :meth:`_sort`.
 
-    Parameters
-    ----------
-    criterion : {"bic", "aic", "none"}
-        Information criterion by which the adaptive lasso chooses among the predecessors of a
-        variable, without refinement; ``"none"`` is least squares on all predecessors. Rows may be
-        fewer than columns (:func:`cosmodag.learners.regression.regress_on_predecessors`).
-    refine : {"auto", "prune", "order", None}
-        Use of the order: regression on the predecessors (None), or refinement to a graph, as in
-        :class:`cosmodag.Cosmo`.
-    scale : {"center", "standardize", "none"}
-        Subtract the column means; also divide by the standard deviations; or leave the data
-        unchanged, and regress without an intercept.
-
     Attributes
     ----------
     raw_weights_, weights_ : (d, d) array
         Regression coefficients. The two are equal, since the coefficients agree with the order.
     """
 
-    criterion: str = choice("bic", CRITERIA)
+    criterion: Literal["bic", "aic", "none"] = parameter(
+        "bic",
+        """Information criterion by which the adaptive lasso chooses among the predecessors of a
+        variable, without refinement; ``"none"`` is least squares on all predecessors. Rows may be
+        fewer than columns (:func:`cosmodag.learners.regression.regress_on_predecessors`).""",
+    )
+    refine: Refine = parameter(
+        None,
+        """Use of the order: regression on the predecessors (None), or refinement to a graph, as in
+        :class:`cosmodag.Cosmo`.""",
+    )
+    scale: Scale = parameter(
+        "center",
+        """Subtract the column means; also divide by the standard deviations; or leave the data
+        unchanged, and regress without an intercept.""",
+    )
     random_state: Any = 0
 
     # Peak number of d × d arrays that sorting holds.
@@ -210,8 +213,8 @@ class EqualVariance(SortLearner):
     True
     """
 
-    refine: str | None = "prune"
-    noise: str = "equal-variance"
+    refine: Refine = "prune"
+    noise: Noise = "equal-variance"
 
     _sorting_squares = 1.5
 
@@ -227,13 +230,6 @@ class EmptyGraph(StructureLearner):
     It shows the value that a metric has without any learning: on sparse graphs, the empty graph has
     most entries right. Its AUC is ½.
 
-    Parameters
-    ----------
-    threshold : float
-        Present so that learners are interchangeable; there is no arc to leave out.
-    random_state : int, Generator, RandomState or None
-        Random seed for estimates of missing values.
-
     Examples
     --------
     >>> from cosmodag import EmptyGraph, simulate
@@ -242,7 +238,10 @@ class EmptyGraph(StructureLearner):
     0
     """
 
-    random_state: Any = 0
+    threshold: Setting = parameter(
+        "auto", "Present so that learners are interchangeable; there is no arc to leave out."
+    )
+    random_state: Any = parameter(0, "Random seed for estimates of missing values.")
 
     _order_from_units = False
 

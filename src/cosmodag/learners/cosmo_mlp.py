@@ -3,20 +3,23 @@
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.fit.steps import FitTask, Learning
 from cosmodag.learners.cosmo import AnnealedLearner
+from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.networks.learner import NetworkLearner
 from cosmodag.learners.networks.loss_choice import AUTO, LIKELIHOOD, SQUARED_ERROR, learn_by_loss
-from cosmodag.learners.parameters import choice
 from cosmodag.learners.trained.settings import default_mlp_settings
 from cosmodag.model.mechanism import MLP, MaskedMLP, Mechanism, MixedMLP
 from cosmodag.model.objective import Loss, MixedLikelihood
 from cosmodag.solve.watch import Watch
+
+_PENALTIES = """Coefficients λ₁ and λ₂ of the penalties ‖H‖₁ and ‖H‖_F (not squared), over all d²h
+entries or, with masked inputs, over the d² gates."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -41,20 +44,6 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     A parameter that is ``"auto"`` follows :func:`cosmodag.default_mlp_settings`;
     ``CosmoMLP(**paper_mlp_settings(d))`` uses the paper's settings.
 
-    Parameters
-    ----------
-    mask : {"weights", "inputs"}
-        Whether the orientation masks first-layer weights, or inputs, through one gate per arc.
-    lambda1, lambda2 : float or "auto"
-        Coefficients λ₁ and λ₂ of the penalties ‖H‖₁ and ‖H‖_F (not squared), over all d²h entries
-        or, with masked inputs, over the d² gates.
-    loss : {"auto", "squared-error", "likelihood"}
-        Loss to minimise: the mean squared error, which infers the order from the sizes of the
-        noise and therefore depends on units; or (1/d) Σ_v log RSS_v, which is the Gaussian
-        likelihood with one noise variance per variable, and is trained on standardised columns.
-        ``"auto"`` uses the squared error if the noise variances are similar, and the likelihood
-        otherwise; without refinement, the likelihood only if they differ strongly.
-
     Attributes
     ----------
     raw_weights_ : (d, d) array
@@ -74,12 +63,23 @@ class CosmoMLP(NetworkLearner, AnnealedLearner):
     True
     """
 
-    mask: str = choice("weights", ("weights", "inputs"))
-    loss: str = "auto"
-    refine: str | None = "prune"
+    mask: Literal["weights", "inputs"] = parameter(
+        "weights",
+        "Whether the orientation masks first-layer weights, or inputs, through one gate per arc.",
+    )
+    lambda1: Setting = parameter("auto", _PENALTIES)
+    lambda2: Setting = parameter("auto", _PENALTIES)
+    loss: Literal["auto", "squared-error", "likelihood"] | str = parameter(
+        "auto",
+        """Loss to minimise: the mean squared error, which infers the order from the sizes of the
+        noise and therefore depends on units; or (1/d) Σ_v log RSS_v, which is the Gaussian
+        likelihood with one noise variance per variable, and is trained on standardised columns.
+        ``"auto"`` uses the squared error if the noise variances are similar, and the likelihood
+        otherwise; without refinement, the likelihood only if they differ strongly.""",
+    )
+    refine: Literal["auto", "prune"] | None = "prune"
 
     extra_facts = (*NetworkLearner.extra_facts, "loss_", "loss_reason_")
-    _further_losses = (AUTO,)
 
     # Number of levels of each variable, 0 for numbers and counts, if the training table has
     # categories or counts and the loss is the likelihood; otherwise empty.

@@ -12,6 +12,8 @@ from cosmodag.fit.input_checks import check_choice
 from cosmodag.fit.prepare import prepare
 from cosmodag.fit.steps import FitTask
 from cosmodag.fit.time.unroll import InTime
+from cosmodag.learners.declarations import Auto, parameter
+from cosmodag.learners.parameters import Scale
 from cosmodag.learners.refined import SearchedLearner
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit
 from cosmodag.solve.watch import Watch
@@ -39,11 +41,6 @@ class OrderSearch(SearchedLearner):
 
     It is a strong baseline for learners that train, and often the best choice for linear relations.
 
-    Parameters
-    ----------
-    scale : {"center", "standardize", "none"}
-        Preparation of the columns. Standardising only changes the units of the weights.
-
     Attributes
     ----------
     raw_weights_, weights_ : (d, d) array
@@ -57,6 +54,11 @@ class OrderSearch(SearchedLearner):
     >>> metrics.evaluate(data.graph, model.adjacency_, threshold=0.0)["nhd"] < 0.2
     True
     """
+
+    scale: Scale = parameter(
+        "center",
+        "Preparation of the columns. Standardising only changes the units of the weights.",
+    )
 
     takes_levels: ClassVar[bool] = True
     _order_from_units: ClassVar[bool] = False
@@ -147,13 +149,6 @@ class BlockSearch(OrderSearch):
     linear effects. `OrderSearch` and `Cosmo` search in the same way if a table has counts or
     categories of three or more levels.
 
-    Parameters
-    ----------
-    curves : bool or "auto"
-        Whether effects of numbers may be curves. ``"auto"`` finds one graph with linear effects and
-        one with curves, and keeps the curves if they raise the likelihood of held-out rows by more
-        than two standard errors; ``curves_reason_`` reports the decision.
-
     Attributes
     ----------
     curves_reason_ : str
@@ -171,13 +166,12 @@ class BlockSearch(OrderSearch):
     ([[0, 0], [1, 0]], ['curves'])
     """
 
-    curves: bool | str = "auto"
-
-    def check_settings(self) -> None:
-        """Raise a `DataError` for a parameter value that cannot be used."""
-        super().check_settings()
-        if self.curves not in (True, False, "auto"):
-            raise DataError(f"curves is {self.curves!r}: it must be True, False or 'auto'.")
+    curves: bool | Auto = parameter(
+        "auto",
+        """Whether effects of numbers may be curves. ``"auto"`` finds one graph with linear effects
+        and one with curves, and keeps the curves if they raise the likelihood of held-out rows by
+        more than two standard errors; ``curves_reason_`` reports the decision.""",
+    )
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
         """Find parameters whose values would have no effect, and the reason for each."""

@@ -1,134 +1,168 @@
-"""Parameters that all learners share, and the checks of their values."""
+"""Parameters that several learners share. This module imports nothing heavy."""
 
-import numbers
-from collections.abc import Collection
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+import os
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from cosmodag.data.kinds import check_kinds
-from cosmodag.errors import DataError
-from cosmodag.fit.dag.preparation import SCALES
-from cosmodag.fit.input_checks import check_choice, check_count, check_number
-from cosmodag.fit.missing import CHOICES
-from cosmodag.fit.view.fitted import FittedGraph
+from cosmodag.learners.declarations import Auto, Setting, parameter
 
-if TYPE_CHECKING:
-    from cosmodag.io.tables.frames import Table
+__all__ = [
+    "BatchParameters",
+    "Device",
+    "Missing",
+    "Noise",
+    "Refine",
+    "RefineParameter",
+    "Scale",
+    "SearchParameters",
+    "SharedParameters",
+    "TrainingParameters",
+]
 
-__all__ = ["Setting", "SharedParameters", "choice", "count"]
-
-Setting = float | str
-"""A number, or ``"auto"`` for a value chosen by a rule."""
-
-_RAW_CUT = 0.3
-
-
-def choice(default: str, names: Collection[str]) -> Any:
-    """Declare a parameter whose value is one of `names`, checked when a fit begins."""
-    return field(default=default, metadata={"names": names})
-
-
-def count(default: int) -> Any:
-    """Declare a parameter that is a positive integer, checked when a fit begins."""
-    return field(default=default, metadata={"is_count": True})
+Missing = Literal["error", "drop", "impute"]
+Scale = Literal["center", "mean", "standardize", "none"]
+Noise = Literal["auto", "gaussian", "equal-variance", "non-gaussian"]
+Refine = Literal["auto", "prune", "order"] | None
+Device = Literal["auto", "cpu", "gpu"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SharedParameters(FittedGraph):
-    r"""Parameters that all learners share, and the settings that follow from them.
+class SharedParameters:
+    """Parameters of all learners."""
 
-    Parameters are keyword-only dataclass fields. A learner inherits the fields of its base classes
-    together with their descriptions.
-
-    Parameters
-    ----------
-    threshold : float or "auto"
-        Arcs with \|W\| at or below the threshold are left out of `adjacency_`. ``"auto"`` is 0
-        after refinement and 0.3 without.
-    knowledge : Knowledge, mapping or path, optional
-        Background knowledge about the graph: a :class:`cosmodag.Knowledge`, a mapping of its
-        parts, or a file.
-    kinds : "auto", mapping or sequence
-        Kinds of columns, if they are not what the values suggest: a mapping from names to
+    threshold: Setting = parameter(
+        "auto",
+        r"""Arcs with \|W\| at or below the threshold are left out of the graph
+        (`adjacency_`). ``"auto"`` is 0 after refinement and 0.3 without.""",
+        at_least=0.0,
+        option="--threshold",
+    )
+    knowledge: Any = parameter(
+        None,
+        """Background knowledge about the graph: a :class:`cosmodag.Knowledge`, a mapping of its
+        parts, or a file.""",
+        type="Knowledge, mapping or path, optional",
+        option="--knowledge",
+    )
+    kinds: Any = parameter(
+        "auto",
+        """Kinds of columns, if they are not what the values suggest: a mapping from names to
         ``"continuous"``, ``"binary"``, ``"categorical"``, ``"ordinal"``, ``"count"`` or a list of
-        levels from low to high; or a sequence of such entries, one per column (`docs/kinds.md`).
-        `kinds_` has the result.
-    missing : {"error", "drop", "impute"}
-        Refuse missing values (NaN); drop the rows that have one; or estimate the values from the
-        others, without counting them as evidence (`docs/missing.md`). `missing_report_` has the
-        details.
-    scale : {"center", "standardize", "none"}
-        Subtract the column means; also divide by the standard deviations, which removes the
-        differences in variance that squared-error learners rely on, and gives a warning; or leave
-        the data unchanged.
-    lags : int
-        For time series, the number k of earlier times that may affect a row. The graph is then
+        levels from low to high; or a sequence of such entries, one per column. `kinds_` has the
+        result (`docs/kinds.md`).""",
+        type='"auto", mapping or sequence',
+        option="--kinds",
+    )
+    missing: Missing = parameter(
+        "error",
+        """Refuse missing values (NaN); drop the rows that have one; or impute the values from the
+        others, without counting them as evidence. `missing_report_` has the details
+        (`docs/missing.md`).""",
+        option="--missing",
+    )
+    scale: Scale = parameter(
+        "center",
+        """Subtract the column means, and divide the whole table by a common unit, to which
+        penalties are relative; only subtract the means, as the COSMO paper; divide by the standard
+        deviations, which removes the differences in variance that squared-error learners rely on,
+        and gives a warning; or leave the data unchanged.""",
+        option="--scale",
+    )
+    lags: int = parameter(
+        0,
+        """For time series, the number k of earlier times that may affect a row. The graph is then
         that of a window of the times t, t − 1, …, t − k, with arcs into time t from the same and
-        from earlier times (`docs/time.md`). 0 for independent rows.
-    max_time : float, optional
-        Time limit in seconds, after which the fit stops with the result so far and a warning.
-    random_state : int, Generator, RandomState or None
-        Random seed; an integer gives the same result, bit for bit, in every fit on one machine.
-    verbose : bool
-        Whether to show progress on stderr if it is a terminal.
-    """
+        from earlier times (`docs/time.md`). 0 for independent rows.""",
+        at_least=0,
+        option="--lags",
+    )
+    max_time: float | None = parameter(
+        None,
+        "Time limit in seconds, after which the fit stops with the result so far and a warning.",
+        above=0.0,
+        option="--max-time",
+    )
+    random_state: Any = parameter(
+        0,
+        """Random seed; an integer gives the same result, bit for bit, in every fit on one
+        machine.""",
+        type="int, Generator, RandomState or None",
+        option="--seed",
+    )
+    verbose: bool = parameter(True, "Whether to show progress on stderr if it is a terminal.")
 
-    threshold: Setting = "auto"
-    knowledge: Any = None
-    kinds: Any = "auto"
-    missing: str = choice("error", CHOICES)
-    scale: str = choice("center", SCALES)
-    lags: int = 0
-    max_time: float | None = None
-    random_state: Any = 0
-    verbose: bool = True
 
-    def check_settings(self) -> None:
-        """Raise a `DataError` for a parameter value that cannot be used."""
-        check_number("threshold", self.threshold, low=0.0, low_allowed=True, also=("auto",))
-        check_kinds(self.kinds)
-        check_count("lags", self.lags, low=0)
-        for part in fields(self):
-            if "names" in part.metadata:
-                check_choice(part.name, getattr(self, part.name), part.metadata["names"])
-            elif "is_count" in part.metadata:
-                check_count(part.name, getattr(self, part.name))
-        check_number("max_time", self.max_time, low=0.0, also=(None,))
-        if isinstance(self.random_state, str | numbers.Real):
-            check_count("random_state", self.random_state, low=0)
+@dataclass(kw_only=True, eq=False, repr=False)
+class SearchParameters(SharedParameters):
+    """Parameters of learners whose graph may come from a search over orders."""
 
-    def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
-        """Find parameters whose values would have no effect, and the reason for each.
+    noise: Noise = parameter(
+        "auto",
+        """Noise that refinement assumes: Gaussian with one variance per variable (the result does
+        not depend on units, and the data determine only the equivalence class); Gaussian with one
+        variance for all variables; or not Gaussian. ``"auto"`` decides from the data; ``noise_``
+        and ``noise_reason_`` report the decision. With counts, or categories of three or more
+        levels, only ``"gaussian"`` is possible; with ``refine="prune"``, ``"non-gaussian"`` is
+        not.""",
+        option="--noise",
+    )
+    restarts: int | Auto = parameter(
+        "auto",
+        """Maximum number of searches from perturbed copies of the best order, with
+        ``refine="order"``; 0 for none. They end early if several in a row find nothing better.
+        ``"auto"`` is :func:`cosmodag.search.default_restarts` for the noise assumed: 40,000 / d, at
+        most 200, for Gaussian noise; 2,000 / d for noise that is not Gaussian; none for equal
+        variances, where restarts found nothing better. There are none beyond 1,000 variables or,
+        with at least four times as many variables as rows, beyond 3,000. For tables with
+        categories, counts or curves it is 2,000 / d, at most 50.""",
+        at_least=0,
+        option="--restarts",
+    )
 
-        A reason also says what to do instead. Defaults and ``"auto"`` are never listed. Some values
-        have no effect only if the table has categories or counts.
-        """
-        return {}
 
-    def refuse_idle(self, table: "Table | None" = None) -> None:
-        """Raise a `DataError` for a parameter value that would have no effect."""
-        for name, reason in self.idle_settings(table).items():
-            raise DataError(f"{name} is {getattr(self, name)!r}, but {reason}.")
+@dataclass(kw_only=True, eq=False, repr=False)
+class RefineParameter(SearchParameters):
+    """The parameter of learners whose order can be refined to a graph."""
 
-    def refinement_for(self, d: int) -> str | None:
-        """Choose the method of refinement for d variables: None, ``"prune"`` or ``"order"``."""
-        return None
+    refine: Refine = parameter(
+        None,
+        """How the learnt order becomes a graph: ``"prune"`` regresses each variable on its
+        predecessors in the order and keeps the arcs that the data support; ``"order"`` also
+        searches for a better order, from the learnt one and from others; ``None`` keeps the weights
+        as optimised. ``"auto"`` is ``"order"`` up to 50,000 variables and ``"prune"`` beyond.""",
+        option="--refine",
+    )
 
-    def why_no_levels(self, d: int) -> str | None:
-        """Name the learner, with the setting that rules out categories; None if it can use them.
 
-        Linear learners use categories in refinement, not in training.
-        """
-        if self.takes_levels and self.refinement_for(d) is not None:
-            return None
-        return type(self).__name__ + (" without refinement" if self.takes_levels else "")
+@dataclass(kw_only=True, eq=False, repr=False)
+class BatchParameters(SharedParameters):
+    """Parameters of learners that are trained in mini-batches."""
 
-    @property
-    def raw_threshold(self) -> float:
-        """Threshold on weights as optimised."""
-        return _RAW_CUT if self.threshold == "auto" else float(self.threshold)
+    # Other platforms of JAX are devices too.
+    device: Device | str = parameter("auto", "Device of the computation.", option="--device")
+    epochs: int | Auto = parameter(
+        "auto",
+        """Number of passes over the data. ``"auto"`` gives a fixed number of steps, whatever the
+        number of rows (:func:`cosmodag.learners.trained.settings.default_steps`).""",
+        option="--epochs",
+    )
+    batch_size: int = parameter(64, "Rows per step; the last batch of a pass may be smaller.")
 
-    @property
-    def refined_threshold(self) -> float:
-        """Threshold on the weights of arcs that refinement chose."""
-        return 0.0 if self.threshold == "auto" else float(self.threshold)
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TrainingParameters(BatchParameters):
+    """Parameters of learners that are trained once, from one or several starting points."""
+
+    trainings: int = parameter(
+        1,
+        """Number of trainings from different random starting points, run as one batch; the result
+        with the best penalised objective on all rows is kept.""",
+        option="--trainings",
+    )
+    checkpoint: str | os.PathLike[str] | None = parameter(
+        None,
+        """Folder to which training writes its state, every half minute and when it is stopped. If
+        the fit is repeated with the same folder, it continues from this state, and its result is
+        the same, bit for bit, as without the stop. A fit that ends deletes the state.""",
+        type="path, optional",
+    )

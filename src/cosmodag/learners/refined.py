@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.fitted_kinds import is_block, needs_blocks
-from cosmodag.fit.input_checks import check_choice, check_count
+from cosmodag.learners.parameters import RefineParameter, SearchParameters
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit, StructureLearner
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
     from cosmodag.io.tables.frames import Table
 
-__all__ = ["NOISES", "RefinedLearner", "SearchedLearner"]
-
-NOISES = ("auto", "gaussian", "equal-variance", "non-gaussian")
+__all__ = ["RefinedLearner", "SearchedLearner"]
 
 # Largest number of variables for which refine="auto" searches over orders (times:
 # benchmarks/answer_large.md); the correlations then take 10 GB.
@@ -22,38 +20,11 @@ _MAX_SEARCHED = 50_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SearchedLearner(StructureLearner):
-    """Base class of learners whose graph may come from a search over orders.
-
-    Parameters
-    ----------
-    noise : {"auto", "gaussian", "equal-variance", "non-gaussian"}
-        Noise that refinement assumes: Gaussian with one variance per variable (the result does not
-        depend on units, and the data determine only the equivalence class); Gaussian with one
-        variance for all variables; or not Gaussian. ``"auto"`` decides from the data; ``noise_``
-        and ``noise_reason_`` report the decision. With counts, or categories of three or more
-        levels, only ``"gaussian"`` is possible; with ``refine="prune"``, ``"non-gaussian"`` is not.
-    restarts : int or "auto"
-        Maximum number of searches from perturbed copies of the best order, with
-        ``refine="order"``; 0 for none. They end early if several in a row find nothing better.
-        ``"auto"`` is :func:`cosmodag.search.default_restarts` for the noise assumed: 40,000 / d, at
-        most 200, for Gaussian noise; 2,000 / d for noise that is not Gaussian; none for equal
-        variances, where restarts found nothing better. There are none beyond 1,000 variables or,
-        with at least four times as many variables as rows, beyond 3,000. For tables with
-        categories, counts or curves it is 2,000 / d, at most 50.
-    """
-
-    noise: str = "auto"
-    restarts: int | str = "auto"
+class SearchedLearner(SearchParameters, StructureLearner):
+    """Base class of learners whose graph may come from a search over orders."""
 
     # What a user should do for a search over orders, as part of a message.
     _search_by: ClassVar[str] = "set refine='order' (--refine order)"
-
-    def check_settings(self) -> None:
-        """Raise a `DataError` for a parameter value that cannot be used."""
-        super().check_settings()
-        check_choice("noise", self.noise, NOISES)
-        check_count("restarts", self.restarts, low=0, also=("auto",))
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
         """Find parameters whose values would have no effect, and the reason for each."""
@@ -122,24 +93,8 @@ class SearchedLearner(StructureLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RefinedLearner(SearchedLearner):
-    """Base class of learners of linear equations whose order can be refined to a graph.
-
-    Parameters
-    ----------
-    refine : {"auto", "prune", "order", None}
-        How the learnt order becomes a graph. ``"prune"`` regresses each variable on its
-        predecessors in the order and keeps the arcs that the data support. ``"order"`` also
-        searches for a better order, from the learnt one and from others. ``"auto"`` is ``"order"``
-        up to 50,000 variables and ``"prune"`` beyond. ``None`` keeps the weights as optimised.
-    """
-
-    refine: str | None = None
-
-    def check_settings(self) -> None:
-        """Raise a `DataError` for a parameter value that cannot be used."""
-        super().check_settings()
-        check_choice("refine", self.refine, ("auto", "prune", "order", None))
+class RefinedLearner(RefineParameter, SearchedLearner):
+    """Base class of learners of linear equations whose order can be refined to a graph."""
 
     def refinement_for(self, d: int) -> str | None:
         """Return the method of refinement for d variables; None if equations are not linear."""

@@ -1,35 +1,47 @@
 """The base class of all learners."""
 
+import numbers
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.kinds import check_kinds
+from cosmodag.errors import DataError
 from cosmodag.fit.fitted_dag import FittedDAG
+from cosmodag.fit.input_checks import check_count
 from cosmodag.fit.pipeline import FitInterrupt, fit_prepared
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.settle import Aligned
 from cosmodag.fit.steps import FitResult, FitTask, Learning, Learnt, RefinedFit
 from cosmodag.fit.time.unroll import InTime
+from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
-from cosmodag.learners.parameters import Setting, SharedParameters
-from cosmodag.learners.registry import inherit_descriptions
+from cosmodag.learners.declarations import Parameter, declared
+from cosmodag.learners.docstrings import complete_docstring
+from cosmodag.learners.parameters import SharedParameters
 from cosmodag.solve.watch import QuietWatch, Watch
 
-__all__ = ["Learnt", "Prepared", "RefinedFit", "Setting", "StructureLearner"]
+if TYPE_CHECKING:
+    from cosmodag.io.tables.frames import Table
+
+__all__ = ["Learnt", "Prepared", "RefinedFit", "StructureLearner"]
+
+_RAW_CUT = 0.3
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StructureLearner(SharedParameters):
+class StructureLearner(SharedParameters, FittedGraph):
     r"""Base class of all learners.
 
     :meth:`fit` prepares a table, learns from it, refines the result and returns a DAG. A subclass
-    adds parameters as dataclass fields and implements :meth:`_learn`.
+    adds parameters as keyword-only dataclass fields (`cosmodag.learners.declarations.parameter`)
+    and implements :meth:`_learn`. It inherits parameters together with their descriptions.
 
     Attributes
     ----------
@@ -93,9 +105,57 @@ class StructureLearner(SharedParameters):
         The result of :meth:`bootstrap`, after a call.
     """
 
+    # Declarations of all parameters, by name.
+    parameters: ClassVar[dict[str, Parameter]] = {}
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        inherit_descriptions(cls)
+        cls.parameters = declared(cls)
+        complete_docstring(cls, cls.parameters)
+
+    def check_settings(self) -> None:
+        """Raise a `DataError` for a parameter value that cannot be used."""
+        for name, parameter in self.parameters.items():
+            parameter.check(getattr(self, name))
+        check_kinds(self.kinds)
+        if isinstance(self.random_state, str | numbers.Real):
+            check_count("random_state", self.random_state, low=0)
+
+    def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
+        """Find parameters whose values would have no effect, and the reason for each.
+
+        A reason also says what to do instead. Defaults and ``"auto"`` are never listed. Some values
+        have no effect only if the table has categories or counts.
+        """
+        return {}
+
+    def refuse_idle(self, table: "Table | None" = None) -> None:
+        """Raise a `DataError` for a parameter value that would have no effect."""
+        for name, reason in self.idle_settings(table).items():
+            raise DataError(f"{name} is {getattr(self, name)!r}, but {reason}.")
+
+    def refinement_for(self, d: int) -> str | None:
+        """Choose the method of refinement for d variables: None, ``"prune"`` or ``"order"``."""
+        return None
+
+    def why_no_levels(self, d: int) -> str | None:
+        """Name the learner, with the setting that rules out categories; None if it can use them.
+
+        Linear learners use categories in refinement, not in training.
+        """
+        if self.takes_levels and self.refinement_for(d) is not None:
+            return None
+        return type(self).__name__ + (" without refinement" if self.takes_levels else "")
+
+    @property
+    def raw_threshold(self) -> float:
+        """Threshold on weights as optimised."""
+        return _RAW_CUT if self.threshold == "auto" else float(self.threshold)
+
+    @property
+    def refined_threshold(self) -> float:
+        """Threshold on the weights of arcs that refinement chose."""
+        return 0.0 if self.threshold == "auto" else float(self.threshold)
 
     @abstractmethod
     def _learn(self, given: Prepared, watch: Watch) -> Learnt:

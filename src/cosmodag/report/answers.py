@@ -79,7 +79,8 @@ class Answers:
     @classmethod
     def read(cls, facts: Any, variables: int) -> "Answers":
         """Convert the content of ``answers.json``; any exception means that it was changed."""
-        effects, pag, verdict = (facts[name] for name in ("effects", "pag", "verdict"))
+        names = ("effects", "pag", "verdict", "effect_curves")
+        effects, pag, verdict, curves = (facts[name] for name in names)
         if effects is not None:
             columns = [effects[name] for name in _COLUMNS]
             _check(len({len(one) for one in columns}) == 1 and len(effects) == len(_COLUMNS))
@@ -97,7 +98,6 @@ class Answers:
                 "rejected": bool(verdict["rejected"]),
                 "tested": int(verdict["tested"]),
             }
-        curves = facts.get("effect_curves")  # earlier versions wrote none
         if curves is not None:
             _check_curves(curves, variables)
         return cls(effects, pag, verdict, curves)
@@ -145,7 +145,7 @@ def _pag(model: "FittedGraph") -> dict[str, Any]:
 
 
 def _verdict(model: "FittedGraph") -> dict[str, Any]:
-    found = model.validate(shuffles=0, subsets=0)
+    found = model.validate(shuffles=0)
     return {
         "sentence": found.verdict,
         "rejected": found.rejected,

@@ -1,14 +1,10 @@
-"""Drawings without the page: inline SVG for notebooks, and a file for Cytoscape."""
+"""The colours of arcs, and a file for Cytoscape."""
 
 import json
 import os
-from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from cosmodag._version import __version__
-from cosmodag.fit.dag.assertions import OPEN
 from cosmodag.fit.dag.basis import (
     CURVES,
     FOUND,
@@ -17,10 +13,10 @@ from cosmodag.fit.dag.basis import (
     KNOWLEDGE,
     SCALE,
     SHAPE,
+    STATED,
     TIME,
     WEAK,
 )
-from cosmodag.graph.texts import counted
 from cosmodag.io.files import write_text
 from cosmodag.io.graphs.formats.program_texts import cyjs_elements
 from cosmodag.report.layout import layered_layout
@@ -30,24 +26,13 @@ if TYPE_CHECKING:
 
     from cosmodag.fit.view.fitted import FittedGraph
 
-_MOST = 60  # largest number of variables for a legible picture
 _ACROSS, _DOWN = 110, 90  # distances of nodes for Cytoscape
-_ROW = 62  # distance of layers in the SVG
-
-_DASHES = {
-    "equal variances": "6 4",
-    "non-Gaussianity": "10 3",
-    CURVES: "10 3",
-    FOUND: "8 3",
-    SCALE: "4 2",
-    FREE: "2 3",
-    WEAK: "8 3",
-}
 
 # Colours that readers with any kind of colour vision can tell apart (Okabe and Ito).
 COLOURS = {
     SHAPE: "#0072B2",
     WEAK: "#56B4E9",
+    STATED: "#1D1D1D",
     TIME: "#332288",
     KNOWLEDGE: "#AA4488",
     INTERVENTIONS: "#009E73",
@@ -96,74 +81,3 @@ def write_cytoscape(
         "elements": elements,
     }
     write_text(path, json.dumps(document, ensure_ascii=False) + "\n")
-
-
-def thumbnail(model: "FittedGraph") -> str:
-    """Draw a fitted graph as HTML with an inline SVG; with many variables, write a sentence only.
-
-    >>> import numpy as np
-    >>> from cosmodag import VarianceSort
-    >>> X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 2, 3]
-    >>> thumbnail(VarianceSort().fit(X)).startswith("<div")
-    True
-    """
-    d, edges = model.n_features_in_, model.edges_
-    text = f"{type(model).__name__}: {counted(edges.nnz, 'arc')} among {counted(d, 'variable')}"
-    if d > _MOST:
-        text += "; <code>model.report('report.html')</code> draws them"
-    picture = "" if d > _MOST else _drawing(model)
-    return (
-        f'<div style="font-family: sans-serif"><p style="margin: 0 0 4px">{text}</p>{picture}</div>'
-    )
-
-
-def _drawing(model: "FittedGraph") -> str:
-    edges, layout = model.edges_, layered_layout(model.edges_)
-    assertions = model.fitted_.assertions
-    names = map(str, model.names_)
-    labels = [name if len(name) <= 18 else name[:17] + "…" for name in names]
-    widths = np.array([7.5 * len(label) + 16 for label in labels])
-    x = layout.x * (float(widths.max()) + 12)
-    y = layout.layer.astype(float) * _ROW
-    parts = [
-        _arc(x[u], y[u], x[v], y[v], basis, grade)
-        for u, v, basis, grade in zip(
-            edges.row, edges.col, assertions.bases, assertions.grades, strict=True
-        )
-    ]
-    parts += [_node(*place) for place in zip(x, y, widths, labels, strict=True)]
-    left, width = float((x - widths / 2).min()) - 4, float(np.ptp(x) + widths.max()) + 8
-    height = float(y.max()) + 40
-    return (
-        f'<svg viewBox="{left:.0f} -20 {width:.0f} {height:.0f}" '
-        f'style="max-width: min(100%, {width:.0f}px); max-height: 420px" font-size="13">'
-        f"{''.join(parts)}</svg>"
-    )
-
-
-def _node(x: float, y: float, width: float, label: str) -> str:
-    return (
-        f'<rect x="{x - width / 2:.0f}" y="{y - 13:.0f}" width="{width:.0f}" height="26" rx="6" '
-        f'fill="#eef2f6" stroke="#8a97a6"/>'
-        f'<text x="{x:.0f}" y="{y + 4.5:.0f}" text-anchor="middle" fill="#1b2430">'
-        f"{escape(label)}</text>"
-    )
-
-
-def _arc(x1: float, y1: float, x2: float, y2: float, basis: str, grade: str) -> str:
-    """Draw an arc from the lower edge of a node to the upper edge of a node in a later layer.
-
-    It has no arrowhead if its direction is open.
-    """
-    colour = COLOURS.get(basis, COLOURS[FREE])
-    y1, y2 = y1 + 13, y2 - 13
-    bend = (y2 - y1) * 0.45
-    dash = f' stroke-dasharray="{_DASHES[basis]}"' if basis in _DASHES else ""
-    is_open = grade == OPEN
-    head = "" if is_open else f'<path d="M{x2:.0f} {y2:.0f} l-4 -8 h8 Z" fill="{colour}"/>'
-    return (
-        f'<path d="M{x1:.0f} {y1:.0f} C{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} '
-        f'{x2:.0f} {y2 - (0 if is_open else 6):.0f}" '
-        f'fill="none" stroke="{colour}" stroke-width="1.5"{dash}>'
-        f"<title>{escape(basis)}</title></path>{head}"
-    )

@@ -3,6 +3,7 @@
 Each function draws on the given axes or on new ones, and returns them.
 """
 
+import base64
 import io
 import os
 from typing import TYPE_CHECKING, Any, cast
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from cosmodag.fit.view.fitted import FittedGraph
     from cosmodag.learners.structure_learner import StructureLearner
 
 _INK, _NODE, _BORDER = "#1b2430", "#eef2f6", "#8a97a6"
@@ -132,14 +134,37 @@ def _parts_of(
 
 def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) -> None:
     """Draw a graph as `plot_graph` does, and write it as PDF, SVG or PNG, atomically."""
-    import matplotlib.pyplot as plt
-
     names, edges, *_ = _parts_of(graph)
     if len(names) > _MOST_NODES or edges.nnz > _MOST_ARCS:
         raise DataError(
             f"A graph of {len(names):,} nodes and {edges.nnz:,} arcs is too large to be drawn (at "
             f"most {_MOST_NODES:,} and {_MOST_ARCS:,}): write it as GraphML, or draw a part of it."
         )
+    write_bytes(path, _picture(graph, format))
+
+
+def thumbnail(model: "FittedGraph") -> str:
+    """Draw a fitted graph as HTML for a notebook; with many variables, write a sentence only.
+
+    >>> from cosmodag import VarianceSort
+    >>> X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 2, 3]
+    >>> thumbnail(VarianceSort().fit(X)).startswith("<p>VarianceSort: ")
+    True
+    """
+    d = model.n_features_in_
+    text = f"{type(model).__name__}: {counted(model.edges_.nnz, 'arc')} among "
+    text += counted(d, "variable")
+    if d > _NAMED:
+        return f"<p>{text}; <code>model.report('report.html')</code> draws them</p>"
+    # As an image, a name in the picture cannot be read as HTML.
+    picture = base64.b64encode(_picture(model, "svg")).decode()
+    style = "max-width: 100%; max-height: 420px; background: white"
+    return f'<p>{text}</p><img style="{style}" src="data:image/svg+xml;base64,{picture}">'
+
+
+def _picture(graph: GraphLike, format: str) -> bytes:
+    import matplotlib.pyplot as plt
+
     figure = cast("Figure", plot_graph(graph).figure)
     content = io.BytesIO()
     try:
@@ -148,7 +173,7 @@ def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) 
             figure.savefig(content, format=format, metadata=_NO_DATE.get(format))
     finally:
         plt.close(figure)
-    write_bytes(path, content.getvalue())
+    return content.getvalue()
 
 
 def plot_matrix(model: "StructureLearner", ax: "Axes | None" = None) -> "Axes":

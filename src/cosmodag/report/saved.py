@@ -163,7 +163,7 @@ def saved_pag(folder: Path, model: "StructureLearner") -> "PartialAncestralGraph
 
 
 def _answers(path: Path, model: "StructureLearner") -> Answers:
-    """Read the answers; if an earlier version wrote none, compute those that need no data."""
+    """Read the answers; beside a model saved alone, compute those that need no data."""
     if not path.is_file():
         return Answers.of(model)
     check_written(path)

@@ -18,6 +18,7 @@ from cosmodag.io.tables.frames import Table
 from cosmodag.learners.cosmo import Cosmo
 from cosmodag.learners.cosmo_mlp import CosmoMLP
 from cosmodag.learners.order_search import BlockSearch, OrderSearch
+from cosmodag.learners.parameters import Missing
 from cosmodag.learners.structure_learner import StructureLearner
 from cosmodag.runtime.warning_filters import ignoring
 from cosmodag.selection.criteria import extended_bic
@@ -67,7 +68,7 @@ def auto(
     interventions: Any = None,
     knowledge: Any = None,
     kinds: Any = "auto",
-    missing: str = "error",
+    missing: Missing = "error",
     random_state: Any = 0,
     max_time: float | None = None,
     verbose: bool = True,

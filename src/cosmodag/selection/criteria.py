@@ -1,12 +1,12 @@
-"""Criteria for model choice: held-out likelihood, extended BIC, graphs at many thresholds."""
+"""Criteria for model choice: held-out likelihood, extended BIC, graphs at other thresholds."""
 
 import math
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,18 +17,12 @@ from cosmodag.fit.input_checks import check_count, check_number, refuse_lags, se
 from cosmodag.fit.missing import complete
 from cosmodag.fit.pipeline import FitTask, fit_prepared
 from cosmodag.fit.prepare import prepare
-from cosmodag.fit.settle import chosen_arcs, count_arcs
+from cosmodag.fit.settle import chosen_arcs
 from cosmodag.fit.time.unroll import as_windows
 from cosmodag.graph.texts import counted
 from cosmodag.learners.regression import regress_on_predecessors
 from cosmodag.learners.structure_learner import StructureLearner
 from cosmodag.runtime.warning_filters import ignoring
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-# Largest number of thresholds above zero in a path.
-_THRESHOLDS = 50
 
 
 def held_out(
@@ -210,74 +204,6 @@ def _known(model: StructureLearner, entries: Any, rows: int) -> Known:
     with ignoring(DataWarning):  # as in the fit, a variable that was always set counts as a root
         always = never_free(known.targets, names, known.absent)
     return replace(known, targets=known.targets & ~always)
-
-
-def threshold_path(
-    model: StructureLearner,
-    X: Any,
-    thresholds: ArrayLike | None = None,
-    gamma: float = 0.5,
-    *,
-    interventions: Any = None,
-) -> "pd.DataFrame":
-    """Evaluate a fitted model at many thresholds by the extended BIC, without fitting it again.
-
-    Parameters
-    ----------
-    model : fitted StructureLearner
-        Preferably without refinement, since few arcs are weak after it.
-    X : table
-        The training data of the model.
-    thresholds : sequence of float, optional
-        By default 0, and at most 50 quantiles of the absolute weights.
-    gamma, interventions
-        As for :func:`extended_bic`.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``threshold``, ``arcs``, ``log_likelihood`` per row and variable, ``extended_bic``
-        and ``best``, true in the row of smallest extended BIC.
-
-    Examples
-    --------
-    >>> from cosmodag import Cosmo, simulate
-    >>> X = simulate.load("n500_d10_ER2_gauss", seed=0).X
-    >>> model = Cosmo(refine=None, random_state=0).fit(X)
-    >>> path = threshold_path(model, X)
-    >>> arcs = path["arcs"][path["best"]].iloc[0]  # of which 20 are true
-    >>> bool(20 <= arcs <= 25)
-    True
-    """
-    import pandas as pd
-
-    check_is_fitted(model, "adjacency_")
-    if thresholds is None:
-        _check_weights(model)
-        sizes = np.unique(np.abs(model.weights_[model.weights_ != 0]))
-        places = np.linspace(0, max(0, len(sizes) - 1), min(len(sizes), _THRESHOLDS)).astype(int)
-        values = np.concatenate([[0.0], sizes[places]])
-    else:
-        values = np.sort(np.atleast_1d(np.asarray(thresholds, np.float64)))
-        if not len(values):
-            raise DataError("thresholds is empty: give at least one, or leave thresholds out.")
-    X, entries = take_column(X, interventions)
-    rows = []
-    for threshold in values.tolist():
-        one = at_threshold(model, X, threshold, interventions=entries)
-        measured = one.known_.counted
-        others = None if measured is None else measured == 0  # values that were set or imputed
-        rows.append(
-            {
-                "threshold": threshold,
-                "arcs": count_arcs(one.adjacency_),
-                "log_likelihood": one.score(X, interventions=others),
-                "extended_bic": extended_bic(one, X, gamma, interventions=entries),
-            }
-        )
-    path = pd.DataFrame(rows)
-    path["best"] = path.index == path["extended_bic"].idxmin()
-    return path
 
 
 def _check_weights(model: StructureLearner) -> None:

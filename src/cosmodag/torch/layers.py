@@ -262,7 +262,5 @@ def read_out(
 
 def _array(values: ArrayLike | Tensor) -> NDArray[Any]:
     if isinstance(values, Tensor):
-        values = values.detach().to("cpu")
-        # NumPy has no bfloat16.
-        return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
+        return values.numpy(force=True)
     return np.asarray(values)

@@ -12,8 +12,8 @@ import typer
 TableArgument = Annotated[
     Path,
     typer.Argument(
-        help="A .csv, .tsv, .txt (each also .gz), .xlsx, .parquet, .feather, .json, .jsonl, .h5ad "
-        "or .npy file; - is standard input."
+        help="A .csv, .tsv, .txt (each also .gz), .xlsx, .parquet, .feather or .h5ad "
+        "file; - is standard input."
     ),
 ]
 SeedOption = Annotated[

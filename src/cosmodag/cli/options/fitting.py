@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, cast, get_args
 import typer
 
 from cosmodag.cli.options.common import SeedOption
-from cosmodag.cli.options.learners import Method, complete_setting
+from cosmodag.cli.options.learners import Method, complete_setting, learner_option
 from cosmodag.graph.texts import GraphFormat
+from cosmodag.learners.parameters import Device, Noise, Scale
 
 # An enumeration, because Typer does not accept a list of literals.
 _Format = StrEnum("_Format", [(name.upper(), name) for name in get_args(GraphFormat)])  # type: ignore[misc]
@@ -46,15 +47,7 @@ class RowOptions:
             help="With --regimes: whether variables that --interventions does not name may change.",
         ),
     ] = True
-    lags: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="K",
-            help="The rows are in time: also learn which variables act on a row from up to K rows "
-            "before. Default: 0, independent rows.",
-        ),
-    ] = None
+    lags: Annotated[int | None, learner_option("lags", metavar="K")] = None
     time: Annotated[
         str | None,
         typer.Option(
@@ -77,51 +70,17 @@ class RowOptions:
 class LearnerOptions:
     """Parameters of learners; None where an option is not given."""
 
-    scale: Annotated[
-        Literal["center", "standardize", "none"] | None,
-        typer.Option(
-            help="Subtract column means (default), also standardise, or leave the columns as is."
-        ),
-    ] = None
+    scale: Annotated[Scale | None, learner_option("scale")] = None
     refine: Annotated[
-        Literal["auto", "none", "prune", "order"],
-        typer.Option(
-            help="Keep the optimised weights, prune the learnt order by evidence, or also search "
-            "for a better order; by default the learner decides."
-        ),
-    ] = "auto"
-    noise: Annotated[
-        Literal["auto", "gaussian", "equal-variance", "non-gaussian"] | None,
-        typer.Option(help="Noise model that refinement assumes."),
+        Literal["auto", "none", "prune", "order"] | None, learner_option("refine")
     ] = None
-    threshold: Annotated[
-        float | None, typer.Option(min=0.0, help="Keep arcs whose absolute weight is above this.")
-    ] = None
-    epochs: Annotated[int | None, typer.Option(min=1, help="Number of passes over the data.")] = (
-        None
-    )
-    trainings: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of trainings from different starts; the one with the best objective is "
-            "kept.",
-        ),
-    ] = None
-    restarts: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Maximum number of searches from perturbed copies of the best order (0: none); "
-            "the best result is kept.",
-        ),
-    ] = None
-    device: Annotated[
-        Literal["auto", "cpu", "gpu"] | None, typer.Option(help="Device to compute on.")
-    ] = None
-    max_time: Annotated[
-        float | None, typer.Option(help="Stop after this many seconds with the best graph so far.")
-    ] = None
+    noise: Annotated[Noise | None, learner_option("noise")] = None
+    threshold: Annotated[float | None, learner_option("threshold")] = None
+    epochs: Annotated[int | None, learner_option("epochs")] = None
+    trainings: Annotated[int | None, learner_option("trainings")] = None
+    restarts: Annotated[int | None, learner_option("restarts")] = None
+    device: Annotated[Device | None, learner_option("device")] = None
+    max_time: Annotated[float | None, learner_option("max_time")] = None
     seed: SeedOption = None
     setting: Annotated[
         list[str] | None,
@@ -137,7 +96,7 @@ class LearnerOptions:
         """Return the options by the names of the parameters of learners; None if not given."""
         given = {**vars(self), "random_state": self.seed}
         del given["seed"], given["setting"]
-        return given | {"refine": None if self.refine == "auto" else self.refine}
+        return given
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from cosmodag.cli.options.learners import learner_option
 from cosmodag.errors import DataError
+from cosmodag.learners.parameters import Missing
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
@@ -132,13 +134,7 @@ class TableOptions:
     """Options for a table that a graph is learnt from, and for what is known about it."""
 
     reading: ReadingOptions
-    missing: Annotated[
-        Literal["error", "drop", "impute"],
-        typer.Option(
-            help="Refuse missing values, drop rows that have one, or impute them from the learnt "
-            "graph."
-        ),
-    ] = "error"
+    missing: Annotated[Missing, learner_option("missing")] = "error"
     kinds: KindOptions
     knowledge: Annotated[
         Path | None,

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cosmodag.cli.options.input_options import LayoutOptions, read_rows
 from cosmodag.cli.terminal.output import say
 from cosmodag.errors import DataError
+from cosmodag.learners.parameters import Missing
 
 if TYPE_CHECKING:
     from cosmodag.io.tables import Table
@@ -23,7 +24,7 @@ class FittedTableOptions:
 
     layout: LayoutOptions = field(default_factory=LayoutOptions)
     missing: Annotated[
-        Literal["error", "drop", "impute"] | None,
+        Missing | None,
         typer.Option(
             help="Refuse missing values in the table, drop rows that have one, or impute them from "
             "the learnt graph. Default: as in the fit."

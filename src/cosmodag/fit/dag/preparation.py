@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-SCALES = ("center", "standardize", "none")
-
 # The unit of a table is this quantile of the standard deviations of its columns. In a table with
 # equal noise variances, columns without causes have the deviation of the noise, and about a tenth
 # of the columns has no causes; the minimum would depend on a single column.
@@ -44,12 +42,13 @@ class Preparation:
     ) -> "Preparation":
         """Choose the map for a table.
 
-        `scale` is one of `SCALES`: subtract the mean; also divide by the standard deviation; or
-        change nothing. Means and deviations are computed over `rows`, (n,) or entries (n, d), by
-        default over all. With interventions these are the rows in which nothing was set: about
-        their means, linear equations without a constant hold in all rows. `labels` (d,) marks
-        columns of unordered levels: they get mean zero and deviation one, and the unit of the table
-        does not depend on them.
+        `scale` says whether to subtract the mean, and divide the table by its common unit; only
+        subtract the mean; divide by the standard deviation, too; or change nothing. Means and
+        deviations are computed over `rows`, (n,) or entries (n, d), by default over all. With
+        interventions these are the rows in which nothing was set: about their means, linear
+        equations without a constant hold in all rows. `labels` (d,) marks columns of unordered
+        levels: they get mean zero and deviation one, and the unit of the table does not depend on
+        them.
         """
         constant = np.ptp(X, axis=0) == 0
         d = X.shape[1]
@@ -65,6 +64,8 @@ class Preparation:
         deviations = np.where(constant | (deviations == 0), 1.0, deviations)
         named = np.zeros(d, np.bool_) if labels is None else labels
         means, deviations = np.where(named, 0.0, means), np.where(named, 1.0, deviations)
+        if scale == "mean":
+            return cls(means, np.ones(d), 1.0, constant)
         if scale == "center":
             varying = deviations[~constant & ~named]
             unit = 1.0

@@ -2,7 +2,6 @@
 
 import json
 import os
-from inspect import signature
 from typing import Any
 
 from numpy.typing import NDArray
@@ -41,9 +40,6 @@ _FACTS = (
     "missing_report_",
     "curves_reason_",
 )
-
-# Learners that once had the parameter ``variant``.
-_HAD_VARIANTS = ("Notears", "Dagma", "NoCurl")
 
 # Parameters that are paths. They are neither written nor read, since a file from elsewhere could
 # name any path.
@@ -96,7 +92,6 @@ def learner_from(
 ) -> StructureLearner:
     """Construct a learner from the content of a file, and check the content before its use."""
     check_facts(facts)
-    facts = _with_trainings(_without_variant(facts))
     learner = learner_named(facts["learner"])
     if learner is None:
         raise DataError(
@@ -111,34 +106,8 @@ def learner_from(
     parameters |= {name: None for name in _PATHS if name in parameters}
     model = learner(**parameters)
     model.check_settings()
-    for name in model.idle_settings():  # earlier versions accepted values without effect
-        setattr(model, name, getattr(learner, name))
     _restore(model, arrays, facts)
     return model
-
-
-def _without_variant(facts: dict[str, Any]) -> dict[str, Any]:
-    """Translate a file of the versions in which ``variant`` chose between two algorithms."""
-    if facts["learner"] not in _HAD_VARIANTS or "variant" not in facts["parameters"]:
-        return facts
-    parameters = dict(facts["parameters"])
-    variant, joint = parameters.pop("variant"), parameters.pop("joint", False)
-    name = facts["learner"] if variant == "original" else f"Stochastic{facts['learner']}"
-    learner = learner_named("NoCurlU" if joint is True else name)
-    known = parameters if learner is None else signature(learner).parameters
-    kept = {key: value for key, value in parameters.items() if key in known}
-    return {**facts, "learner": name if learner is None else learner.__name__, "parameters": kept}
-
-
-def _with_trainings(facts: dict[str, Any]) -> dict[str, Any]:
-    """Translate a file of the versions in which ``restarts`` counted trainings."""
-    parameters = dict(facts["parameters"])
-    learner = learner_named(facts["learner"])
-    known = () if learner is None else signature(learner).parameters
-    if "trainings" not in known or "trainings" in parameters or "restarts" not in parameters:
-        return facts
-    parameters["trainings"] = parameters.pop("restarts")
-    return {**facts, "parameters": parameters}
 
 
 def _restore(
@@ -162,8 +131,6 @@ def _restore(
         learner=type(model).__name__,
     )
     model.n_features_in_, model.fitted_ = dag.d, dag
-    if "refinement_" not in fitted:  # earlier versions did not write it
-        model.refinement_ = model.refinement_for(dag.d)
     if dag.columns is not None:
         model.feature_names_in_ = dag.columns
 

@@ -212,15 +212,13 @@ class Questions(Shown):
         test: str = "auto",
         level: float = 0.01,
         shuffles: int = 100,
-        subsets: int = 5,
         max_time: float = 60.0,
         random_state: int = 0,
     ) -> "Validation":
         """Test whether the data contradict the graph; see ``docs/validate.md``.
 
         Independences that the graph implies are tested, with p-values corrected for their number.
-        The graph is compared with graphs of shuffled names, and with fits of the learner to subsets
-        of the columns.
+        The graph is compared with graphs of shuffled names.
 
         Parameters
         ----------
@@ -239,10 +237,8 @@ class Questions(Shown):
             Probability that a correct graph is rejected.
         shuffles : int
             Number of graphs with shuffled names to compare with.
-        subsets : int
-            Number of subsets of the columns to fit; 0 omits them.
         max_time : float
-            Seconds after which no further shuffles and subsets are tried.
+            Seconds after which no further shuffles are tried.
         random_state : int
 
         Returns
@@ -261,7 +257,6 @@ class Questions(Shown):
             test=test,
             level=level,
             shuffles=shuffles,
-            subsets=subsets,
             max_time=max_time,
             random_state=random_state,
         )

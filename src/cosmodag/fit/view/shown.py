@@ -199,7 +199,7 @@ class Shown:
         OrderSearch: 2 arcs among 3 variables
         =====================================
         data        500 rows, 3 columns
-        learner     OrderSearch(random_state=0)
+        learner     OrderSearch()
         assumed     Linear equations. The best graph with one noise variance for all variables
                     scores higher than the best with a noise variance for each variable, by 4 in
                     units of log-likelihood.
@@ -273,7 +273,7 @@ class Shown:
         """Draw the graph for a notebook; before the fit, show the learner as scikit-learn does."""
         from sklearn.utils import estimator_html_repr
 
-        from cosmodag.report.drawings import thumbnail
+        from cosmodag.report.plots import thumbnail
 
         if not hasattr(self, "fitted_"):
             return str(estimator_html_repr(self))

@@ -30,7 +30,6 @@ _NOT_TEXT = {
     ),
     b"ARROW1": (".feather", "a Feather file", "rename it to end in .feather"),
     b"PAR1": (".parquet", "a Parquet file", "rename it to end in .parquet"),
-    b"\x93NUMPY": (".npy", "a NumPy file", "rename it to end in .npy"),
 }
 UTF_8 = "utf-8-sig"  # skips a byte order mark
 

@@ -1,7 +1,6 @@
-"""Tables from Parquet, Feather, NumPy, Excel, JSON and AnnData files."""
+"""Tables from Parquet, Feather, Excel and AnnData files."""
 
 import contextlib
-import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from xml.parsers.expat import ParserCreate
 from zipfile import ZipFile
 
-import numpy as np
-
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.io.columns.names import nearest, numbered_names
-from cosmodag.io.files.reading import check_filled, check_unpacked, read_text
+from cosmodag.io.files.reading import check_filled, check_unpacked
 from cosmodag.io.tables.text import TextLayout
 
 if TYPE_CHECKING:
@@ -110,26 +107,6 @@ def _extent(sheet: Any) -> tuple[int, str, int]:
     return rows, last, entries
 
 
-def read_json(path: Path, source: str, by_line: bool = False) -> "pd.DataFrame":
-    """Read a list of records, an object with one list per column, or one record per line."""
-    content = "a record per line" if by_line else "a list of records"
-    with _refusing_damage(source, f"JSON table ({content})", ""):
-        import pandas as pd
-
-        text = read_text(path, source)
-        lines = text.splitlines() if by_line else []
-        data = [json.loads(line) for line in lines if line.strip()] if by_line else json.loads(text)
-        if not isinstance(data, list | dict):
-            raise DataError(f"{source} holds no table: write a JSON list of records.")
-        parts = list(data.values()) if isinstance(data, dict) else data
-        keys = {key for part in parts if isinstance(part, dict) for key in part}
-        lengths = [len(part) if isinstance(part, list | dict) else 1 for part in parts]
-        check_filled(len(parts), max([len(keys), *lengths]), sum(lengths), source)
-        frame = pd.DataFrame(data)
-        frame.columns = [str(name) for name in frame.columns]
-        return frame
-
-
 def read_anndata(path: Path, source: str) -> "pd.DataFrame":
     """Read the matrix of an AnnData file, with its variables as columns."""
     with _refusing_damage(source, "AnnData file", "anndata (pip install 'cosmodag[anndata]')"):
@@ -137,25 +114,3 @@ def read_anndata(path: Path, source: str) -> "pd.DataFrame":
 
         frame: pd.DataFrame = anndata.read_h5ad(path).to_df()
         return frame
-
-
-def read_npy(path: Path, source: str) -> Any:
-    """Read a two-dimensional array that `numpy.save` wrote, or an array that is refused later."""
-    import pandas as pd
-
-    try:
-        # Memory-mapped, so that a header with a wrong size allocates no memory.
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-        if isinstance(array, np.ndarray) and array.dtype.itemsize == 0:
-            raise ValueError("values of no bytes")  # the header may declare any number of them
-    except Exception as error:  # NumPy raises many classes, since the header is a Python literal
-        raise DataError(
-            f"{source} is not a NumPy file of plain numbers: write it with numpy.save."
-        ) from error
-    if not isinstance(array, np.ndarray):
-        raise DataError(f"{source} holds several arrays: save a single one with numpy.save.")
-    if array.size == 0:
-        return np.empty(array.shape)  # without names: there may be any number of columns
-    if array.ndim != 2 or array.dtype.kind not in "fiub":
-        return np.array(array)  # `as_table` refuses it
-    return pd.DataFrame(np.array(array), columns=numbered_names(array.shape[1]))

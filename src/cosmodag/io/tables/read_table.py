@@ -1,6 +1,6 @@
 """Tables from files, by file extension.
 
-Text (CSV, TSV, TXT), Parquet, Feather, NumPy, Excel, JSON records and AnnData are read into a data
+Text (CSV, TSV, TXT), Parquet, Feather, Excel and AnnData are read into a data
 frame. Then columns are selected, an index without a name is left out, and all columns that hold
 neither numbers nor levels are refused in one message.
 """
@@ -32,7 +32,7 @@ from cosmodag.io.tables.text import WORDS, Decimal, TextLayout, read_text_table
 if TYPE_CHECKING:
     import pandas as pd
 
-_SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather, .json, .jsonl, .h5ad or .npy"
+_SUPPORTED = ".csv, .tsv, .txt, .xlsx, .parquet, .feather or .h5ad"
 
 
 def read_table(
@@ -55,8 +55,8 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        A ``.csv``, ``.tsv``, ``.txt`` (each also ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``,
-        ``.json`` or ``.jsonl`` (records), ``.h5ad`` or ``.npy`` file, or ``-`` for standard input.
+        A ``.csv``, ``.tsv``, ``.txt`` (each also ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``
+        or ``.h5ad`` file, or ``-`` for standard input.
         Text is UTF-8, UTF-16 or, with a warning, Windows-1252. Its separator is detected: comma,
         semicolon, tab, vertical bar or spaces.
     header : bool
@@ -158,8 +158,6 @@ def read_with_columns(
             header, decimal, thousands, frozenset(skip_rows or ()), tuple(map(str, na or ()))
         )
         frame = _read_frame(file, source, layout, sheet)
-        if isinstance(frame, np.ndarray):  # not a table: `as_table` refuses it with the reason
-            return _checked(frame, source, missing, declared), {}
         is_text = WORDS in frame.attrs
         words = frame.attrs.pop(WORDS, {})
         if transpose:
@@ -233,10 +231,7 @@ def _read_frame(path: Path, source: str, layout: TextLayout, sheet: str | None) 
             ".xlsx": partial(binary.read_excel, layout=layout, sheet=sheet),
             ".parquet": binary.read_parquet,
             ".feather": binary.read_feather,
-            ".json": binary.read_json,
-            ".jsonl": partial(binary.read_json, by_line=True),
             ".h5ad": binary.read_anndata,
-            ".npy": binary.read_npy,
         }
     end = next((end for end in readers if name.removesuffix(".gz").endswith(end)), None)
     check_file(path, source)

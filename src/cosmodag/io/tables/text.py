@@ -19,8 +19,8 @@ from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import default_names, header_names
 from cosmodag.io.files.reading import UTF_8, not_utf_8, opened_bytes, opened_text, other_format
-from cosmodag.io.tables.decimals import read_decimal_commas, refuse_grouped_points
-from cosmodag.io.tables.json_records import (
+from cosmodag.io.tables.decimals import read_decimal_commas
+from cosmodag.io.tables.text_records import (
     WHITESPACE,
     fields,
     find_separator,
@@ -84,9 +84,7 @@ def read_text_table(
         raise DataError(f"{source} cannot be read as a table: {error}.") from error
     frame.columns = names
     if layout.decimal == "auto" and layout.thousands is None and separator != ",":
-        has_commas = read_decimal_commas(frame, source)
-        if separator == ";" and not has_commas:
-            refuse_grouped_points(frame, file.texts, source)
+        read_decimal_commas(frame, source)
     if frame.columns[-1] == "" and frame.iloc[:, -1].isna().all():
         frame = frame.iloc[:, :-1]  # every line ends in a separator
     frame.attrs[WORDS] = _words(file, frame)

@@ -3,32 +3,26 @@
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from cosmodag.errors import AcyclicityWarning
 from cosmodag.fit.settle import Aligned
-from cosmodag.learners.parameters import count
+from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.refined import RefinedLearner
-from cosmodag.learners.trained.trained_learner import Setting, TrainedLearner
-from cosmodag.model.mechanism import Linear
+from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.solve.methods.central_path import Stage
-from cosmodag.solve.recipe import Recipe
-from cosmodag.solve.training.batch_rows import Passes
 
 # Iteration limit of each problem: the default of SciPy's L-BFGS-B, as in the authors' NOTEARS.
 _MAX_INNER_ITERATIONS = 15_000
+
+LEARNING_RATE = 'Adam\'s learning rate; ``"auto"`` is {learning_rate}.'
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConstrainedLearner(TrainedLearner):
     """Base class of learners that make W acyclic by a constraint or a sequence of problems.
-
-    Parameters
-    ----------
-    lambda1 : float or "auto"
-        Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}.
 
     Attributes
     ----------
@@ -36,7 +30,9 @@ class ConstrainedLearner(TrainedLearner):
         Whether the arcs of `raw_weights_` above the threshold contain a cycle; the fit then warns.
     """
 
-    lambda1: Setting = "auto"
+    lambda1: Setting = parameter(
+        "auto", 'Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}.', at_least=0.0
+    )
 
     # Usual number of iterations of a fit, for the progress bar.
     _usual_length: ClassVar[int] = 1000
@@ -59,13 +55,6 @@ class ConstrainedLearner(TrainedLearner):
 class LagrangianLearner(ConstrainedLearner):
     """Base class of learners that minimise an augmented Lagrangian (NOTEARS).
 
-    Parameters
-    ----------
-    max_iter : int
-        Maximum number of updates of the multiplier α.
-    tolerance : float or "auto"
-        Values of h up to this one count as zero; ``"auto"`` is {tolerance}.
-
     Attributes
     ----------
     history_ : list of dict
@@ -73,8 +62,10 @@ class LagrangianLearner(ConstrainedLearner):
         (ρ).
     """
 
-    max_iter: int = count(100)
-    tolerance: Setting = "auto"
+    max_iter: int = parameter(100, "Maximum number of updates of the multiplier α.")
+    tolerance: Setting = parameter(
+        "auto", 'Values of h up to this one count as zero; ``"auto"`` is {tolerance}.', at_least=0.0
+    )
 
     def _constants(self, n: int, d: int) -> dict[str, float]:
         return {"multiplier": 0.0, "penalty": 1.0, "rounds": float(_MAX_INNER_ITERATIONS)}
@@ -113,47 +104,3 @@ class CovarianceLearner(RefinedLearner, ConstrainedLearner):
     """
 
     _precision = np.float64
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class StochasticLearner(RefinedLearner, ConstrainedLearner):
-    r"""Base class of linear learners as the COSMO paper ran them: Adam on mini-batches.
-
-    The loss is :math:`\lVert X - XW \rVert_F^2 / nd`, a mean over variables, so that λ₁ has another
-    scale than in the authors' formulation. The diagonal of W is free.
-
-    Parameters
-    ----------
-    learning_rate : float or "auto"
-        Adam's learning rate; ``"auto"`` is {learning_rate}.
-    epochs : int
-        Number of passes over the data for each problem of the sequence.
-    batch_size : int
-        Rows per step; the last batch of a pass may be smaller.
-    device : {"auto", "cpu", "gpu"}
-        Device of the computation.
-    random_state : int, Generator, RandomState or None
-        Random seed for the order of rows, and for initial values if they are random.
-    """
-
-    learning_rate: Setting = "auto"
-    epochs: int = count(5000)
-    batch_size: int = count(64)
-    device: str = "auto"
-
-    # Usual number of problems in the sequence, for the progress bar.
-    _problems: ClassVar[int] = 1
-
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        return {"rounds": float(self._rounds(n)), "beta1": 0.9, "beta2": 0.999}
-
-    def _length(self, n: int, d: int) -> int:
-        return self._problems * self._rounds(n)
-
-    def _rounds(self, n: int) -> int:
-        """Return the number of rounds of one problem of the sequence."""
-        return self.epochs * Passes.over(n, self.batch_size).rounds
-
-    def _recipe(self, structure: Any, objective: Any, **further: Any) -> Recipe:
-        """Return the recipe of a linear problem in mini-batches."""
-        return Recipe(structure, Linear(), objective, batch_size=self.batch_size, **further)

@@ -4,30 +4,29 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cosmodag.learners.constrained.constrained_learner import (
+    LEARNING_RATE,
     CovarianceLearner,
     PathLearner,
-    StochasticLearner,
 )
+from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.networks.learner import NetworkLearner
-from cosmodag.learners.parameters import count
-from cosmodag.learners.structure_learner import Setting
+from cosmodag.learners.parameters import Device
 from cosmodag.model.mechanism import MLP, Linear
 from cosmodag.model.objective import (
     Barrier,
     Decayed,
     half_squared_error,
     log_squared_error,
-    mean_squared_error,
 )
 from cosmodag.model.structure import Free
-from cosmodag.runtime.devices import device_named
 from cosmodag.solve.methods.central_path import CentralPath, Stage
 from cosmodag.solve.minimisers.barrier_linear import LinearDescent
-from cosmodag.solve.minimisers.barrier_networks import NetworkDescent
 from cosmodag.solve.minimisers.minimiser import Stochastic
-from cosmodag.solve.recipe import Domain, Inside, Recipe
+from cosmodag.solve.recipe import Inside, Recipe
 
 _SCORE_WEIGHTS = (1e-1, 1e-2, 1e-3, 1e-4)
+
+_PENALTIES = 'Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} and {lambda2}.'
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -47,17 +46,8 @@ class Dagma(PathLearner, CovarianceLearner):
 
     This is the authors' formulation: float64, Adam (β = 0.99, 0.999) on the full gradient computed
     from the covariance, five stages with s = 1, 0.9 … 0.6, the diagonal fixed to zero. It runs on
-    the CPU, in compiled code, and is deterministic. :class:`StochasticDagma` is the formulation
+    the CPU, in compiled code, and is deterministic. ``cosmodag.bench`` has the formulation
     that the COSMO paper compared with.
-
-    Parameters
-    ----------
-    learning_rate : float or "auto"
-        Adam's learning rate; ``"auto"`` is {learning_rate}.
-    max_iter : int
-        Maximum number of iterations of the last stage; the others have half as many.
-    tolerance : float
-        A stage ends if the objective changes by less than this fraction over 1000 iterations.
 
     Examples
     --------
@@ -68,14 +58,20 @@ class Dagma(PathLearner, CovarianceLearner):
     False
     """
 
-    learning_rate: Setting = "auto"
-    max_iter: int = count(60_000)
-    tolerance: float = 1e-6
+    learning_rate: Setting = parameter("auto", LEARNING_RATE, above=0.0)
+    max_iter: int = parameter(
+        60_000, "Maximum number of iterations of the last stage; the others have half as many."
+    )
+    tolerance: float = parameter(
+        1e-6,
+        "A stage ends if the objective changes by less than this fraction over 1000 iterations.",
+        at_least=0.0,
+    )
 
     automatic: ClassVar = {"lambda1": 0.03, "learning_rate": 3e-4, "tolerance": 1e-6}
 
     def _stages(self, n: int) -> tuple[Stage, ...]:
-        return _path([1.0, 0.9, 0.8, 0.7, 0.6], max(1, self.max_iter // 2), self.max_iter)
+        return falling_weights([1.0, 0.9, 0.8, 0.7, 0.6], max(1, self.max_iter // 2), self.max_iter)
 
     def solver_for(self, n: int, d: int) -> CentralPath:
         """Return DAGMA's central path."""
@@ -84,34 +80,7 @@ class Dagma(PathLearner, CovarianceLearner):
         return CentralPath(recipe, minimisers, self._stages(n))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class StochasticDagma(PathLearner, StochasticLearner):
-    r"""Linear DAGMA as the COSMO paper ran it: mini-batch Adam for each stage.
-
-    The barrier and the central path are those of :class:`Dagma`. The loss is
-    :math:`\lVert X - XW \rVert_F^2 / nd`, the diagonal of W is free, and there are four stages with
-    s = 1, 1, 0.9, 0.8. The learner exists to reproduce the paper's tables.
-
-    Examples
-    --------
-    >>> from cosmodag import StochasticDagma
-    >>> StochasticDagma().settings_for(30)["learning_rate"]
-    0.00054
-    """
-
-    automatic: ClassVar = {"lambda1": 3.9e-4, "learning_rate": 5.4e-4}
-    _beta1 = 0.9
-
-    def _stages(self, n: int) -> tuple[Stage, ...]:
-        return _path([1.0, 1.0, 0.9, 0.8], self._rounds(n), self._rounds(n))
-
-    def solver_for(self, n: int, d: int) -> CentralPath:
-        """Return DAGMA's central path."""
-        recipe = self._recipe(Free(masked=False), Barrier(mean_squared_error), guard=Domain())
-        return CentralPath(recipe, (Stochastic(),), self._stages(n))
-
-
-def _path(radii: list[float], rounds: int, last: int) -> tuple[Stage, ...]:
+def falling_weights(radii: list[float], rounds: int, last: int) -> tuple[Stage, ...]:
     """Stages with μ = 1, 0.1, … and the given s, each of `rounds` rounds, the last of `last`."""
     stages = zip(radii, [rounds] * (len(radii) - 1) + [last], strict=True)
     return tuple(Stage(0.1**k, *stage) for k, stage in enumerate(stages))
@@ -138,30 +107,22 @@ class DagmaMLP(NetworkLearner, PathLearner):
     This is the authors' formulation, in float32, with ten times their learning rate and a
     twenty-fifth of their iterations; theirs are ``learning_rate=2e-4, max_iter=80_000``.
 
-    Parameters
-    ----------
-    lambda1, lambda2 : float or "auto"
-        Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} and {lambda2}.
-    learning_rate : float or "auto"
-        Adam's learning rate; ``"auto"`` is {learning_rate}.
-    max_iter : int
-        Number of iterations of the last stage; the others have five eighths of it.
-    device : {"auto", "cpu", "gpu"}
-        Device of the computation.
-
     Examples
     --------
     >>> from cosmodag import DagmaMLP, simulate
     >>> data = simulate.load("n200_d5_ER1_mlp", seed=0)
-    >>> model = DagmaMLP(random_state=0).fit(data.X)
+    >>> model = DagmaMLP(max_iter=400, random_state=0).fit(data.X)
     >>> model.was_cyclic_
     False
     """
 
-    lambda2: Setting = "auto"
-    learning_rate: Setting = "auto"
-    max_iter: int = count(3200)
-    device: str = "auto"
+    lambda1: Setting = parameter("auto", _PENALTIES)
+    lambda2: Setting = parameter("auto", _PENALTIES, at_least=0.0)
+    device: Device | str = parameter("auto", "Device of the computation.", option="--device")
+    learning_rate: Setting = parameter("auto", LEARNING_RATE, above=0.0)
+    max_iter: int = parameter(
+        3200, "Number of iterations of the last stage; the others have five eighths of it."
+    )
 
     automatic: ClassVar = {"lambda1": 0.02, "lambda2": 0.005, "learning_rate": 2e-3}
 
@@ -177,6 +138,4 @@ class DagmaMLP(NetworkLearner, PathLearner):
         mechanism = MLP(tuple(self.hidden), self.activation)
         objective = Decayed(Barrier(log_squared_error), biases=True)
         recipe = Recipe(Free(), mechanism, objective, guard=Inside())
-        on_cpu = device_named(self.device).platform == "cpu"
-        minimisers = (NetworkDescent(), Stochastic()) if on_cpu else (Stochastic(),)
-        return CentralPath(recipe, minimisers, self._stages(n))
+        return CentralPath(recipe, (Stochastic(),), self._stages(n))

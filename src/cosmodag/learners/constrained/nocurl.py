@@ -5,23 +5,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cosmodag.graph.constraint import EXPONENTIAL, POLYNOMIAL
-from cosmodag.learners.constrained.constrained_learner import CovarianceLearner, StochasticLearner
-from cosmodag.learners.parameters import count
+from cosmodag.graph.constraint import POLYNOMIAL
+from cosmodag.learners.constrained.constrained_learner import CovarianceLearner
+from cosmodag.learners.declarations import parameter
 from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Linear
-from cosmodag.model.objective import Penalised, half_squared_error, mean_squared_error
+from cosmodag.model.objective import Penalised, half_squared_error
 from cosmodag.model.structure import Free, Potential
-from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.methods.two_stage import TwoStage
-from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.recipe import Recipe
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _PotentialLearner(TrainedLearner):
+class PotentialLearner(TrainedLearner):
     """Base class of learners of W = K ∘ ReLU(φ_v − φ_u).
 
     Attributes
@@ -43,7 +41,7 @@ class _PotentialLearner(TrainedLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NoCurl(_PotentialLearner, CovarianceLearner):
+class NoCurl(PotentialLearner, CovarianceLearner):
     r"""Linear NOCURL: W = K ∘ ReLU(φ_v − φ_u), acyclic for all K and φ.
 
     Solves
@@ -59,15 +57,8 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
 
     This is the authors' formulation: float64, no ℓ₁ penalty, h(W) = tr (I + W∘W/d)^d − d, the
     diagonal fixed to zero, each problem solved by L-BFGS-B on the covariance. It runs on the CPU
-    and is deterministic. :class:`StochasticNoCurl` and :class:`NoCurlU` are the formulations that
-    the COSMO paper compared with.
-
-    Parameters
-    ----------
-    max_iter : int
-        Maximum number of iterations of each problem.
-    tolerance : float
-        A problem ends if an iteration decreases the objective by less than this fraction.
+    and is deterministic. ``cosmodag.bench`` has the formulations that the COSMO paper compared
+    with.
 
     Examples
     --------
@@ -78,8 +69,12 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
     False
     """
 
-    max_iter: int = count(15_000)
-    tolerance: float = 1e-8
+    max_iter: int = parameter(15_000, "Maximum number of iterations of each problem.")
+    tolerance: float = parameter(
+        1e-8,
+        "A problem ends if an iteration decreases the objective by less than this fraction.",
+        at_least=0.0,
+    )
 
     automatic: ClassVar = {"lambda1": 0.0, "tolerance": 1e-8}
     _usual_length = 500
@@ -94,49 +89,3 @@ class NoCurl(_PotentialLearner, CovarianceLearner):
             Recipe(Potential(from_zero=True), Linear(), Penalised(half_squared_error)),
             (QuasiNewton(self.settings_for(d)["tolerance"]),),
         )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class StochasticNoCurl(_PotentialLearner, StochasticLearner):
-    r"""Linear NOCURL as the COSMO paper ran it: mini-batch Adam for each problem.
-
-    The two stages are those of :class:`NoCurl`. The loss is
-    :math:`\lVert X - XW \rVert_F^2 / nd`, h(W) = tr e^{W∘W} − d, the diagonal of the first stage is
-    free, and K starts at random. The learner exists to reproduce the paper's tables.
-
-    Examples
-    --------
-    >>> from cosmodag import StochasticNoCurl
-    >>> StochasticNoCurl().settings_for(30)["lambda1"]
-    0.0014
-    """
-
-    automatic: ClassVar = {"lambda1": 1.4e-3, "learning_rate": 8.9e-4}
-    _problems = 3
-
-    def solver_for(self, n: int, d: int) -> TwoStage:
-        """Return NOCURL's two stages."""
-        first = self._recipe(Free(masked=False), Penalised(mean_squared_error, EXPONENTIAL))
-        second = self._recipe(Potential(), Penalised(mean_squared_error))
-        return TwoStage(first, second, (Stochastic(),))
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NoCurlU(_PotentialLearner, StochasticLearner):
-    r"""NOCURL-U of the COSMO paper: K and φ are optimised jointly, from random values.
-
-    It solves the problem of :class:`StochasticNoCurl` without the first stage, by mini-batch Adam.
-    The paper shows that the result is much worse.
-
-    Examples
-    --------
-    >>> from cosmodag import NoCurlU
-    >>> NoCurlU().settings_for(30)["lambda1"]
-    0.00074
-    """
-
-    automatic: ClassVar = {"lambda1": 7.4e-4, "learning_rate": 4.9e-4}
-
-    def solver_for(self, n: int, d: int) -> OneProblem:
-        """Return the solver: one problem."""
-        return OneProblem(self._recipe(Potential(), Penalised(mean_squared_error)))

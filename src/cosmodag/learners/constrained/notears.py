@@ -1,7 +1,7 @@
 """NOTEARS: acyclicity as a smooth equality constraint, for linear relations and for networks."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -9,17 +9,14 @@ from cosmodag.graph.constraint import CONSTRAINTS, EXPONENTIAL
 from cosmodag.learners.constrained.constrained_learner import (
     CovarianceLearner,
     LagrangianLearner,
-    StochasticLearner,
 )
+from cosmodag.learners.declarations import Setting, parameter
 from cosmodag.learners.networks.learner import NetworkLearner
-from cosmodag.learners.parameters import choice
-from cosmodag.learners.structure_learner import Setting
 from cosmodag.model.mechanism import MLP, Linear
-from cosmodag.model.objective import Decayed, Penalised, half_squared_error, mean_squared_error
+from cosmodag.model.objective import Decayed, Penalised, half_squared_error
 from cosmodag.model.structure import Free
 from cosmodag.solve.methods.lagrangian import Lagrangian
 from cosmodag.solve.minimisers.full_batch import FullBatch
-from cosmodag.solve.minimisers.minimiser import Stochastic
 from cosmodag.solve.minimisers.quasi_newton import QuasiNewton
 from cosmodag.solve.recipe import Recipe
 
@@ -29,23 +26,22 @@ from cosmodag.solve.recipe import Recipe
 # mean AUC .970, .975 and .978 (standard error .008).
 _INNER_TOLERANCE = 1e-8
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class _LinearNotears(LagrangianLearner):
-    """Base class of linear NOTEARS.
-
-    Parameters
-    ----------
-    constraint : {"expm", "truncated", "spectral"}
-        Constraint function h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et
-        al., 2022); or the spectral radius (NOBEARS, Lee et al., 2019).
-    """
-
-    constraint: str = choice("expm", CONSTRAINTS)
+_PENALTIES = 'Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} for each.'
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Notears(_LinearNotears, CovarianceLearner):
+class LinearNotears(LagrangianLearner):
+    """Base class of linear NOTEARS."""
+
+    constraint: Literal["expm", "truncated", "spectral"] = parameter(
+        "expm",
+        """Constraint function h: the matrix exponential; a truncated sum of powers (TMPI, Zhang et
+        al., 2022); or the spectral radius (NOBEARS, Lee et al., 2019).""",
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Notears(LinearNotears, CovarianceLearner):
     r"""Linear NOTEARS: the best-fitting weights under the constraint h(W) = 0.
 
     Solves
@@ -60,13 +56,7 @@ class Notears(_LinearNotears, CovarianceLearner):
 
     This is the authors' formulation: float64, the diagonal of W fixed to zero, each problem solved
     by L-BFGS-B on the covariance. It runs on the CPU and is deterministic.
-    :class:`StochasticNotears` is the formulation that the COSMO paper compared with.
-
-    Parameters
-    ----------
-    lambda1 : float or "auto"
-        Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}, which was chosen on simulated
-        ER4 graphs (the authors' examples use 0.1).
+    ``cosmodag.bench`` has the formulation that the COSMO paper compared with.
 
     Examples
     --------
@@ -77,6 +67,12 @@ class Notears(_LinearNotears, CovarianceLearner):
     False
     """
 
+    lambda1: Setting = parameter(
+        "auto",
+        """Coefficient λ₁ of the penalty ‖W‖₁; ``"auto"`` is {lambda1}, which was chosen on
+        simulated ER4 graphs (the authors' examples use 0.1).""",
+    )
+
     automatic: ClassVar = {"lambda1": 0.03, "tolerance": 1e-8}
     _usual_length = 1500
 
@@ -86,46 +82,6 @@ class Notears(_LinearNotears, CovarianceLearner):
         recipe = Recipe(Free(), Linear(), objective)
         minimisers = (QuasiNewton(_INNER_TOLERANCE),)
         return Lagrangian(recipe, minimisers, self.max_iter, self.settings_for(d)["tolerance"])
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class StochasticNotears(_LinearNotears, StochasticLearner):
-    r"""Linear NOTEARS as the COSMO paper ran it: mini-batch Adam for each problem.
-
-    The constraint and the augmented Lagrangian are those of :class:`Notears`. The loss is
-    :math:`\lVert X - XW \rVert_F^2 / nd`, the diagonal of W is free, and α starts at 1. A fit takes
-    about 1.5 million steps; the learner exists to reproduce the paper's tables.
-
-    Parameters
-    ----------
-    tolerance : float or "auto"
-        Values of h(W) up to this one count as zero; ``"auto"`` is half the spacing of
-        single-precision numbers at d, since the paper's code subtracts d from a trace, and cannot
-        distinguish smaller values from zero.
-
-    Examples
-    --------
-    >>> from cosmodag import StochasticNotears
-    >>> StochasticNotears().settings_for(30)["lambda1"]
-    0.00044
-    """
-
-    automatic: ClassVar = {"lambda1": 4.4e-4, "learning_rate": 3.2e-4}
-    _problems = 18
-
-    def _rule(self, d: int) -> dict[str, float]:
-        return {**self.automatic, "tolerance": 0.5 * float(np.spacing(np.float32(d)))}
-
-    def _constants(self, n: int, d: int) -> dict[str, float]:
-        # With a free diagonal, W = I has zero loss, so the constraint must have weight at once.
-        return {"multiplier": 1.0, "penalty": 1.0, **StochasticLearner._constants(self, n, d)}
-
-    def solver_for(self, n: int, d: int) -> Lagrangian:
-        """Return the augmented Lagrangian of NOTEARS."""
-        objective = Penalised(mean_squared_error, CONSTRAINTS[self.constraint])
-        recipe = self._recipe(Free(masked=False), objective)
-        tolerance = self.settings_for(d)["tolerance"]
-        return Lagrangian(recipe, (Stochastic(),), self.max_iter, tolerance, keeps_last=False)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -145,11 +101,6 @@ class NotearsMLP(NetworkLearner, LagrangianLearner):
     quasi-Newton method for objectives with a one-norm (OWL-QN), whereas the authors split every
     weight in two for L-BFGS-B; at d = 20 an iteration takes a quarter of the time.
 
-    Parameters
-    ----------
-    lambda1, lambda2 : float or "auto"
-        Penalty coefficients λ₁ and λ₂; ``"auto"`` is {lambda1} for each.
-
     Examples
     --------
     >>> from cosmodag import NotearsMLP, simulate
@@ -159,7 +110,8 @@ class NotearsMLP(NetworkLearner, LagrangianLearner):
     False
     """
 
-    lambda2: Setting = "auto"
+    lambda1: Setting = parameter("auto", _PENALTIES)
+    lambda2: Setting = parameter("auto", _PENALTIES, at_least=0.0)
 
     automatic: ClassVar = {"lambda1": 0.01, "lambda2": 0.01, "tolerance": 1e-8}
     _precision = np.float64

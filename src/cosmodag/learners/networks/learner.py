@@ -1,7 +1,7 @@
 """The base class of learners that fit one network per variable."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,15 +13,15 @@ from cosmodag.fit.fitted_dag import FittedDAG
 from cosmodag.fit.input_checks import check_choice, check_count
 from cosmodag.fit.settle import aligned, chosen_arcs, isolated, unrefined_graph
 from cosmodag.fit.view.fitted import OfDAG
+from cosmodag.learners.declarations import parameter
 from cosmodag.learners.networks.network_equations import (
     MixedNetworkEquations,
     NetworkEquations,
     networks_from,
 )
-from cosmodag.learners.parameters import choice
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit
 from cosmodag.learners.trained.trained_learner import TrainedLearner
-from cosmodag.model.networks import ACTIVATIONS, ARC_STRENGTHS
+from cosmodag.model.networks import ARC_STRENGTHS
 from cosmodag.solve.problems import Solution
 from cosmodag.solve.readout import ReadOut
 from cosmodag.solve.watch import Watch
@@ -35,22 +35,6 @@ class NetworkLearner(TrainedLearner):
 
     Predictions use *pruned* networks, whose first layer only has the weights of arcs in
     ``adjacency_``.
-
-    Parameters
-    ----------
-    hidden : tuple of int
-        Number of units in each hidden layer of each network. COSMO is fastest with one layer of
-        sigmoids.
-    activation : {"sigmoid", "tanh", "relu"}
-        Activation function of the hidden units.
-    arc_strength : {"norm", "sum"}
-        How the first-layer weights of an arc give its strength: as their Euclidean norm, or as the
-        signed sum of the authors' code, in which weights may cancel. :meth:`read_out` changes it
-        without another fit.
-    refine : {None, "prune"}
-        ``"prune"`` keeps the inputs of each network that the evidence of a Gaussian process
-        supports, and adds inputs that the learnt order had forbidden
-        (:func:`cosmodag.search.prune_networks`); ``None`` keeps all arcs above the threshold.
 
     Attributes
     ----------
@@ -70,10 +54,29 @@ class NetworkLearner(TrainedLearner):
         parents.
     """
 
-    hidden: tuple[int, ...] = (10,)
-    activation: str = choice("sigmoid", ACTIVATIONS)
-    arc_strength: str = choice("norm", ARC_STRENGTHS)
-    refine: str | None = None
+    hidden: tuple[int, ...] = parameter(
+        (10,),
+        """Number of units in each hidden layer of each network. COSMO is fastest with one layer of
+        sigmoids.""",
+        type="tuple of int",
+    )
+    activation: Literal["sigmoid", "tanh", "relu"] = parameter(
+        "sigmoid", "Activation function of the hidden units."
+    )
+    arc_strength: Literal["norm", "sum"] = parameter(
+        "norm",
+        """How the first-layer weights of an arc give its strength: as their Euclidean norm, or as
+        the signed sum of the authors' code, in which weights may cancel. :meth:`read_out` changes
+        it without another fit.""",
+    )
+    refine: Literal["auto", "prune"] | None = parameter(
+        None,
+        """How the learnt order becomes a graph: ``"prune"`` (or ``"auto"``) keeps the inputs of
+        each network that the evidence of a Gaussian process supports, and adds inputs that the
+        learnt order had forbidden; ``None`` keeps all arcs above the threshold.
+        :func:`cosmodag.search.prune_networks` describes the evidence.""",
+        option="--refine",
+    )
 
     extra_arrays: ClassVar[tuple[str, ...]] = ("prepared_means_",)
 
@@ -89,6 +92,11 @@ class NetworkLearner(TrainedLearner):
 
     def check_settings(self) -> None:
         """Raise a `DataError` for a parameter value that cannot be used."""
+        if self.refine == "order":  # type: ignore[comparison-overlap]
+            raise DataError(
+                "refine is 'order', but a search over orders is for linear relations: use 'prune', "
+                "which also mends the order of networks, or None."
+            )
         super().check_settings()
         if not isinstance(self.hidden, tuple | list) or not self.hidden:
             raise DataError(
@@ -97,12 +105,6 @@ class NetworkLearner(TrainedLearner):
             )
         for size in self.hidden:
             check_count("hidden", size)
-        if self.refine == "order":
-            raise DataError(
-                "refine is 'order', but a search over orders is for linear relations: use 'prune', "
-                "which also mends the order of networks, or None."
-            )
-        check_choice("refine", self.refine, ("auto", "prune", None))
 
     def refinement_for(self, d: int) -> str | None:
         """Return the method of refinement: None or ``"prune"``."""

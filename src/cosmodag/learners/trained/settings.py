@@ -37,11 +37,10 @@ def paper_settings(d: int) -> dict[str, float | None]:
 def default_settings(d: int) -> dict[str, float]:
     """Hyper-parameters of ``Cosmo()`` for d variables.
 
-    They were found by random search on simulated graphs of several families
-    (``benchmarks/defaults.py``) and evaluated on others (``benchmarks/accuracy.py``). Unlike in the
-    paper, priorities move more slowly than strengths and are not penalised, the shift is smaller
-    and λ₂ is larger. λ₁ and both learning rates fall with d, since the loss is a mean over
-    variables.
+    They were found by random search on simulated graphs of several families, and evaluated on
+    others (``benchmarks/paper/``). Unlike in the paper, priorities move more slowly than strengths
+    and are not penalised, the shift is smaller and λ₂ is larger. λ₁ and both learning rates fall
+    with d, since the loss is a mean over variables.
 
     For 5,000 variables and more, there is one learning rate and a penalty on p, as in the paper:
     the rule for smaller graphs, extrapolated, was no better at 5,000 variables and worse at 10,000

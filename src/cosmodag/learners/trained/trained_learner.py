@@ -2,8 +2,8 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,11 +14,11 @@ from sklearn.base import clone
 from cosmodag.errors import ConvergenceWarning, DivergenceError, InterruptedWarning
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.linear_equations import FittedEquations, FunctionEquations, LinearEquations
-from cosmodag.fit.input_checks import check_number, seeds_from
+from cosmodag.fit.input_checks import seeds_from
 from cosmodag.fit.prepare import Prepared, prepare
 from cosmodag.fit.steps import FitTask, Learning, Learnt
 from cosmodag.fit.time.unroll import InTime
-from cosmodag.learners.structure_learner import Setting, StructureLearner
+from cosmodag.learners.structure_learner import StructureLearner
 from cosmodag.solve.watch import Watch
 
 # Constructing a learner does not need these modules. With Numba, they take .4 s to import.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cosmodag.solve.problems import Problem, Solution
     from cosmodag.solve.readout import ReadOut
 
-__all__ = ["Setting", "TrainedLearner"]
+__all__ = ["TrainedLearner"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -92,17 +92,13 @@ class TrainedLearner(StructureLearner):
 
     def settings_for(self, d: int) -> dict[str, float]:
         """Return every hyper-parameter as a number, for d variables."""
+        for name in self._rule(d):
+            self.parameters[name].check(getattr(self, name))
         settings = {
             name: rule if getattr(self, name) == "auto" else getattr(self, name)
             for name, rule in self._rule(d).items()
         }
-        settings = self._completed(settings)
-        # Settings that copy another one are checked last, so that an error names the original.
-        for name in sorted(settings, key=lambda name: name in self._same_as):
-            value = settings[name]
-            zero_allowed = name.startswith("lambda") or name == "tolerance"
-            check_number(name, value, low=0.0, low_allowed=zero_allowed)
-        return {name: float(value) for name, value in settings.items()}
+        return {name: float(value) for name, value in self._completed(settings).items()}
 
     def _completed(self, settings: dict[str, Any]) -> dict[str, Any]:
         same = {name: settings[other] for name, other in self._same_as.items() if other in settings}
@@ -204,7 +200,11 @@ class TrainedLearner(StructureLearner):
 
         best = best_start(solved, problems)
         self._warn_of_limits(best.solution)
-        found = read_out(best.solution, problems[best.place], self.raw_threshold, best.plan.device)
+        problem = problems[best.place]
+        final = self._read_out_settings(problem.settings, problem.data.shape[1])
+        changed = {name: final[name] for name in final if final[name] != problem.settings[name]}
+        problem = replace(problem, settings=final)
+        found = read_out(best.solution, problem, self.raw_threshold, best.plan.device)
         equations = self._equations(found, best.solution)
         strengths = self._strengths(found, equations)
         values = strengths.data if sparse.issparse(strengths) else strengths
@@ -219,7 +219,7 @@ class TrainedLearner(StructureLearner):
             stopped=best.solution.stopped,
             extra={
                 "history_": self._history(best.solution, problems[0]),
-                "settings_": settings,
+                "settings_": {**settings, **{f"read_out_{k}": v for k, v in changed.items()}},
                 "n_iter_": best.solution.iterations,
                 "converged_": best.solution.converged and best.solution.stopped is None,
                 "backend_": best.plan.backend,
@@ -228,6 +228,10 @@ class TrainedLearner(StructureLearner):
             orders=other_orders(solved, best),
             equations=equations,
         )
+
+    def _read_out_settings(self, settings: Mapping[str, float], d: int) -> Mapping[str, float]:
+        """Return the settings at which a solution is read out."""
+        return settings
 
     def _strengths(self, found: "ReadOut", equations: FittedEquations) -> Any:
         """Return the (d, d) strengths of all arcs."""

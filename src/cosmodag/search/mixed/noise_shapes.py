@@ -3,8 +3,8 @@
 The search assumes Gaussian noise. If a cause or the noise of its effect is skewed, the mean of the
 cause given the effect is a curve even if the effect is a line, so that the Gaussian score prefers
 the reversed arc. Densities that are estimated from spacings do not assume a shape. Turning arcs by
-them reduces the errors of tables with skewed noise several times, and changes few tables with
-Gaussian noise (`benchmarks/skewed.md`).
+them reduced the errors of tables with skewed noise several times, and changed few tables with
+Gaussian noise.
 """
 
 import math

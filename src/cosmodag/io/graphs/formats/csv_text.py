@@ -12,7 +12,7 @@ from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
 from cosmodag.io.columns.names import check_names, numbered_names
 from cosmodag.io.graphs.digraph import Graph, graph_from_names, number
-from cosmodag.io.tables.json_records import fields, find_separator, first_records
+from cosmodag.io.tables.text_records import fields, find_separator, first_records
 
 END_NAMES = (("source", "target"), ("cause", "effect"), ("from", "to"), ("parent", "child"))
 """Pairs of column names for the ends of an arc."""

@@ -4,6 +4,7 @@
 const BASIS_STYLES = {
   "shape of the graph": { light: "#0072B2", dark: "#56B4E9", dash: [] },
   "weak evidence": { light: "#3E86B0", dark: "#9CCBE8", dash: [8, 3] },
+  "stated": { light: "#1D1D1D", dark: "#F2F2F2", dash: [] },
   "time": { light: "#332288", dark: "#A79BE0", dash: [] },
   "knowledge": { light: "#AA4488", dark: "#DD99C0", dash: [] },
   "interventions": { light: "#008862", dark: "#2CC79C", dash: [] },
