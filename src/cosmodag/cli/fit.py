@@ -133,6 +133,8 @@ def fit(
         _print_arcs(arcs, results.top, resampled.note if resampled else "")
         if facts["directions"]:
             print_result(facts["directions"])
+        if advice := fit_folder.advice_for(model, str(table)):
+            print_result(advice)
         _print_reasons(facts, choice)
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "

@@ -232,6 +232,23 @@ def facts_of(model: "StructureLearner") -> dict[str, Any]:
     }
 
 
+def advice_for(model: "StructureLearner", table: str) -> str:
+    """Advise to state what the names of columns show, if directions are left to the data."""
+    from cosmodag.data.knowledge.early_columns import early_columns
+    from cosmodag.errors import name_list
+
+    dag = model.fitted_
+    names = [name for tier in early_columns(dag.texts) for name in tier]
+    if not names or dag.knowledge is not None or dag.window is not None:
+        return ""
+    if dag.assertions.are_determined or len(names) == dag.d:
+        return ""
+    return (
+        f"First advice: {name_list(names)} can hardly be caused by other columns. State it: "
+        f"cosmodag knowledge --template {table} > known.yaml, then --knowledge known.yaml."
+    )
+
+
 def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:
     """Describe knowledge, interventions or regimes, and what is assumed, for ``run.json``."""
     from cosmodag.data.interventions import ASSUMPTION
