@@ -77,9 +77,10 @@ class Questions(Shown):
         >>> rain, sun = random.normal(size=(2, 500))
         >>> growth = 2 * rain + sun + random.normal(size=500)
         >>> table = pd.DataFrame({"rain": rain, "sun": sun, "growth": growth})
-        >>> print(OrderSearch(random_state=0).fit(table).effect("rain", "growth"))
-        Raising rain by 1 raises growth by 2.03. The 95 % interval is 1.92 to 2.11 (100 fits to
-        resamples of the rows). It is adjusted for sun. The directions rest on: shape of the graph
+        >>> model = OrderSearch(random_state=0).fit(table)
+        >>> print(model.effect("rain", "growth", bootstrap=None))
+        Raising rain by 1 raises growth by 2.03. The 95 % interval is 1.94 to 2.11 (standard errors,
+        for this graph only). It is adjusted for sun. The directions rest on: shape of the graph
         (determined).
         """
         return self._effects(bootstrap, X, interventions).effect(
