@@ -53,8 +53,11 @@ EXTRAS = {"torch"}
 # Packages that are imported under another name than they are installed.
 IMPORT_NAMES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}
 
-# llvmlite is part of Numba, which pins its version, so cosmodag does not declare it.
-PARTS = {"llvmlite"}
+# Private parts of Numba, JAX and joblib: a change of them may break a fit, or corrupt memory.
+PRIVATE = re.compile(
+    r"numba\.(core|_(?!_version__)|runtime|cpython|np\b)|llvmlite|\brtsys\b|\._cache\b|_cache_file|[\"']_nrt[\"']"
+    r"|jax\._|jaxlib|joblib\._"
+)
 
 
 @dataclass(frozen=True)
@@ -202,10 +205,21 @@ def test_every_package_imported_is_declared() -> None:
     undeclared = [
         describe(found)
         for found in IMPORTS
-        if found.imported.split(".")[0]
-        not in known | PARTS | {"cosmodag"} | brought_by_extra(found)
+        if found.imported.split(".")[0] not in known | {"cosmodag"} | brought_by_extra(found)
     ]
     assert undeclared == []
+
+
+def test_nothing_private_of_other_packages_is_used() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}: {line.strip()}"
+        for path in SOURCE.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if PRIVATE.search(line)
+    ]
+    assert found == []
+    assert PRIVATE.search("from numba.core import types")
+    assert PRIVATE.search('njit(**{"_nrt": False})')
 
 
 def test_importing_cosmodag_is_cheap_and_changes_nothing() -> None:

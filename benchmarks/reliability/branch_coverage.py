@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-COMPILING = {"compiled", "borrowing", "inlined", "part"}
+COMPILING = {"compiled", "inlined", "part"}
 
 
 class Share(NamedTuple):

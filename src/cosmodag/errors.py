@@ -55,7 +55,7 @@ class ResourceError(CosmodagError, MemoryError):
 
 
 class ForkError(CosmodagError, RuntimeError):
-    """The process was forked after JAX was used; JAX does not work in such a process."""
+    """The process was forked after JAX was imported, and JAX may not work in it."""
 
 
 class SettingsError(CosmodagError, TypeError):

@@ -438,5 +438,5 @@ def test_the_time_limit_holds_for_any_number_of_resamples(monkeypatch):
     begin = time.process_time()
     with pytest.warns(InterruptedWarning, match="of 10,000,000 resamples were fitted"):
         result = bootstrap(learner, X, 10**7, max_time=0.5, random_state=0, verbose=False)
-    assert 0 < len(result.done) == len(result.facts()["seeds"])
+    assert 0 < len(result.done) <= len(result.facts()["seeds"]) == max(result.done) + 1
     assert time.process_time() - begin < 4

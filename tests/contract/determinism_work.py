@@ -54,7 +54,7 @@ def fitted(name: str) -> str:
 
 def a_bootstrap(model: Any) -> str:
     result = bootstrap(model, chain_table(), n=6, **QUIET)
-    return digest([result.arc_probabilities, result.seeds, result.consensus(0.5)])
+    return digest([result.arc_probabilities, result.seeds[:], result.consensus(0.5)])
 
 
 def a_selection() -> str:

@@ -100,7 +100,7 @@ def test_pruning_and_order_search_do_not_depend_on_the_number_of_threads(
         assert found[0].graph.matrix().data.tobytes() == found[1].graph.matrix().data.tobytes()
 
 
-COMPILING = {"compiled", "borrowing", "inlined", "njit", "jit", "vectorize", "guvectorize"}
+COMPILING = {"compiled", "inlined", "part", "njit", "jit", "vectorize", "guvectorize"}
 
 
 def drawing_inside_compiled_code(tree: ast.AST) -> list[int]:

@@ -170,7 +170,7 @@ def test_a_signal_while_writing_leaves_the_earlier_result(fit, tmp_path, monkeyp
 def test_a_signal_while_files_take_their_places_waits(fit, tmp_path, monkeypatch, number):
     assert fit() == 0
     before = contents(tmp_path / "out")
-    raises_signal(monkeypatch, os, "replace", number, call=10)  # eight files, two names each
+    raises_signal(monkeypatch, os, "replace", number, call=15)  # ten files, two names each
     assert fit("--threshold", "0.5", "--seed", "1") == CODES[number]
     after = contents(tmp_path / "out")
     assert after.keys() == before.keys()

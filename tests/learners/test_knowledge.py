@@ -152,7 +152,7 @@ def test_it_is_saved_cloned_pickled_and_shown(tmp_path):
 def test_arrows_rest_on_knowledge_where_it_directs_them():
     random = np.random.default_rng(0)
     x = random.normal(size=200)
-    table = pd.DataFrame({"x": x, "y": x + random.normal(size=200)})
+    table = pd.DataFrame({"x": x, "y": x + random.normal(size=200), "z": random.normal(size=200)})
     for known in (
         Knowledge(required_edges=[("y", "x")]),
         Knowledge(forbidden_edges=[("x", "y")]),

@@ -43,7 +43,7 @@ def test_the_sparse_graph_is_the_dense_one(data, monkeypatch, tmp_path, refine):
     np.testing.assert_allclose(large.predict(data.X), small.predict(data.X), atol=1e-4)
     np.testing.assert_allclose(large.sample(5, 0), small.sample(5, 0), atol=1e-3)
     assert large.score(data.X) == pytest.approx(small.score(data.X), abs=1e-4)
-    assert (large.equivalence_class() != small.equivalence_class()).sum() == 0
+    assert (large.fitted_.equivalence_class() != small.fitted_.equivalence_class()).sum() == 0
     assert large.arrow_basis_ == small.arrow_basis_
     large.save(tmp_path / "large.safetensors")
     again = cosmodag.load(tmp_path / "large.safetensors")

@@ -11,9 +11,9 @@ import typer
 from cosmodag._version import __version__
 from cosmodag.cli.options.common import JsonOption
 from cosmodag.cli.options.learners import ENTRIES, Method
-from cosmodag.cli.terminal.cache_folder import cache_folder
 from cosmodag.cli.terminal.output import print_json, print_result, print_table, say
 from cosmodag.learners.registry import LearnerEntry
+from cosmodag.runtime.private_folder import cache_folder
 
 _BYTES_PER_GIBIBYTE = 1024**3
 

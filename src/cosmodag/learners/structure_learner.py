@@ -232,6 +232,8 @@ class StructureLearner(SharedParameters, FittedGraph):
         except FitInterrupt as stop:
             self.take(*stop.results)
             raise
+        # What a subclass sets on the copy while it learns.
+        vars(self).update({k: v for k, v in vars(task.learner).items() if k.endswith("_")})
         return self.take(result)
 
     def take(self, result: FitResult) -> Self:

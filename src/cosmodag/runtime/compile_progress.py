@@ -1,8 +1,7 @@
-"""Count of compiled programs, for a progress bar.
+"""Count of the programs that are compiled, for a progress bar.
 
-A program is compiled when it is first needed, and read from disk afterwards. Numba reports the
-beginning and the end of each compilation, and the code of a function tells which other functions
-must be compiled. JAX reports one program at a time.
+A program is compiled when it is first needed, together with the functions that it calls, and read
+from disk afterwards. It is reported from the call that compiles it to the end of that call.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,55 +12,37 @@ from typing import Any
 
 @dataclass
 class Tally:
-    """Number of programs that have been compiled, and number known to be needed.
+    """Programs that are being compiled, and the number that has been compiled.
 
     >>> tally = Tally()
-    >>> tally.begin("train", {"train", "shuffle"})
-    >>> tally.begin("shuffle", {"shuffle"})
-    >>> tally.end("shuffle", {"shuffle"})
-    >>> str(tally)
-    'compiling (first run only): 1 of 2'
-    >>> tally.end("train", {"train", "shuffle"})
+    >>> tally.begin("train")
     >>> tally.is_busy
-    False
+    True
+    >>> tally.end("train")
+    >>> str(tally)
+    'compiling (first run only): 1 done'
     """
 
-    finished: set[str] = field(default_factory=set)
-    needed: set[str] = field(default_factory=set)
+    done: int = 0
     open: list[str] = field(default_factory=list)
 
-    def begin(self, name: str, needs: set[str]) -> None:
-        """Record that the compilation of a program begins, and the programs that it needs."""
+    def begin(self, name: str) -> None:
+        """Record that the compilation of a program begins."""
         self.open.append(name)
-        self.needed |= {name} | needs
 
-    def end(self, name: str, needs: set[str]) -> None:
-        """Record that the compilation of a program has ended.
-
-        If no other compilation is open, all programs that it needs count as finished: those that
-        were not compiled were read from disk, or are in branches that the argument types rule out.
-        """
+    def end(self, name: str) -> None:
+        """Record that the compilation of a program has ended."""
         if name in self.open:
             self.open.remove(name)
-        self.finished |= {name} if self.open else {name} | needs
+        self.done += name not in self.open
 
     @property
     def is_busy(self) -> bool:
         """Whether a program is being compiled now."""
         return bool(self.open)
 
-    @property
-    def done(self) -> int:
-        """Number of programs that have been compiled."""
-        return len(self.finished)
-
-    @property
-    def total(self) -> int:
-        """Number of programs that are known to be needed."""
-        return len(self.needed)
-
     def __str__(self) -> str:
-        return f"compiling (first run only): {self.done} of {self.total}"
+        return f"compiling (first run only): {self.done} done"
 
 
 _LISTENERS: list[tuple[Tally, Callable[[Tally], None]]] = []
@@ -78,17 +59,25 @@ def listening(report: Callable[[Tally], None]) -> Iterator[None]:
         _LISTENERS.remove(entry)
 
 
-def begin(name: str, needs: set[str]) -> None:
-    """Report that the compilation of a program begins."""
+@contextmanager
+def compiling(name: str) -> Iterator[None]:
+    """Context in which a program is compiled; several threads may wait for the same one."""
+    _begin(name)
+    try:
+        yield
+    finally:
+        _end(name)
+
+
+def _begin(name: str) -> None:
     for tally, report in list(_LISTENERS):
-        tally.begin(name, needs)
+        tally.begin(name)
         report(tally)
 
 
-def end(name: str, needs: set[str]) -> None:
-    """Report that the compilation of a program has ended."""
+def _end(name: str) -> None:
     for tally, report in list(_LISTENERS):
-        tally.end(name, needs)
+        tally.end(name)
         report(tally)
 
 
@@ -101,10 +90,10 @@ def begin_jax_program(event: str, seconds: float, **facts: Any) -> None:
     """Handle JAX's event that precedes the compilation of a program."""
     if event == _LOWERED:
         _jax_programs.append(f"JAX program {len(_jax_programs)}")
-        begin(_jax_programs[-1], set())
+        _begin(_jax_programs[-1])
 
 
 def end_jax_program(event: str, seconds: float, **facts: Any) -> None:
     """Handle JAX's event after a program has been compiled or read from disk."""
     if event == _COMPILED and _jax_programs:
-        end(_jax_programs[-1], set())
+        _end(_jax_programs[-1])

@@ -1,20 +1,22 @@
-"""Numba's decorators with the options of this package, type hints, and a disk cache."""
+"""Decorators of functions that Numba compiles: their options, and machine code kept on disk."""
 
-import gc
-import inspect
+import threading
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
-from typing import Any, TypeVar, cast
+from contextlib import nullcontext
+from functools import partial, update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-from numba import njit, version_info
-from numba.core import event
-from numba.core.dispatcher import Dispatcher
+import numba
+import numpy as np
+from numba import njit
+from numba.extending import typeof_impl
 
 from cosmodag.runtime import compile_progress as progress
-from cosmodag.runtime.program_cache import TESTED_VERSION, ProgramCache
+from cosmodag.runtime import program_cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 # Sums may be reordered and divisions shared, so that loops vectorise; non-finite values keep their
 # meaning, so that divergence is detected. Division by zero gives infinity, as in NumPy: a check for
@@ -26,105 +28,92 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def compiled(function: Function) -> Function:
-    """Compile a function when it is first called, and cache the program on disk.
+class Compiled(Generic[Parameters, Result]):
+    """A function that is compiled when it is first called, or read from disk if it was before.
 
-    The program is reused while the file of the function and the files of its helpers and constants
-    are unchanged (`cosmodag.runtime.program_cache`).
+    Compiled functions can call it, too. A program that cannot be read or written, for example after
+    a crash or on a full disk, is compiled in memory; what is on disk is deleted.
     """
-    return _cached(function, {**_OPTIONS, **_compiler("CountingCompiler")})
+
+    def __init__(self, function: Callable[Parameters, Result]) -> None:
+        update_wrapper(self, function)
+        self._name = function.__qualname__
+        self.part: Any = njit(**_OPTIONS)(function)
+        self._function = function
+        self._program: Any = None
+        self._is_new = False
+        self._lock = threading.Lock()
+
+    def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        """Call the program for the types of the arguments, which are given by position."""
+        if self._program is None:
+            with self._lock:
+                if self._program is None:
+                    self._program, self._is_new = self._open()
+        program = self._program
+        with progress.compiling(self._name) if self._is_new else nullcontext():
+            try:
+                return cast(Result, program(*args))
+            except Exception:  # a damaged file can raise anything
+                if program is self.part or numba.config.DISABLE_JIT:
+                    raise
+                program_cache.delete(self.part)
+                self._program = self.part
+                # An error that has nothing to do with files is raised again here.
+                return cast(Result, self.part(*args))
+            finally:
+                self._is_new = False
+
+    def __reduce__(self) -> str:
+        return self._name
+
+    def _open(self) -> tuple[Any, bool]:
+        """Return Numba's function that uses the disk, and whether nothing is there yet."""
+        if numba.config.DISABLE_JIT:
+            return partial(_interpret, self._function), False
+        folder = program_cache.folder_of(self.part)
+        if folder is None:
+            return self.part, True
+        is_new = not any(folder.rglob("*.nbc"))
+        try:
+            with program_cache.numba_folder(folder):
+                return njit(cache=True, **_OPTIONS)(self._function), is_new
+        except RuntimeError:  # no folder is writable, or the function has no file
+            return self.part, True
 
 
-def borrowing(function: Function) -> Function:
-    """Compile a function that allocates no arrays, without reference counting.
+def _interpret(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function that is not compiled; as in a compiled one, integers overflow silently."""
+    with np.errstate(all="ignore"):
+        return _plain(function(*args))
 
-    Reference counts are atomic and cost more than the work of small functions, especially if
-    several threads share arrays; without them, a function also compiles in a third of the time. It
-    must consist of plain loops, and array indices must not be negative
-    (`cosmodag.runtime.compilers`). The program is cached as by `compiled`.
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@typeof_impl.register(Compiled)  # type: ignore[untyped-decorator]
+def _type_of(function: Compiled[..., Any], context: Any) -> Any:
+    """Let compiled functions call a `Compiled` function as they call its part."""
+    return numba.typeof(function.part)
+
+
+def compiled(function: Callable[Parameters, Result]) -> Compiled[Parameters, Result]:
+    """Compile a function that Python calls; its program is kept on disk (`Compiled`).
+
+    Array indices must not be negative: ``NUMBA_BOUNDSCHECK=1`` reveals those that are too large,
+    and Numba counts negative ones from the end.
     """
-    return _cached(function, {**_OPTIONS, "_nrt": False, **_compiler("QuickCompiler")})
+    return Compiled(function)
 
 
 def part(function: Function) -> Function:
-    """Compile a function as `borrowing` does, to be called by compiled functions only.
-
-    It has no machine code of its own and no entry point for Python, which would double its
-    compilation time.
-    """
-    return _cached(function, {**_OPTIONS, "_nrt": False, **_compiler("PartCompiler")})
-
-
-def _compiler(name: str) -> dict[str, Any]:
-    """Option that selects one of `cosmodag.runtime.compilers`, by name.
-
-    They use Numba's internals, so with an untested version of Numba its own compiler is used.
-    """
-    if version_info.short != TESTED_VERSION:
-        return {}
-    return {"pipeline_class": getattr(import_module("cosmodag.runtime.compilers"), name)}
+    """Compile a function that only compiled functions call, with each of them."""
+    return cast(Function, njit(**_OPTIONS)(function))
 
 
 def inlined(function: Function) -> Function:
     """Inline a function into the compiled functions that call it."""
     return cast(Function, njit(inline="always", **_OPTIONS)(function))
-
-
-def _cached(function: Function, options: dict[str, Any]) -> Function:
-    dispatcher = njit(**options)(function)
-    dispatcher._cache = ProgramCache(function)
-    return cast(Function, dispatcher)
-
-
-class _Listener(event.Listener):  # type: ignore[misc]
-    """Reports the functions that Numba compiles, and pauses the garbage collector meanwhile.
-
-    A compilation creates hundreds of thousands of objects, none of them garbage. Visiting them
-    again and again took the collector a tenth of the compilation time.
-    """
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._is_collecting = False
-
-    def on_start(self, happened: Any) -> None:
-        dispatcher = happened.data["dispatcher"]
-        if isinstance(getattr(dispatcher, "_cache", None), ProgramCache):
-            if not self._depth:
-                self._is_collecting = gc.isenabled()
-                gc.disable()
-            self._depth += 1
-            progress.begin(_name(dispatcher), programs_of(dispatcher))
-
-    def on_end(self, happened: Any) -> None:
-        dispatcher = happened.data["dispatcher"]
-        if isinstance(getattr(dispatcher, "_cache", None), ProgramCache):
-            self._depth -= 1
-            if not self._depth and self._is_collecting:
-                gc.enable()
-            progress.end(_name(dispatcher), programs_of(dispatcher))
-
-
-def _name(dispatcher: Any) -> str:
-    return f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
-
-
-@cache
-def programs_of(dispatcher: Any) -> set[str]:
-    """Names of a compiled function and of those that it needs, directly or indirectly."""
-    found, waiting, seen = set(), [dispatcher], {id(dispatcher)}
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current._cache, ProgramCache):
-            found.add(_name(current))
-        function = current.py_func
-        names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-        for name in function.__code__.co_names + function.__code__.co_freevars:
-            other = names.get(name)
-            if isinstance(other, Dispatcher) and id(other) not in seen:
-                seen.add(id(other))
-                waiting.append(other)
-    return found
-
-
-event.register("numba:compile", _Listener())

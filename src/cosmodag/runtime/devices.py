@@ -109,28 +109,23 @@ def _has_plugins() -> bool:
     return bool(metadata.entry_points(group="jax_plugins"))
 
 
-# Ids of the processes in which JAX's threads run or can still be started. A forked process inherits
-# this set, which does not contain its own id.
+# Processes in which JAX was not imported before they were forked. A forked process inherits this
+# set, which does not contain its own id.
 _USABLE_PROCESSES = {os.getpid()}
 
 
 def refuse_after_fork() -> None:
-    """Raise `ForkError` in a process that was forked after JAX had started."""
+    """Raise `ForkError` in a process that was forked after JAX had been imported.
+
+    JAX has no public function that says whether its threads run.
+    """
     if os.getpid() in _USABLE_PROCESSES:
         return
-    if not _has_jax_started():
+    if "jax" not in sys.modules:
         _USABLE_PROCESSES.add(os.getpid())
         return
     raise ForkError(
-        "This process was forked from one that had used JAX, and JAX would deadlock, because "
+        "This process was forked from one that had imported JAX, and JAX would deadlock, because "
         "a fork does not copy threads: start processes by 'spawn' "
         "(multiprocessing.get_context('spawn')), or use joblib with its 'loky' processes."
     )
-
-
-def _has_jax_started() -> bool:
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    if bridge is None:
-        return "jax" in sys.modules
-    has_started = getattr(bridge, "backends_are_initialized", lambda: True)
-    return bool(has_started())

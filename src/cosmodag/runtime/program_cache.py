@@ -1,187 +1,121 @@
-"""Disk cache of compiled programs, which are used only while their source files are unchanged.
+"""Folders in which Numba keeps compiled programs: one for each function and its present code.
 
-Numba's own cache checks only the file of the function itself, and would run an outdated program
-after a change of an imported function or constant.
+Numba checks only the file of the function itself, and would run an outdated program after a change
+of a helper or a constant in another file. Here the name of the folder holds a digest of all code
+and constants that the program is compiled from.
 """
 
 import hashlib
 import inspect
 import os
-import re
-import stat
+import shutil
+import threading
+import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import cache, cached_property
-from importlib import import_module
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
-from numba import version_info
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-from numba.core.runtime import rtsys
+import numba
 
-TESTED_VERSION = (0, 68)
-"""Latest version of Numba with which the use of its internals was tested."""
+from cosmodag.errors import FallbackWarning
+from cosmodag.runtime.private_folder import cache_folder, danger_of
 
-_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+# Days after their last use at which programs of an earlier state of a function are deleted.
+_DAYS_KEPT = 30.0
 
-_FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
-_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
+_LOCK = threading.Lock()
 
 
-class ProgramCache(NullCache):  # type: ignore[misc]
-    """Disk cache of one function's programs, opened when one of them is first needed.
-
-    A program that cannot be read, for example after a crash, is compiled again; one that cannot be
-    written, for example on a full disk, is not saved.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
-    @cached_property
-    def _cache(self) -> Any:
-        try:
-            cache = FunctionCache(self._function)
-            source = Path(inspect.getfile(self._function))
-            is_private = _secure_folder(Path(cache.cache_path), source)
-            cache._cache_file = _Programs(cache, _stamp(source), is_private)
-        # The function has no source file, or no folder is both writable and safe.
-        except (AttributeError, OSError, RuntimeError):
-            return NullCache()
-        return cache
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load the program for a signature; None if there is no usable one."""
-        with suppress(Exception):  # a damaged file can raise anything
-            if version_info.short > TESTED_VERSION:
-                return self._cache.load_overload(sig, target_context)
-            # The public method also loads all of Numba's function implementations (0.3 s); a
-            # program from disk needs only those that allocate memory.
-            rtsys.initialize(target_context)
-            return self._cache._load_overload(sig, target_context)
+def folder_of(part: Any) -> Path | None:
+    """Return the folder for the programs of a Numba function; None if none is writable and safe."""
+    root = _root()
+    if not _is_usable(root):
         return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Save a program, if it can be written."""
-        with suppress(Exception):
-            self._cache.save_overload(sig, data)
-
-
-class _Programs(IndexDataCacheFile):  # type: ignore[misc]
-    """The programs of one function, one file each.
-
-    Numba keeps an index beside its programs and writes the index first. If the program then cannot
-    be written, the new index points to an old program, which every later process runs. Here there
-    is no index: the digest of the sources is part of the file name, and each file records the
-    function, sources and signature of its program. In a private folder, only files of this user are
-    read.
-    """
-
-    def __init__(self, cache: Any, stamp: str, is_private: bool) -> None:
-        base = cache._impl.filename_base
-        super().__init__(cache.cache_path, base, stamp)
-        self._base, self._is_private = base, is_private
-
-    def save(self, key: Any, data: Any) -> None:
-        for file in Path(self._cache_path).glob(f"{self._base}.*"):
-            if not file.name.startswith(f"{self._base}.{self._source_stamp}."):
-                file.unlink(missing_ok=True)  # compiled from outdated sources
-        name = self._name_of(key)
-        self._save_data(name, (self._identity(key), data))
-        if self._is_private:
-            Path(self._cache_path, name).chmod(0o600)
-
-    def load(self, key: Any) -> Any:
-        path = Path(self._cache_path, self._name_of(key))
-        if not path.exists() or (self._is_private and not _is_own(path.lstat())):
-            return None
-        identity, data = self._load_data(path.name)
-        return data if identity == self._identity(key) else None
-
-    def _identity(self, key: Any) -> Any:
-        return self._version, self._base, self._source_stamp, key
-
-    def _name_of(self, key: Any) -> str:
-        digest = hashlib.sha256(f"{self._version} {key}".encode()).hexdigest()[:16]
-        return f"{self._base}.{self._source_stamp}.{digest}.nbc"
+    folder = root / _name(part)
+    try:
+        folder.mkdir(exist_ok=True)
+        os.utime(folder)
+    except OSError:
+        return None
+    _delete_old(folder)
+    return folder
 
 
-def _is_own(found: os.stat_result) -> bool:
-    """Whether a file or folder belongs to this user, and only this user may write to it."""
-    return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_MAY_WRITE
+def delete(part: Any) -> None:
+    """Delete the programs of a Numba function."""
+    shutil.rmtree(_root() / _name(part), ignore_errors=True)
 
 
-def _secure_folder(folder: Path, source: Path) -> bool:
-    """Make the folder of the cache private to this user; return whether it is.
+@contextmanager
+def numba_folder(folder: Path) -> Iterator[None]:
+    """Context in which functions that are decorated with ``cache=True`` use this folder."""
+    with _LOCK:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            yield
+        finally:
+            numba.config.CACHE_DIR = before
 
-    It is refused if other users may have written to it: this process would run programs that they
-    placed there. The folder beside the source is accepted as it is, since whoever can write there
-    can change the source itself.
-    """
-    if folder.parent == source.parent or not hasattr(os, "getuid"):
-        return False
-    found = folder.stat()
-    is_new = found.st_uid == os.getuid() and not any(folder.iterdir())
-    if is_new or _is_own(found):
-        folder.chmod(0o700)
-        return True
-    _warn_about(folder)
-    raise PermissionError(f"others may write to '{folder}'")
+
+def _root() -> Path:
+    """``NUMBA_CACHE_DIR`` if it is set, otherwise this user's folder for caches."""
+    given = numba.config.CACHE_DIR
+    return Path(given, "cosmodag") if given else cache_folder() / "numba"
 
 
 @cache
-def _warn_about(folder: Path) -> None:
-    # Not an import statement: with one, a change of errors.py would recompile everything.
-    errors = import_module("cosmodag.errors")
-    warnings.warn(
-        f"Compiled programs are not kept: other users may write to '{folder}', and programs that "
-        "they put there would run with your rights. Delete the folder, so that it is created "
-        "again for you alone, or set NUMBA_CACHE_DIR to a folder of your own.",
-        errors.FallbackWarning,
-        stacklevel=5,
-    )
+def _is_usable(root: Path) -> bool:
+    danger = danger_of(root, "NUMBA_CACHE_DIR")
+    if danger is not None:
+        warnings.warn(f"Compiled programs are not kept: {danger}.", FallbackWarning, stacklevel=6)
+    return danger is None
 
 
-@cache
-def _stamp(file: Path) -> str:
-    """Digest of a module and of all files of its package that it imports."""
+def _delete_old(folder: Path) -> None:
+    """Delete programs of earlier states of the same function that have not been used lately."""
+    stem, _, _ = folder.name.rpartition("-")
+    for other in folder.parent.glob(f"{stem}-*"):
+        with suppress(OSError):
+            if time.time() - other.stat().st_mtime > _DAYS_KEPT * 86400:
+                shutil.rmtree(other, ignore_errors=True)
+
+
+def _name(part: Any) -> str:
     digest = hashlib.sha256()
-    for source in sorted(_sources(file)):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+    # With checks of bounds, or optimised less, the same code is another program.
+    for item in (numba.__version__, numba.config.BOUNDSCHECK, numba.config.OPT):
+        digest.update(f"{item}\n".encode())
+    for item in _contents(part, set()):
+        digest.update(f"{item}\n".encode())
+    function = part.py_func
+    name = f"{function.__module__}.{function.__qualname__}".replace("<locals>", "")
+    return f"{name}-{digest.hexdigest()[:16]}"
 
 
-def _sources(file: Path) -> set[Path]:
-    """Find a module's file, and those of its package that it imports, directly or indirectly."""
-    found, waiting = {file}, [file]
-    while waiting:
-        new = _imports_of(waiting.pop()) - found
-        found |= new
-        waiting += new
-    return found
-
-
-@cache
-def _imports_of(file: Path) -> frozenset[Path]:
-    """Files of a module's package that its own import statements name."""
-    package = file.parent
-    while (package.parent / "__init__.py").exists():
-        package = package.parent
-    places = (
-        package.parent.joinpath(*name.split("."))
-        for name in _imported_names(file.read_text("utf-8"))
-        if name.split(".")[0] == package.name
-    )
-    candidates = (path for p in places for path in (p.with_suffix(".py"), p / "__init__.py"))
-    return frozenset(path for path in candidates if path.is_file())
-
-
-def _imported_names(text: str) -> Iterator[str]:
-    """Dotted names of all modules that import statements may refer to."""
-    for names in _IMPORT.findall(text):
-        yield from re.findall(r"[\w.]+", names)
-    for module, names in _FROM.findall(text):
-        yield module
-        yield from (f"{module}.{name}" for name in re.findall(r"\w+", names))
+def _contents(value: Any, seen: set[int]) -> Iterator[str]:
+    """Describe a function with all functions and constants that it uses, or a constant."""
+    value = getattr(value, "part", value)
+    if hasattr(value, "py_func"):
+        options = value.targetoptions
+        yield f"{options.get('inline')} {sorted(options['fastmath'])}"
+        value = value.py_func
+    if isinstance(value, FunctionType):
+        if id(value) in seen:
+            return
+        seen.add(id(value))
+        code, outer = value.__code__, inspect.getclosurevars(value)
+        yield f"{code.co_code!r} {code.co_names} {code.co_consts} {value.__defaults__}"
+        for name, item in sorted({**outer.nonlocals, **outer.globals}.items()):
+            yield name
+            yield from _contents(item, seen)
+    elif isinstance(value, ModuleType):
+        yield value.__name__
+    elif isinstance(value, type):
+        yield f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', ())}"
+    else:
+        yield repr(value)

@@ -82,21 +82,17 @@ class ProgressBar:
             if self._bar is None:
                 self._open_bar()
             if self._compile_task is None:
-                self._compile_task = self._bar.add_task("compiling (first run only)", note="")
-            self._bar.update(
-                self._compile_task,
-                completed=tally.done,
-                total=tally.total,
-                note=f"{tally.done} of {tally.total}",
-                visible=tally.is_busy,
-            )
+                self._compile_task = self._bar.add_task(
+                    "compiling (first run only)", total=None, note=""
+                )
+            self._bar.update(self._compile_task, note=f"{tally.done} done", visible=tally.is_busy)
         elif self._in_notebook:
             if self._notebook_line is None:
                 self._notebook_line = notebook_line(_plain(str(tally)))
             self._notebook_line.update(_plain(str(tally) if tally.is_busy else ""), raw=True)
         if self._elapsed - self._last_log >= _LINE_EVERY:
             self._last_log = self._elapsed
-            _LOG.info("%s", tally)
+            _LOG.info("%s", str(tally))
 
     def _open_bar(self) -> None:
         with preserve_random_state():

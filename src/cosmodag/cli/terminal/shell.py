@@ -91,7 +91,7 @@ def _write_lines(tally: Tally, over: threading.Event) -> None:
     while not over.wait(_SECONDS_PER_CHECK):
         seconds += _SECONDS_PER_CHECK * tally.is_busy
         if seconds >= _SECONDS_PER_LINE:
-            say(f"{tally} programs")
+            say(str(tally))
             seconds = 0.0
 
 

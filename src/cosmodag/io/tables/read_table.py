@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -210,7 +211,7 @@ def _refuse_units(frame: "pd.DataFrame", bad: Sequence[str], source: str) -> Non
     below = [pd.to_numeric(frame[name].iloc[1:], errors="coerce") for name in bad]
     are_numbers = [len(values) > 1 and bool(values.notna().all()) for values in below]
     if any(are_numbers):
-        example = str(frame[bad[are_numbers.index(True)]].iloc[0])
+        example = shorten(str(frame[bad[are_numbers.index(True)]].iloc[0])[:60], 40)
         raise DataError(
             f"the line below the names of {source} has text such as {example!r} above numbers, as "
             "a line of units has: leave it out by its number (skip_rows=[2], --skip-rows 2)."

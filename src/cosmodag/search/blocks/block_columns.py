@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.runtime.compiled import borrowing, part
+from cosmodag.runtime.compiled import compiled, part
 
 # Roles of the other variables while the parents of one are chosen: the numbers of `arc_rules`, and
 # LATER for a variable that could be a parent but comes after the child in the order.
@@ -65,7 +65,7 @@ def new_workspace(layout: NDArray[np.int64]) -> Workspace:
     return Workspace(*arrays)
 
 
-@borrowing
+@compiled
 def choose_blocks(
     correlations: Any, layout: Any, v: int, roles: Any, settings: Any, found: Any, space: Any
 ) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import respecting
-from cosmodag.runtime.compiled import borrowing, part
+from cosmodag.runtime.compiled import compiled, part
 from cosmodag.search.entropy.measure import entropy_parts
 from cosmodag.search.kernel.grow_and_shrink import wide
 
@@ -81,7 +81,7 @@ def _take_out(residuals: NDArray[np.float64], cause: int, remaining: NDArray[np.
     residuals[remaining] = rest / np.where(is_new & (deviations > 0), deviations, 1.0)[:, None]
 
 
-@borrowing
+@compiled
 def _most_exogenous(
     residuals: Any,
     last_seen: Any,

@@ -15,7 +15,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 
-from cosmodag.runtime.compiled import borrowing, inlined
+from cosmodag.runtime.compiled import compiled, inlined
 
 GAUSSIAN_ENTROPY = float(0.5 * np.log(2 * np.pi * np.e))
 _LOG_COSH_WEIGHT, _LOG_COSH_GAUSSIAN, _SKEW_WEIGHT = 79.047, 0.37457, 7.4129
@@ -67,7 +67,7 @@ def _log_of_one_plus(x: float) -> float:
     return 2.0 * root * _polynomial(_ARTANH, root * root)
 
 
-@borrowing
+@compiled
 def entropy_parts(
     residuals: NDArray[np.float64], counted: NDArray[np.float64]
 ) -> tuple[float, float]:

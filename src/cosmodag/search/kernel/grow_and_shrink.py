@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.runtime.compiled import part
+from cosmodag.runtime.compiled import inlined, part
 from cosmodag.search.gaussian_scores import NEGLIGIBLE
 
 # Counters are initialised as ``wide(0)``: a plain 0 has another type, for which Numba would compile
@@ -25,7 +25,7 @@ wide: Any = np.int64
 CHUNK = 64
 
 
-@part
+@inlined
 def extend(work: Any, k: int, best: int, count: int, left: Any, along: Any) -> float:
     """Add column ``best`` to a path of k columns; return its entry of b.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag.runtime.compiled import part
+from cosmodag.runtime.compiled import inlined
 from cosmodag.search.entropy.score import entropy_score
 from cosmodag.search.kernel.climb_state import (
     BLOCKERS,
@@ -46,7 +46,7 @@ from cosmodag.search.kernel.climb_state import (
 from cosmodag.search.kernel.grow_and_shrink import grow, shrink, wide
 
 
-@part
+@inlined
 def renew(state: Any, n: int, total_bound: float, least: float, is_made: bool) -> float:
     """Score the n changed variables at their current positions; return the change of the total.
 

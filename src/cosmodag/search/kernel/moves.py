@@ -7,7 +7,7 @@ its descendants in between (3).
 
 from typing import Any
 
-from cosmodag.runtime.compiled import borrowing, part
+from cosmodag.runtime.compiled import compiled, part
 from cosmodag.search.kernel.climb_state import (
     BLOCKERS,
     BOUND,
@@ -160,7 +160,7 @@ def affected(state: Any, v: int, u: int, kind: int) -> tuple[int, int, float]:
     return count, n, total
 
 
-@borrowing
+@compiled
 def sweep(
     state: Any, turn: Any, plans: Any, first: int, mode: int, slack: float, budget: int
 ) -> tuple[int, int]:

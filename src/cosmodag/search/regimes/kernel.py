@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.runtime.compiled import borrowing
+from cosmodag.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class Work(NamedTuple):
         )
 
 
-@borrowing
+@compiled
 def _regress(square: Any, p: int, ridge: float, weights: Any) -> float:
     """Regress the last of p + 1 variables on the others; return its residual sum of squares."""
     for j in range(p):
@@ -88,7 +88,7 @@ def _regress(square: Any, p: int, ridge: float, weights: Any) -> float:
     return float(square[p, p])
 
 
-@borrowing
+@compiled
 def _gather(given: TargetRegimes, p: int, work: Work) -> None:
     """Compute the moments of the members, and the residual variance of each regime on its own."""
     rows, means, products = given.rows, given.means, given.products
@@ -108,7 +108,7 @@ def _gather(given: TargetRegimes, p: int, work: Work) -> None:
             work.apart[r] = max(left / rows[r], LEAST_VARIANCE)
 
 
-@borrowing
+@compiled
 def _share(p: int, work: Work) -> None:
     """Sum the moments of the regimes that share the equation."""
     for i in range(p + 1):
@@ -123,7 +123,7 @@ def _share(p: int, work: Work) -> None:
                     work.gathered[i, j] += work.raw[r, i, j]
 
 
-@borrowing
+@compiled
 def _shared_variance(count: float, p: int, turned: int, work: Work) -> float:
     """Fit the shared equation, after adding or removing the regime `turned`, to `count` rows."""
     sign = 0.0
@@ -139,7 +139,7 @@ def _shared_variance(count: float, p: int, turned: int, work: Work) -> float:
     return max(_regress(work.square, p, _RIDGE * count, work.weights) / count, LEAST_VARIANCE)
 
 
-@borrowing
+@compiled
 def _own(rows: Any, r: int, p: int, variance: float, work: Work) -> tuple[float, int]:
     """Penalised log-likelihood of a regime with the best equation of its own, and its kind."""
     n = rows[r]
@@ -166,7 +166,7 @@ def _own(rows: Any, r: int, p: int, variance: float, work: Work) -> tuple[float,
     return best, kind
 
 
-@borrowing
+@compiled
 def _total(given: TargetRegimes, count: float, p: int, turned: int, work: Work) -> float:
     """Score of the targets, after adding or removing the regime `turned` (−1 for none)."""
     variance = _shared_variance(count, p, turned, work)
@@ -177,7 +177,7 @@ def _total(given: TargetRegimes, count: float, p: int, turned: int, work: Work) 
     return total
 
 
-@borrowing
+@compiled
 def best_targets(given: TargetRegimes, p: int, work: Work) -> float:
     """Find the best targets of the last of the members given the p others; return their score.
 
@@ -210,7 +210,7 @@ def best_targets(given: TargetRegimes, p: int, work: Work) -> float:
         _share(p, work)
 
 
-@borrowing
+@compiled
 def toggled_scores(
     given: TargetRegimes, v: int, parents: Any, allowed: Any, work: Work, scores: Any
 ) -> None:
@@ -230,7 +230,7 @@ def toggled_scores(
             scores[u] = best_targets(given, p, work)
 
 
-@borrowing
+@compiled
 def kind_of_change(given: TargetRegimes, r: int, p: int, work: Work) -> int:
     """Find the kind of the best own equation of regime r, given ``work.targets``."""
     _gather(given, p, work)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.runtime.compiled import borrowing, part
+from cosmodag.runtime.compiled import compiled, part
 from cosmodag.search.column_problem import work_space
 from cosmodag.search.gaussian_scores import NEGLIGIBLE, default_penalty
 from cosmodag.search.kernel.grow_and_shrink import shrink, wide
@@ -157,7 +157,7 @@ def _sparse(
         room = min(2 * room, d)
 
 
-@borrowing
+@compiled
 def _order_from_the_top(
     correlations: Any,
     unit: float,

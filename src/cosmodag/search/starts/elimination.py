@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cosmodag.runtime.compiled import borrowing
+from cosmodag.runtime.compiled import compiled
 
 # Pairs whose dependence is worth less than this share of the penalty are not neighbours.
 LEAST_SHARE = 0.3
@@ -11,7 +11,7 @@ LEAST_SHARE = 0.3
 TIE = 1e-6
 
 
-@borrowing
+@compiled
 def eliminate(inverse: Any, half_rows: float, penalty: float, costs: Any, ints: Any) -> None:
     """Write an order to ``ints[0]``, from its last variable to its first; see `elimination_order`.
 

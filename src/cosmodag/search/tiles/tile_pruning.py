@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.runtime.compiled import borrowing
+from cosmodag.runtime.compiled import compiled
 from cosmodag.runtime.devices import Host, device_named, jax_device, on_device, refuse_after_fork
 from cosmodag.runtime.later import jax, jnp
 from cosmodag.runtime.memory import available_bytes
@@ -218,7 +218,7 @@ def _finished(
     return RegressionGraph.of(columns, candidates[kept], heads, values[kept], residuals, scores)
 
 
-@borrowing
+@compiled
 def _finish_some(
     standard: Any,
     order: Any,
@@ -260,7 +260,7 @@ def _finish_some(
         scores[v] = -half_rows * np.log(variance) - penalty * count
 
 
-@borrowing
+@compiled
 def _product(a: Any, b: Any) -> float:
     total = 0.0
     for i in range(len(a)):

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from cosmodag.runtime.compiled import borrowing
+from cosmodag.runtime.compiled import compiled
 from cosmodag.search.gaussian_scores import NEGLIGIBLE
 from cosmodag.search.kernel.climb_state import GROUP, LEAST_GAIN, LEAST_RISE, LONGEST, UNIT
 from cosmodag.search.kernel.grow_and_shrink import CHUNK, extend, grow, shrink, wide
 
 
-@borrowing
+@compiled
 def scan(
     correlations: Any,
     settings: Any,
@@ -101,7 +101,7 @@ def scan(
     return len(some)
 
 
-@borrowing
+@compiled
 def explain_some(
     correlations: Any,
     settings: Any,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosmodag.runtime.compiled import borrowing, inlined
+from cosmodag.runtime.compiled import compiled, inlined
 from cosmodag.runtime.later import jax, jnp
 
 LONGEST = 64
@@ -109,7 +109,7 @@ def rows_at(seed: Any, epoch: Any, positions: Any, n: int) -> jax.Array:
     return position.astype(jnp.int32)
 
 
-@borrowing
+@compiled
 def fill_rows(seed: Any, epoch: Any, begin: Any, n: Any, rows: Any) -> None:
     """Write :func:`rows_at` of positions begin, begin + 1, … into `rows`, a uint32 array."""
     size = np.uint32(n)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.runtime.compiled import borrowing, inlined, part
+from cosmodag.runtime.compiled import compiled, inlined, part
 from cosmodag.solve.kernels.cpu.cpu_steps import (
     ONE,
     ZERO,
@@ -158,7 +158,7 @@ def workspace(state: Arrays) -> Workspace:
     return Workspace(*(np.empty(shape, np.float32) for shape in shapes))
 
 
-@borrowing
+@compiled
 def run(
     data: Any, extras: Any, state: Any, buffers: Any, work: Any, stretch: Any, settings: Any
 ) -> tuple[int, float, int]:

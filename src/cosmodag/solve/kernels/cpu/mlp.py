@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.model.objective import SMALLEST_VARIANCE
-from cosmodag.runtime.compiled import borrowing, inlined, part
+from cosmodag.runtime.compiled import compiled, inlined, part
 from cosmodag.solve.kernels.cpu.cpu_steps import (
     ONE,
     ZERO,
@@ -297,7 +297,7 @@ def _take_step(buffers: Any, count: Any, extras: Any, state: Any, work: Any, sca
     return loss, magnitudes, squares
 
 
-@borrowing
+@compiled
 def run(
     data: Any, extras: Any, state: Any, buffers: Any, work: Any, stretch: Any, settings: Any
 ) -> tuple[int, float, int]:
