@@ -1,6 +1,7 @@
 // Edges of the drawn graph: those learnt, of the equivalence class, or with hidden causes allowed.
 
 const MARKS = { 1: "circle", 2: "triangle", 3: "none" };
+const HEADS = { determined: "triangle", weakly: "vee", open: "none" };
 
 /**
  * Edges of one kind. `u` comes before `v` in causal order; `arc` is the learnt arc between them, or
@@ -21,10 +22,10 @@ function learntEdges() {
   }));
 }
 
-const HEADS = { determined: "triangle", weakly: "vee", open: "none" };
-
 /** A full arrowhead for a determined direction, an open one for a weak one, none for an open one. */
-const headOf = (arc) => HEADS[arcs.grade[arc]];
+function headOf(arc) {
+  return HEADS[arcs.grade[arc]];
+}
 
 function classEdges() {
   return learntEdges().map((edge) => ({
