@@ -138,12 +138,12 @@ def test_reasons_are_given_for_shares_that_are_no_probabilities(show, graphs):
     assert "not probabilities: Relations are curved" in opened.text("#stability-text")
 
 
-def test_arrowheads_depend_on_the_basis_of_the_direction(show, graphs):
+def test_arrowheads_depend_on_the_grade_of_the_direction(show, graphs):
     shape = "cosmodag.graph.edges()[0].style('target-arrow-shape')"
     assert show("chain").page.evaluate(shape) == "none"
     model = model_of(np.diag([0.9, 0.8, 0.7], 1))
     model.fitted_ = replace(model.fitted_, noise="equal-variance")
-    assert show(model).page.evaluate(shape) == "vee"
+    assert show(model).page.evaluate(shape) == "triangle"
 
 
 def test_a_graph_without_arcs_has_a_page_too(show):
