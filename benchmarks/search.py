@@ -35,6 +35,7 @@ import argparse
 import datetime
 import os
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -45,10 +46,12 @@ from cosmodag.graph.equivalence import class_distance
 from cosmodag.runtime.engines import Failure, each
 from cosmodag.search import choose_parents
 from cosmodag.search.column_problem import problem_of
-from cosmodag.search.column_search import FINALISTS
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.column_search import FINALISTS, ColumnClimb
+from cosmodag.search.local import Pool
 from cosmodag.search.moments import Moments
 from cosmodag.search.polish import POLISHED_UP_TO, polish
-from cosmodag.search.restarts import Climb
+from cosmodag.search.search_run import Run, unreported
 from cosmodag.search.starts.orders import scale_free_order
 from cosmodag.search.wide import LARGE, search_large
 from environment import is_first, machine, versions
@@ -157,16 +160,16 @@ def _follow(
             best = score
             history.append((time.process_time() - begin, climb.best.copy()))
 
-    climb = Climb(
-        lambda function, items: list(map(function, items)), 1, random, has_to_stop, note, penalty
-    )
+    run = Run(random, patience=1_000_000, threads=1, should_stop=has_to_stop, on_progress=note)
+    pool = Pool(lambda function, items: list(map(function, items)), 1, has_to_stop)
+    climb = ColumnClimb(run, pool, penalty)
     if moments.variables >= LARGE:
         history.append((time.process_time() - begin, start))
         start = search_large(
-            moments, start, random=random, penalty=penalty, should_stop=has_to_stop, threads=1
+            ColumnScore.of(moments, penalty=penalty), start, replace(run, on_progress=unreported)
         ).order
     local = climb.search(problem_of(moments, penalty), start)
-    climb.restart(local, 1_000_000, 1_000_000)
+    climb.restart(local, 1_000_000)
     return moments, history
 
 

@@ -27,6 +27,7 @@ from cosmodag.learners.trained.trained_learner import TrainedLearner
 from cosmodag.model.mechanism import Mechanism
 from cosmodag.model.objective import LOSSES, AnnealedObjective
 from cosmodag.model.structure import Priority
+from cosmodag.search import LOCAL_SCORES
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.recipe import CosineAnnealing, Recipe
 
@@ -130,10 +131,12 @@ def example(monkeypatch):
         spec.loader.exec_module(module)
         return module
 
-    before = dict(LOSSES)
+    registries = LOSSES, LOCAL_SCORES
+    before = [dict(one) for one in registries]
     yield imported
-    LOSSES.clear()
-    LOSSES.update(before)
+    for registry, names in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(names)
 
 
 def golem(module):
@@ -204,6 +207,30 @@ def test_an_arc_of_a_new_mechanism_has_as_many_parameters_as_weights(example):
     dag = model.fit(X).fitted_
     assert dag.edges.nnz
     assert dag.equations.arc_parameters(dag.edges).sum() == 2 * dag.edges.nnz
+
+
+def test_a_new_local_score_is_searched_saved_and_reported(example, tmp_path):
+    module = example("laplace_score")
+    X, truth = module.sample(400, np.random.default_rng(1))
+    X = pd.DataFrame(X * [1.0, 5.0, 0.1, 1.0, 30.0], columns=list("abcde"))  # in any units
+    model = cosmodag.OrderSearch(noise="laplace", random_state=0).fit(X)
+    np.testing.assert_array_equal(model.adjacency_ != 0, truth != 0)
+    assert (model.noise_, set(model.arrow_basis_)) == ("laplace", {"score 'laplace'"})
+    parent = np.cov(X["a"], X["b"])
+    assert model.adjacency_[1, 0] == pytest.approx(parent[0, 1] / parent[1, 1])
+    known = {"required_edges": [["a", "e"]], "forbidden_edges": [["b", "a"]]}
+    ruled = cosmodag.OrderSearch(noise="laplace", knowledge=known, random_state=0).fit(X)
+    assert ruled.graph_.has_edge("a", "e")
+    assert not ruled.graph_.has_edge("b", "a")
+    model.save(tmp_path / "model")
+    loaded = cosmodag.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.adjacency_, model.adjacency_)
+    assert loaded.arrow_basis_ == model.arrow_basis_
+    model.report(tmp_path / "page.html")
+    assert "laplace" in (tmp_path / "page.html").read_text("utf-8")
+    LOCAL_SCORES.pop("laplace")
+    with pytest.raises(DataError, match="noise"):
+        clone(model).fit(X)
 
 
 def test_names_that_examples_import_are_public():

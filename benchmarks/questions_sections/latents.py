@@ -26,6 +26,8 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.search_run import Run
 from trust_sections.base import Cell, Found, Row, values
 
 SECTION = "latents"
@@ -119,7 +121,7 @@ def _seconds_of_search(X: np.ndarray, seed: int) -> float:
     begin = time.process_time()
     moments, random = Moments.of(X), np.random.default_rng(seed)
     # FCI uses one thread too.
-    found = search(moments, random.permutation(X.shape[1]), random=random, threads=1)
+    found = search(ColumnScore.of(moments), random.permutation(X.shape[1]), Run(random, threads=1))
     pag_by_score(moments, found.graph.adjacency().toarray())
     return time.process_time() - begin
 

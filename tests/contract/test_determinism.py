@@ -21,6 +21,8 @@ from determinism_work import WORK, done
 import cosmodag
 from cosmodag import OrderSearch, VarianceSort, simulate
 from cosmodag.search import Moments, choose_parents, local, search
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.search_run import Run
 from learner_catalogue import CATALOGUE, marks_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,7 +95,7 @@ def test_pruning_and_order_search_do_not_depend_on_the_number_of_threads(
     for batched_from in (1000, 0):
         monkeypatch.setattr(local, "BATCHED_FROM", batched_from)
         found = [
-            search(small, np.arange(40), random=random(0), restarts=6, threads=count)
+            search(ColumnScore.of(small), np.arange(40), Run(random(0), restarts=6, threads=count))
             for count in (1, threads)
         ]
         assert found[0].order.tobytes() == found[1].order.tobytes()

@@ -17,10 +17,10 @@ import pytest
 
 import cosmodag.cli.fit_folder as results
 import cosmodag.report as report
-import cosmodag.search.jobs as jobs
 import cosmodag.search.turning as turning
 from cosmodag.cli import main
 from cosmodag.cli.terminal import signals
+from cosmodag.search.graph_search import GraphSearch
 from learner_catalogue import chain_table
 
 # Modules whose names in the package refer to functions.
@@ -91,7 +91,7 @@ def test_a_signal_in_training_keeps_what_was_learnt(fit, tmp_path, monkeypatch, 
 @both_signals
 @pytest.mark.parametrize("refine", ["prune", "order"])
 def test_a_signal_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch, number, refine):
-    raises_signal(monkeypatch, jobs.Job, "finish", number)
+    raises_signal(monkeypatch, GraphSearch, "best", number)
     assert fit("--refine", refine) == CODES[number]
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
 
@@ -100,7 +100,7 @@ def test_a_signal_in_refinement_keeps_what_was_learnt(fit, tmp_path, monkeypatch
 def test_a_signal_in_pag_ends_with_its_code(tmp_path, monkeypatch, capsys, number):
     a, b, c = np.random.default_rng(0).normal(size=(3, 100))
     pd.DataFrame({"a": a, "b": a + b, "c": c}).to_csv(tmp_path / "t.csv", index=False)
-    raises_signal(monkeypatch, jobs.Job, "finish", number)
+    raises_signal(monkeypatch, GraphSearch, "best", number)
     assert main(["pag", str(tmp_path / "t.csv"), "-o", str(tmp_path / "out")]) == CODES[number]
     assert "Graph Edges" in capsys.readouterr().out
     assert (tmp_path / "out" / "pag.txt").is_file()
@@ -143,14 +143,14 @@ def test_ctrl_c_in_the_bootstraps_own_fit_keeps_the_fit(fit, tmp_path, monkeypat
 def test_sigterm_is_heard_where_ctrl_c_is_ignored(fit, tmp_path, monkeypatch):
     """For example, in the background of a shell script."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGTERM)
+    raises_signal(monkeypatch, GraphSearch, "best", signal.SIGTERM)
     assert fit() == 143
     assert outcome(tmp_path / "out")["stopped"] == "interrupt"
 
 
 def test_a_second_sigterm_writes_nothing(fit, tmp_path, monkeypatch, capsys):
     raises_signal(monkeypatch, training, "_note", signal.SIGTERM, call=2)
-    raises_signal(monkeypatch, jobs.Job, "finish", signal.SIGTERM)
+    raises_signal(monkeypatch, GraphSearch, "best", signal.SIGTERM)
     assert fit("--epochs", "100000") == 143
     assert not (tmp_path / "out").exists()
     assert capsys.readouterr().err.endswith("error: stopped by SIGTERM.\n")
@@ -201,7 +201,7 @@ def test_a_run_that_does_not_look_is_interrupted(fit, tmp_path, monkeypatch):
 
     monkeypatch.setattr(signals, "_WAIT", 0.01)
     monkeypatch.setattr(signals, "_RETRIES", 600)  # a busy machine may be slow to drop them
-    monkeypatch.setattr(jobs.Job, "finish", long_compilation)
+    monkeypatch.setattr(GraphSearch, "best", long_compilation)
     assert fit() == 130
     assert len(dropped) == 2
     assert not (tmp_path / "out").exists()

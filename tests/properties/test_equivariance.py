@@ -26,6 +26,9 @@ from cosmodag.model.objective import (
 )
 from cosmodag.model.structure import Free, Potential, Priority
 from cosmodag.search import Moments, choose_parents, search
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.constraints import Constraints
+from cosmodag.search.search_run import Run
 from cosmodag.solve.recipe import Recipe
 
 SETTINGS = {
@@ -137,12 +140,12 @@ def test_pruning_follows_the_columns(seed, d, rows):
     random, moments = moments_of(seed, d, rows)
     names, order = random.permutation(d), random.permutation(d)
     support = random.random((d, d)) < 0.9
-    graph = choose_parents(moments, order, support=support, threads=1)
+    graph = choose_parents(moments, order, threads=1, constraints=Constraints(support))
     moved = choose_parents(
         renumbered_moments(moments, names),
         np.argsort(names)[order],
-        support=renumbered(support, names),
         threads=1,
+        constraints=Constraints(renumbered(support, names)),
     )
     np.testing.assert_allclose(
         moved.matrix().toarray(), renumbered(graph.matrix().toarray(), names), rtol=1e-9
@@ -158,15 +161,14 @@ def searched_twice(seed: int, d: int, rows: int, score: str):
     random, moments = moments_of(seed, d, rows)
     names, order = random.permutation(d), random.permutation(d)
     found = search(
-        moments, order, score=score, random=np.random.default_rng(seed), restarts=2, threads=1
+        ColumnScore.of(moments, score),
+        order,
+        Run(np.random.default_rng(seed), restarts=2, threads=1),
     )
     moved = search(
-        renumbered_moments(moments, names),
+        ColumnScore.of(renumbered_moments(moments, names), score),
         np.argsort(names)[order],
-        score=score,
-        random=np.random.default_rng(seed),
-        restarts=2,
-        threads=1,
+        Run(np.random.default_rng(seed), restarts=2, threads=1),
     )
     return moments, names, found, moved
 
@@ -193,7 +195,7 @@ def test_the_order_search_follows_the_columns(seed, d, rows, score):
     if scores_differ(found, moved):
         turns = np.random.default_rng(seed)
         order = names[moved.order]
-        again = search(moments, order, score=score, random=turns, restarts=0, threads=1)
+        again = search(ColumnScore.of(moments, score), order, Run(turns, restarts=0, threads=1))
         np.testing.assert_allclose(again.score, moved.score, rtol=1e-9)
         return
     assert class_distance(moved.graph.matrix(), found.graph.matrix()[np.ix_(names, names)]) == 0

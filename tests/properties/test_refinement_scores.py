@@ -8,7 +8,10 @@ from property_examples import gate_examples, linear_table, random_dag, seeds
 
 from cosmodag.graph.dags import is_dag
 from cosmodag.search import Moments, choose_parents, refine_linear, search, search_non_gaussian
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import equal_variance_total, gaussian_total
+from cosmodag.search.search_run import Run
 
 TOTALS = {"gaussian": gaussian_total, "equal-variance": equal_variance_total}
 scores = st.sampled_from(list(TOTALS))
@@ -43,19 +46,14 @@ def test_an_order_search_is_never_worse_than_its_start(seed, d, rows, score, pen
         consistent_knowledge(random, order) if is_ruled else (None, None, None)
     )
     start = choose_parents(
-        moments, order, penalty=penalty, support=support, required=required, threads=1
+        moments, order, penalty=penalty, threads=1, constraints=Constraints(support, required)
     )
     found = search(
-        moments,
+        ColumnScore.of(
+            moments, score, penalty=penalty, constraints=Constraints(support, required, before)
+        ),
         order,
-        score=score,
-        penalty=penalty,
-        support=support,
-        required=required,
-        before=before,
-        random=random,
-        restarts=2,
-        threads=1,
+        Run(random, restarts=2, threads=1),
     )
     assert found.start_score == TOTALS[score](moments, start, penalty)
     assert found.score >= found.start_score
@@ -75,7 +73,7 @@ def test_refining_is_never_worse_than_any_start_pruned(seed, d, rows, method, sc
     random = np.random.default_rng(seed)
     moments = Moments.of(linear_table(random, rows, d))
     starts = {f"start {place}": random.permutation(d) for place in range(3)}
-    found = refine_linear(moments, starts, method=method, score=score, penalty=1.0, random=random)
+    found = refine_linear(moments, starts, Run(random), method=method, score=score, penalty=1.0)
     for order in starts.values():
         assert found.total >= TOTALS[score](
             moments, choose_parents(moments, order, penalty=1.0), 1.0
@@ -92,7 +90,7 @@ def test_a_non_gaussian_search_is_never_worse_than_its_starts(seed, d, rows):
     random = np.random.default_rng(seed)
     X = linear_table(random, rows, d, "exponential")
     starts = {f"start {place}": random.permutation(d) for place in range(2)}
-    found = search_non_gaussian(X, starts, random=random)
+    found = search_non_gaussian(X, starts, Run(random))
     *names, last = [entry["start"] for entry in found.report]
     distinct = {tuple(order) for order in starts.values()}
     assert {*names} <= {*starts, "exogenous-first"}

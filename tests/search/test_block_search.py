@@ -9,8 +9,10 @@ from order_reference import grow_shrink
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.search import BlockProblem, choose_block_parents, choose_parents, search_blocks
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import growing_penalty
 from cosmodag.search.moments import Moments
+from cosmodag.search.search_run import Run
 from linear_tables import linear_table
 
 D = 8
@@ -41,11 +43,12 @@ def reference(problem, order):
     adjacency, scores = np.zeros((D, D), bool), np.zeros(D)
     growing = growing_penalty(problem.penalty, D)
     for place, v in enumerate(order):
-        required = [] if problem.required is None else np.flatnonzero(problem.required[:, v])
+        given = problem.constraints
+        required = [] if given.required is None else np.flatnonzero(given.required[:, v])
         allowed = [
             u
             for u in order[:place]
-            if problem.support is None or problem.support[u, v] or u in required
+            if given.support is None or given.support[u, v] or u in required
         ]
         _, parents, scores[v] = grow_shrink(
             problem.moments.correlations[0],
@@ -69,7 +72,9 @@ def test_parents_and_scores_are_those_of_the_definition(seed):
     random = np.random.default_rng(seed + 50)
     required = ahead & (random.random((D, D)) < 0.05) if seed % 2 else None
     support = random.random((D, D)) < 0.7 if seed % 2 else None
-    problem = BlockProblem(Moments.of(table), widths, PENALTY, support=support, required=required)
+    problem = BlockProblem(
+        Moments.of(table), widths, PENALTY, constraints=Constraints(support, required)
+    )
     found = choose_block_parents(problem, order)
     adjacency, scores = reference(problem, order.tolist())
     np.testing.assert_array_equal(found.adjacency, adjacency)
@@ -81,7 +86,7 @@ def test_blocks_of_one_column_score_as_columns(monkeypatch):
     moments, order = Moments.of(table), np.random.default_rng(1).permutation(D)
     problem = BlockProblem(moments, np.ones(D, int), PENALTY)
     as_columns = choose_parents(moments, order, penalty=PENALTY)
-    assert search_blocks(problem, order, random=generator()).restarts > 0
+    assert search_blocks(problem, order, Run(generator())).restarts > 0
     monkeypatch.setattr(BlockProblem, "are_columns", False)
     as_blocks = choose_block_parents(problem, order)
     np.testing.assert_array_equal(as_blocks.adjacency, as_columns.adjacency().toarray())
@@ -142,9 +147,9 @@ def test_searches_obey_knowledge_and_never_end_below_the_start(seed):
         closed |= (closed.astype(int) @ closed) > 0
     support = (random.random((D, D)) < 0.7) | required
     problem = BlockProblem(
-        Moments.of(table), widths, PENALTY, support=support, required=required, before=closed
+        Moments.of(table), widths, PENALTY, constraints=Constraints(support, required, closed)
     )
-    found = search_blocks(problem, start, random=generator(), restarts=2)
+    found = search_blocks(problem, start, Run(generator(), restarts=2))
     assert is_dag(found.adjacency)
     assert found.score >= found.start_score
     assert np.all(found.adjacency[required])
@@ -161,8 +166,10 @@ def test_restarts_obey_arcs_that_are_required_without_an_order():
     table, widths = mixed_table(0)
     required = np.zeros((D, D), bool)
     required[0, 1:4] = True
-    problem = BlockProblem(Moments.of(table), widths, PENALTY, required=required)
-    found = search_blocks(problem, np.arange(D), random=generator(), restarts=10)
+    problem = BlockProblem(
+        Moments.of(table), widths, PENALTY, constraints=Constraints(required=required)
+    )
+    found = search_blocks(problem, np.arange(D), Run(generator(), restarts=10))
     assert np.all(found.adjacency[required])
     assert is_dag(found.adjacency)
 
@@ -171,7 +178,7 @@ def test_restarts_obey_arcs_that_are_required_without_an_order():
 def test_no_variable_has_a_better_place(seed):
     table, widths = mixed_table(seed)
     problem = BlockProblem(Moments.of(table), widths, PENALTY)
-    found = search_blocks(problem, np.arange(D), random=generator(), restarts=0)
+    found = search_blocks(problem, np.arange(D), Run(generator(), restarts=0))
     for v in range(D):
         rest = [u for u in found.order.tolist() if u != v]
         for place in range(D):
@@ -186,7 +193,7 @@ def test_a_category_is_a_collider():
     level = np.argmax(worth, axis=0)
     table = np.column_stack([level == 1, level == 2, a, b])
     problem = BlockProblem(Moments.of(table), np.array([2, 1, 1]), 0.5 * np.log(1500))
-    found = search_blocks(problem, [0, 1, 2], random=generator())
+    found = search_blocks(problem, [0, 1, 2], Run(generator()))
     assert found.adjacency.tolist() == [[False] * 3, [True, False, False], [True, False, False]]
 
 
@@ -208,7 +215,7 @@ def test_collinear_and_constant_columns_do_no_harm():
     table, widths = mixed_table(0)
     table = np.column_stack([table, table[:, :2] @ [[1.0], [2.0]], np.ones(len(table))])
     problem = BlockProblem(Moments.of(table), np.append(widths, 2), PENALTY)
-    found = search_blocks(problem, np.arange(D + 1), random=generator(), restarts=1)
+    found = search_blocks(problem, np.arange(D + 1), Run(generator(), restarts=1))
     assert is_dag(found.adjacency)
     assert np.isfinite(found.score)
 
@@ -219,8 +226,7 @@ def test_a_search_that_is_stopped_gives_the_best_so_far():
     found = search_blocks(
         BlockProblem(Moments.of(table), widths, PENALTY),
         np.arange(D),
-        random=generator(),
-        should_stop=lambda: asked.append(True) or len(asked) > 5,
+        Run(generator(), should_stop=lambda: asked.append(True) or len(asked) > 5),
     )
     assert found.ended_early
     assert found.score >= found.start_score

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from cosmodag.search import BlockProblem, choose_block_parents, search_blocks
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.moments import Moments
+from cosmodag.search.search_run import Run
 
 N = 400
 HALF, ARC = 0.5 * np.log(N), 2.0
@@ -19,10 +21,8 @@ def curve_table(seed=0):
 
 
 def problem(table, **options):
-    ones = np.ones(3, int)
-    return BlockProblem(
-        Moments.of(table), 3 * ones, HALF, targets=ones, shortest=ones, arc_penalty=ARC, **options
-    )
+    ones, constraints = np.ones(3, int), Constraints(**options)
+    return BlockProblem(Moments.of(table), 3 * ones, HALF, ones, ones, ARC, constraints)
 
 
 def share_left(table, target, columns):
@@ -57,7 +57,7 @@ def test_no_other_number_of_columns_scores_better():
 
 
 def test_a_curve_decides_a_direction():
-    found = search_blocks(problem(curve_table()), [2, 1, 0], random=np.random.default_rng(0))
+    found = search_blocks(problem(curve_table()), [2, 1, 0], Run.seeded(0))
     assert found.adjacency[0, 2]
 
 

@@ -4,14 +4,16 @@ from order_reference import parents_on
 
 from cosmodag import simulate
 from cosmodag.graph.dags import is_dag
-from cosmodag.search import choose_parents, local, search
+from cosmodag.search import choose_parents, column_score, local, search
 from cosmodag.search.column_problem import problem_of
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import SCORES
 from cosmodag.search.moments import Moments
+from cosmodag.search.search_run import Run
 from cosmodag.search.starts.conditional_variances import equal_variance_order
 from cosmodag.search.wide import lists as large_lists
 from cosmodag.search.wide import search_large, unexplained
-from cosmodag.search.wide import wide_search as large_search
 from cosmodag.search.wide.lists import Lists
 from linear_tables import linear_table
 
@@ -37,15 +39,15 @@ def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(
     random = np.random.default_rng(seed)
     table, _ = linear_table(random, 300, D)
     moments, start = Moments.of(table), random.permutation(D)
-    options = {"score": score, "penalty": 3.0}
-    found = search_large(moments, start, random=generator(), threads=1, **options)
+    scored = ColumnScore.of(moments, score, penalty=3.0)
+    found = search_large(scored, start, Run(generator(), threads=1))
     adjacency = found.graph.adjacency().toarray()
     assert is_dag(adjacency)
     np.testing.assert_array_equal(adjacency, parents_on(moments, found.order, 3.0)[0])
     begun = choose_parents(moments, start, penalty=3.0)
     assert found.start_score == SCORES[score].total(moments, begun, 3.0)
     assert found.score > found.start_score
-    again = search_large(moments, start, random=generator(), threads=2, **options)
+    again = search_large(scored, start, Run(generator(), threads=2))
     np.testing.assert_array_equal(found.order, again.order)
 
 
@@ -57,10 +59,10 @@ def test_a_search_does_not_change_its_problem(monkeypatch):
         made.append((problem, problem.settings.copy()))
         return problem
 
-    monkeypatch.setattr(large_search, "problem_of", remembered)
+    monkeypatch.setattr(column_score, "problem_of", remembered)
     table, _ = linear_table(np.random.default_rng(0), 300, D)
-    options = {"score": "equal-variance", "penalty": 3.0, "random": generator()}
-    search_large(Moments.of(table), np.arange(D), **options)
+    score = ColumnScore.of(Moments.of(table), "equal-variance", penalty=3.0)
+    search_large(score, np.arange(D), Run(generator()))
     ((problem, settings),) = made
     np.testing.assert_array_equal(problem.settings, settings)
 
@@ -75,7 +77,9 @@ def test_a_search_that_is_stopped_gives_the_best_so_far():
 
     moments = Moments.of(table)
     found = search_large(
-        moments, np.arange(D), random=generator(), penalty=3.0, should_stop=should_stop
+        ColumnScore.of(moments, penalty=3.0),
+        np.arange(D),
+        Run(generator(), should_stop=should_stop),
     )
     assert found.ended_early
     assert sorted(found.order) == list(range(D))
@@ -92,13 +96,11 @@ def test_rules_are_obeyed():
     before[4, 1] = before[2, 5] = True
     start = [4, 2, *[v for v in range(D) if v not in (2, 4)]]
     found = search_large(
-        Moments.of(table),
+        ColumnScore.of(
+            Moments.of(table), penalty=3.0, constraints=Constraints(support, required, before)
+        ),
         start,
-        random=generator(),
-        penalty=3.0,
-        support=support,
-        required=required,
-        before=before,
+        Run(generator()),
     )
     adjacency = found.graph.adjacency().toarray() != 0
     assert adjacency[2, 5]
@@ -110,7 +112,7 @@ def test_rules_are_obeyed():
 def test_lists_hold_paths_and_only_grow():
     table, _ = linear_table(np.random.default_rng(1), 300, D)
     moments = Moments.of(table)
-    lists = Lists(problem_of(moments, 3.0), one_by_one, lambda: False)
+    lists = Lists(problem_of(moments, 3.0), local.Pool(one_by_one, 1, lambda: False))
     seen = np.zeros((D, D), bool)
     for order in (np.arange(D), np.arange(D)[::-1]):
         near = lists.extended(np.array(order)).near
@@ -126,7 +128,7 @@ def test_lists_hold_paths_and_only_grow():
 
 def test_a_scan_of_all_columns_can_be_stopped():
     moments = Moments.of(linear_table(np.random.default_rng(1), 300, D)[0])
-    lists = Lists(problem_of(moments, 3.0), one_by_one, lambda: True)
+    lists = Lists(problem_of(moments, 3.0), local.Pool(one_by_one, 1, lambda: True))
     with pytest.raises(local.Stopped):
         lists.extended(np.arange(D))
 
@@ -145,11 +147,9 @@ def test_required_arcs_are_kept_without_an_order_of_their_own():
     required = np.zeros((12, 12), bool)
     required[[0, 3], [5, 8]] = True
     found = search_large(
-        Moments.of(table),
+        ColumnScore.of(Moments.of(table), penalty=6.0, constraints=Constraints(required=required)),
         np.arange(12),
-        random=np.random.default_rng(0),
-        penalty=6.0,
-        required=required,
+        Run.seeded(0),
     )
     assert found.graph.adjacency().toarray()[required].all()
     place = np.argsort(found.order)
@@ -164,12 +164,9 @@ def test_with_equal_variances_all_variables_are_tried_in_the_end(seed):
     start = equal_variance_order(moments, exact=True)
     among_lists, among_all = (
         function(
-            moments,
+            ColumnScore.of(moments, "equal-variance", penalty=6.0),
             start,
-            random=np.random.default_rng(0),
-            penalty=6.0,
-            score="equal-variance",
-            restarts=0,
+            Run(np.random.default_rng(0), restarts=0),
         )
         for function in (search_large, search)
     )

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from cosmodag.errors import DataError
+from cosmodag.search.column_score import ColumnScore
 from cosmodag.search.moments import UNIT, Moments
 from cosmodag.search.parents import choose_parents
+from cosmodag.search.search_run import Run
 from cosmodag.search.starts.conditional_variances import equal_variance_order
 from cosmodag.search.wide import search_large, unexplained
 from linear_tables import linear_table
@@ -81,7 +83,7 @@ def test_searches_and_starts_agree_in_whole_units(in_whole_units):
     )
     np.testing.assert_allclose(unexplained(whole, 6.0), unexplained(double, 6.0), atol=1e-7)
     found, expected = (
-        search_large(moments, np.arange(30), random=np.random.default_rng(0), penalty=6.0)
+        search_large(ColumnScore.of(moments, penalty=6.0), np.arange(30), Run.seeded(0))
         for moments in (whole, double)
     )
     assert np.array_equal(found.order, expected.order)
@@ -93,11 +95,7 @@ def test_the_order_of_a_deep_table_is_found_in_whole_units(in_whole_units):
     table = deep_table()
     found, expected = (
         search_large(
-            moments,
-            np.arange(40),
-            random=np.random.default_rng(0),
-            penalty=7.0,
-            score="equal-variance",
+            ColumnScore.of(moments, "equal-variance", penalty=7.0), np.arange(40), Run.seeded(0)
         )
         for moments in (in_whole_units(table), Moments.of(table))
     )

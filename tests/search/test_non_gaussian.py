@@ -10,10 +10,12 @@ from cosmodag import simulate
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.metrics import evaluate
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.entropy.measure import GAUSSIAN_ENTROPY, entropy_parts, non_gaussianity
 from cosmodag.search.gaussian_scores import growing_penalty
-from cosmodag.search.jobs import Decided
+from cosmodag.search.graph_search import Decided
 from cosmodag.search.non_gaussian import entropy_penalty, search_non_gaussian
+from cosmodag.search.search_run import Run
 
 Table = NDArray[np.float64]
 
@@ -63,7 +65,10 @@ def standardised(X: Table) -> Table:
 
 def search(X: Table, seed: int = 0, **options: object) -> Decided:
     starts = options.pop("starts", {})
-    return search_non_gaussian(X, starts, random=np.random.default_rng(seed), **options)
+    arcs = {name: options.pop(name, None) for name in ("support", "required", "before")}
+    names = {"restarts", "should_stop", "on_progress"} & options.keys()
+    run = Run(np.random.default_rng(seed), **{name: options.pop(name) for name in names})
+    return search_non_gaussian(X, starts, run, constraints=Constraints(**arcs), **options)
 
 
 def exponential_chain(rows: int, length: int = 5, seed: int = 0) -> Table:

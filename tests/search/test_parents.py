@@ -5,6 +5,7 @@ from order_reference import parents_on
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.search import choose_parents
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.moments import Moments
 from linear_tables import linear_table
 
@@ -29,7 +30,7 @@ def test_parents_and_scores_are_those_of_the_definition(seed, is_ruled):
     moments = Moments.of(table, counted if seed % 2 else None)
     order = random.permutation(D)
     support, required = knowledge(random, order) if is_ruled else (None, None)
-    graph = choose_parents(moments, order, penalty=3.0, support=support, required=required)
+    graph = choose_parents(moments, order, penalty=3.0, constraints=Constraints(support, required))
     adjacency, scores = parents_on(moments, order, 3.0, support, required)
     np.testing.assert_array_equal(graph.adjacency().toarray(), adjacency)
     np.testing.assert_allclose(graph.scores, scores, rtol=1e-8, atol=1e-8)
@@ -57,7 +58,9 @@ def test_constant_and_repeated_columns_do_no_harm():
     table = np.column_stack([x, x, np.ones(200), x + random.normal(size=200)])
     required = np.zeros((4, 4), bool)
     required[[0, 1, 2], 3] = True
-    graph = choose_parents(Moments.of(table), [0, 1, 2, 3], required=required)
+    graph = choose_parents(
+        Moments.of(table), [0, 1, 2, 3], constraints=Constraints(required=required)
+    )
     assert graph.adjacency().toarray()[:, 3].tolist() == [True, True, True, False]
     assert np.all(np.isfinite(graph.matrix().toarray()))
     assert not graph.adjacency().toarray()[:, 2].any()
@@ -140,7 +143,7 @@ def test_required_arcs_against_the_order_are_refused():
     required = np.zeros((3, 3), bool)
     required[2, 0] = True
     with pytest.raises(DataError, match="order contradicts"):
-        choose_parents(Moments.of(np.eye(3)), [0, 1, 2], required=required)
+        choose_parents(Moments.of(np.eye(3)), [0, 1, 2], constraints=Constraints(required=required))
 
 
 @pytest.mark.parametrize("counted", [np.ones(4), -np.ones(5), np.zeros(5), np.full(5, np.nan)])

@@ -7,6 +7,7 @@ import pytest
 
 from cosmodag import simulate
 from cosmodag.search import Moments, choose_parents
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import SCORES, default_penalty, gaussian_total
 from cosmodag.search.polish import polish
 
@@ -53,7 +54,7 @@ def test_it_obeys_is_never_worse_and_has_least_squares_weights(score, is_counted
     required = np.zeros((15, 15), bool)
     required[order[0], order[5]] = required[order[3], order[9]] = True
     support |= required
-    given = {"support": support, "required": required}
+    given = {"constraints": Constraints(support, required)}
     first = choose_parents(moments, order, penalty=4.0, **given)
     found = polish(moments, order, first, score=score, penalty=4.0, **given)
     arcs = found.adjacency().toarray()
@@ -77,8 +78,15 @@ def test_constant_and_copied_columns_do_no_harm():
     moments, order = Moments.of(table), np.arange(4)
     required = np.zeros((4, 4), bool)
     required[2, 3] = True
-    first = choose_parents(moments, order, required=required)
-    found = polish(moments, order, first, score="gaussian", penalty=4.0, required=required)
+    first = choose_parents(moments, order, constraints=Constraints(required=required))
+    found = polish(
+        moments,
+        order,
+        first,
+        score="gaussian",
+        penalty=4.0,
+        constraints=Constraints(required=required),
+    )
     assert found.adjacency().toarray()[2, 3]
     assert np.isfinite(found.weights).all()
 

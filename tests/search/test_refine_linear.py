@@ -5,9 +5,11 @@ from cosmodag import simulate
 from cosmodag.errors import DataError, DataWarning
 from cosmodag.graph.dags import is_dag, topological_order
 from cosmodag.search import choose_parents
+from cosmodag.search.best_graph import refine_linear
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import equal_variance_total, gaussian_total
 from cosmodag.search.moments import Moments
-from cosmodag.search.refine import refine_linear
+from cosmodag.search.search_run import Run
 from cosmodag.search.starts.conditional_variances import equal_variance_order
 from cosmodag.search.variances import compare_best
 from linear_tables import linear_table
@@ -29,7 +31,7 @@ def unequal():
 
 
 def test_equal_variances_are_noticed_and_give_the_true_arcs(equal):
-    found = refine_linear(equal[0], {}, random=generator())
+    found = refine_linear(equal[0], {}, Run(generator()))
     assert found.noise == "equal-variance"
     assert "one noise variance" in found.reason
     np.testing.assert_array_equal(found.weights.toarray() != 0, equal[1] != 0)
@@ -37,14 +39,14 @@ def test_equal_variances_are_noticed_and_give_the_true_arcs(equal):
 
 
 def test_unequal_variances_are_noticed(unequal):
-    found = refine_linear(unequal[0], {}, random=generator())
+    found = refine_linear(unequal[0], {}, Run(generator()))
     assert found.noise == "gaussian"
     assert "for each" in found.reason
 
 
 def test_best_start_wins_and_the_report_says_so(unequal):
     starts = {"learnt": np.arange(8), "other": np.arange(8)[::-1]}
-    found = refine_linear(unequal[0], starts, score="gaussian", further=False, random=generator())
+    found = refine_linear(unequal[0], starts, Run(generator()), score="gaussian", further=False)
     assert [entry["start"] for entry in found.report][:2] == ["learnt", "other"]
     assert all(entry["after"] >= entry["before"] for entry in found.report)
     (chosen,) = (entry for entry in found.report if entry["chosen"])
@@ -58,7 +60,7 @@ def test_beyond_forty_variables_only_the_two_best_starts_are_searched():
     table, _ = linear_table(random, 400, 50, noise=random.uniform(0.2, 3, 50))
     table /= table.std(axis=0)
     starts = {f"random {k}": random.permutation(50) for k in range(3)}
-    found = refine_linear(table, starts, score="gaussian", random=generator())
+    found = refine_linear(table, starts, Run(generator()), score="gaussian")
     entries = [entry for entry in found.report if not entry["start"].endswith(", searched")]
     before = [entry["before"] for entry in entries]
     assert before == sorted(before, reverse=True)
@@ -82,10 +84,9 @@ def test_knowledge_is_obeyed_whatever_the_start(equal, method):
     found = refine_linear(
         equal[0],
         {"learnt": np.arange(8)},
+        Run(generator()),
         method=method,
-        required=required,
-        support=support,
-        random=generator(),
+        constraints=Constraints(support, required),
     )
     arcs = found.adjacency()
     assert arcs[required].all()
@@ -97,7 +98,7 @@ def test_a_cycle_of_requirements_is_refused(equal):
     required = np.zeros((8, 8), bool)
     required[0, 1] = required[1, 0] = True
     with pytest.raises(DataError, match="cycle"):
-        refine_linear(equal[0], {}, required=required)
+        refine_linear(equal[0], {}, constraints=Constraints(required=required))
 
 
 @pytest.mark.parametrize("options", [{"method": "both"}, {"score": "best"}, {"further": False}])
@@ -107,7 +108,7 @@ def test_options_are_checked(equal, options):
 
 
 def test_stopped_at_once_it_still_gives_a_graph(equal):
-    found = refine_linear(equal[0], {}, should_stop=lambda: True, random=generator())
+    found = refine_linear(equal[0], {}, Run(generator(), should_stop=lambda: True))
     assert found.ended_early
     assert is_dag(found.weights)
 
@@ -132,9 +133,7 @@ def test_totals_are_log_likelihoods_with_a_penalty(unequal):
 def test_unrelated_columns_are_rarely_joined():
     """The penalty of an arc is at least that of BIC: about 0.2 arcs in 45 pairs by chance."""
     arcs = [
-        refine_linear(
-            random.normal(size=(200, 10)), {}, score="gaussian", random=random
-        ).weights.nnz
+        refine_linear(random.normal(size=(200, 10)), {}, Run(random), score="gaussian").weights.nnz
         for random in map(np.random.default_rng, range(5))
     ]
     assert sum(arcs) <= 3
@@ -143,7 +142,7 @@ def test_unrelated_columns_are_rarely_joined():
 def test_of_two_orders_the_better_is_kept(unequal):
     forward = topological_order(unequal[1])
     orders = {"backward": forward[::-1], "forward": forward}
-    options = {"method": "prune", "score": "gaussian", "random": generator()}
+    options = {"run": Run(generator()), "method": "prune", "score": "gaussian"}
     alone = {name: refine_linear(unequal[0], {name: orders[name]}, **options) for name in orders}
     totals = {name: found.total for name, found in alone.items()}
     assert totals["forward"] > totals["backward"]
@@ -160,9 +159,11 @@ def uneven(seed):
 def test_restarts_find_the_graph_that_the_true_order_leads_to():
     """With perturbations of at most seven variables, all restarts ended 54 lower."""
     table, order = uneven(9)
-    options = {"score": "gaussian", "random": generator()}
-    known = refine_linear(table, {"true": order}, further=False, restarts=0, **options)
-    found = refine_linear(table, {}, scale_free=True, **options)
+    run = Run(generator())
+    known = refine_linear(
+        table, {"true": order}, run.with_restarts(0), score="gaussian", further=False
+    )
+    found = refine_linear(table, {}, run, score="gaussian", scale_free=True)
     assert found.total > known.total - 1
 
 
@@ -173,11 +174,10 @@ def test_an_order_by_units_is_used_where_it_leads_clearly_higher(seed, is_better
         refine_linear(
             table,
             starts,
+            Run(generator(), restarts=0),
             score="gaussian",
-            random=generator(),
             scale_free=True,
             by_units=tuple(starts),
-            restarts=0,  # with restarts, the search finds the better graph from any start
         )
         for starts in ({}, {"learnt": order})
     )
@@ -189,16 +189,15 @@ def test_an_order_by_units_is_used_where_it_leads_clearly_higher(seed, is_better
 
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_among_many_variables_an_order_by_units_must_begin_high(monkeypatch, is_reversed):
-    monkeypatch.setattr("cosmodag.search.variance_choice.LARGE", 5)
+    monkeypatch.setattr("cosmodag.search.best_graph.LARGE", 5)
     table, order = uneven(0)
     found = refine_linear(
         table,
         {"learnt": order[::-1] if is_reversed else order},
+        Run(generator(), restarts=0),
         score="gaussian",
-        random=generator(),
         scale_free=True,
         by_units=("learnt",),
-        restarts=0,
     )
     assert ("learnt" in [entry["start"] for entry in found.report]) != is_reversed
 
@@ -209,11 +208,7 @@ def test_a_search_stopped_among_equal_variances_keeps_what_it_had():
     order = {"given": equal_variance_order(Moments.of(data.X))}
     least = refine_linear(data.X, order, method="prune", score="gaussian", further=False)
     stopped = refine_linear(
-        data.X,
-        {},
-        scale_free=True,
-        random=np.random.default_rng(0),
-        should_stop=lambda: True,
+        data.X, {}, Run(np.random.default_rng(0), should_stop=lambda: True), scale_free=True
     )
     assert (stopped.ended_early, stopped.noise) == (True, "gaussian")
     assert stopped.total >= least.total - 1e-6
@@ -223,7 +218,7 @@ def test_correlations_of_nine_digits_are_said(monkeypatch):
     monkeypatch.setattr("cosmodag.search.moments.WHOLE_BEYOND", 7)
     table, _ = linear_table(np.random.default_rng(4), 300, 8)
     with pytest.warns(DataWarning, match="8 variables are kept with nine digits"):
-        refine_linear(table, {}, random=generator())
+        refine_linear(table, {}, Run(generator()))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -234,7 +229,7 @@ def test_no_factor_of_a_column_turns_an_arrow(seed):
     for v in range(1, 5):
         X[:, v] += 1.5 * X[:, v - 1]
     found = [
-        refine_linear(table, {}, score="gaussian", scale_free=True, random=generator())
+        refine_linear(table, {}, Run(generator()), score="gaussian", scale_free=True)
         for table in (X, X * [1, 1e3, 1e-4, 20, 0.3])
     ]
     np.testing.assert_array_equal(*[(one.weights.toarray() != 0) for one in found])

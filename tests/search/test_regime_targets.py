@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosmodag.data.regime_table import CHANGES
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.moments import Moments
 from cosmodag.search.regimes.equation import (
     RankEvidence,
@@ -206,7 +207,7 @@ def test_constraints_on_the_graph_are_obeyed():
     before = np.zeros((3, 3), bool)
     before[2, 1] = True
     found = find_targets(
-        X, labels, *free(targets), support=support, required=required, before=before | required
+        X, labels, *free(targets), constraints=Constraints(support, required, before | required)
     )
     assert not found.arcs[0, 1]
     assert found.arcs[0, 2]

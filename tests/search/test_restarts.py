@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 from cosmodag import OrderSearch
-from cosmodag.search import choose_parents, jobs, local, refine_linear, search_non_gaussian
-from cosmodag.search import column_search as order_search
-from cosmodag.search.jobs import restarts_for
+from cosmodag.search import (
+    choose_parents,
+    column_score,
+    graph_search,
+    local,
+    refine_linear,
+    search_non_gaussian,
+)
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.graph_search import restarts_for
+from cosmodag.search.search_run import Run
 from cosmodag.search.wide import wide_search as large_search
 from linear_tables import linear_table
 
@@ -39,7 +47,7 @@ def test_refinement_makes_the_restarts_that_are_asked_for(score, asked):
     random = np.random.default_rng(0)
 
     def refine(**options):
-        refine_linear(table(), {}, score=score, random=random, **options)
+        refine_linear(table(), {}, Run(random, **options), score=score)
 
     assert restarts_of(refine, restarts=asked) == asked
 
@@ -48,7 +56,7 @@ def test_equal_variances_are_not_searched_again_by_default():
     random = np.random.default_rng(0)
 
     def refine(**options):
-        refine_linear(table(), {}, score="equal-variance", random=random, **options)
+        refine_linear(table(), {}, Run(random, **options), score="equal-variance")
 
     assert restarts_of(refine) == 0
 
@@ -58,7 +66,7 @@ def test_noise_that_is_not_gaussian_is_searched_as_often_as_asked(asked, made):
     X, random = table(2.0), np.random.default_rng(0)
 
     def refine(**options):
-        search_non_gaussian(X, {}, random=random, **options)
+        search_non_gaussian(X, {}, Run(random, **options))
 
     assert restarts_of(refine, restarts=asked) >= made
     assert asked is None or restarts_of(refine, restarts=asked) == made
@@ -78,15 +86,15 @@ def test_learners_pass_the_number_on(noise):
 
 @pytest.mark.parametrize("score", ["gaussian", "equal-variance"])
 def test_many_variables_are_searched_again_on_lists_of_candidates(score, monkeypatch):
-    monkeypatch.setattr(jobs, "LARGE", 5)
+    monkeypatch.setattr(graph_search, "LARGE", 5)
     monkeypatch.setattr(local, "BATCHED_FROM", 0)
-    monkeypatch.setattr(jobs, "search", None)
+    monkeypatch.setattr(graph_search, "search", None)
     found = {}
     for asked in (0, 4):
 
         def refine(asked=asked, **options):
             random = np.random.default_rng(0)
-            found[asked] = refine_linear(table(), {}, score=score, random=random, **options)
+            found[asked] = refine_linear(table(), {}, Run(random, **options), score=score)
 
         assert restarts_of(refine, restarts=asked) == asked
     assert found[4].total >= found[0].total
@@ -101,16 +109,14 @@ def test_restarts_on_lists_do_not_depend_on_threads_and_keep_the_better_order(mo
         moments, start = large_search.Moments.of(X), random.permutation(14)
 
         def search(restarts, threads, moments=moments, start=start):
-            return large_search.search_large(
-                moments,
-                start,
-                random=np.random.default_rng(1),
-                penalty=3.0,
-                restarts=restarts,
-                threads=threads,
-            )
+            run = Run(np.random.default_rng(1), restarts=restarts, threads=threads)
+            return large_search.search_large(ColumnScore.of(moments, penalty=3.0), start, run)
 
-        plain, one, two = search(0, 1), search(8, 1), search(8, 2)
+        plain, one, two = (
+            search(0, 1),
+            search(8, 1),
+            search(8, 2),
+        )
         assert (plain.restarts, one.restarts) == (0, 8)
         assert one.score >= plain.score
         np.testing.assert_array_equal(one.order, two.order)
@@ -126,10 +132,9 @@ def test_parents_on_an_order_are_chosen_once(monkeypatch, is_large):
         seen.append(np.asarray(order).tobytes())
         return choose_parents(moments, order, **options)
 
-    monkeypatch.setattr(jobs, "LARGE", 5 if is_large else 1000)
-    for module in (jobs, order_search, large_search):
-        monkeypatch.setattr(module, "choose_parents", counting)
+    monkeypatch.setattr(graph_search, "LARGE", 5 if is_large else 1000)
+    monkeypatch.setattr(column_score, "choose_parents", counting)
     starts = {"learnt": np.arange(8), "other": np.arange(8)[::-1].copy()}
-    found = refine_linear(table(), starts, restarts=2, random=np.random.default_rng(0))
+    found = refine_linear(table(), starts, Run(np.random.default_rng(0), restarts=2))
     assert len(found.report) > 3
     assert len(seen) == len(set(seen)) > 2

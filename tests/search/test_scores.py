@@ -8,8 +8,10 @@ import pytest
 
 from cosmodag import OrderSearch
 from cosmodag.search import search
+from cosmodag.search.column_score import ColumnScore
 from cosmodag.search.gaussian_scores import SCORES, default_penalty
 from cosmodag.search.moments import Moments
+from cosmodag.search.search_run import Run
 from linear_tables import linear_table
 
 
@@ -48,8 +50,6 @@ def test_a_further_score_is_one_object(monkeypatch):
     fewest = replace(SCORES["gaussian"], name="fewest arcs", total=total, restart_work=0)
     monkeypatch.setitem(SCORES, fewest.name, fewest)
     table, _ = linear_table(np.random.default_rng(0), 300, 8)
-    found = search(
-        Moments.of(table), np.arange(8), score=fewest.name, random=np.random.default_rng(0)
-    )
+    found = search(ColumnScore.of(Moments.of(table), fewest.name), np.arange(8), Run.seeded(0))
     assert found.score == -found.graph.arcs
     assert found.restarts == 0

@@ -7,12 +7,15 @@ from hypothesis import strategies as st
 from order_reference import orders_with_arc_turned, parents_on
 
 from cosmodag.graph.dags import is_dag
-from cosmodag.search import Memory, choose_parents, local, search
+from cosmodag.search import choose_parents, local, search
 from cosmodag.search.column_problem import WORKER_POOL
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.column_search import ColumnClimb
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import SCORES
 from cosmodag.search.kernel.climb_state import END
 from cosmodag.search.moments import Moments
-from cosmodag.search.restarts import Climb
+from cosmodag.search.search_run import Run
 from linear_tables import linear_table
 
 D = 12
@@ -32,11 +35,9 @@ def test_the_score_of_the_start_is_reported_first(batched):
     table, _ = linear_table(np.random.default_rng(0), 300, D)
     scores = []
     found = search(
-        Moments.of(table),
+        ColumnScore.of(Moments.of(table)),
         np.arange(D),
-        random=generator(),
-        restarts=2,
-        on_progress=lambda _, score: scores.append(score),
+        Run(generator(), restarts=2, on_progress=lambda _, score: scores.append(score)),
     )
     assert scores[0] == pytest.approx(found.start_score)
     assert np.all(np.diff(scores) >= 0)
@@ -49,7 +50,7 @@ def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(seed, sc
     table, _ = linear_table(random, 300, D)
     moments = Moments.of(table)
     start = random.permutation(D)
-    found = search(moments, start, random=generator(), score=score, penalty=3.0, restarts=3)
+    found = search(ColumnScore.of(moments, score, penalty=3.0), start, Run(generator(), restarts=3))
     adjacency = found.graph.adjacency().toarray()
     assert is_dag(adjacency)
     place = np.argsort(found.order)
@@ -67,7 +68,7 @@ def test_the_graph_agrees_with_the_order_and_is_no_worse_than_the_start(seed, sc
 def test_no_single_move_along_an_arc_improves_what_was_found(seed):
     table, _ = linear_table(np.random.default_rng(seed), 300, D)
     moments = Moments.of(table)
-    found = search(moments, np.arange(D), random=generator(), penalty=3.0, restarts=0)
+    found = search(ColumnScore.of(moments, penalty=3.0), np.arange(D), Run(generator(), restarts=0))
     order, place = found.order.tolist(), np.argsort(found.order)
     for tail, head in zip(*np.nonzero(found.graph.adjacency().toarray()), strict=True):
         without = [x for x in order if x != head]
@@ -84,7 +85,7 @@ def test_no_single_move_along_an_arc_improves_what_was_found(seed):
 def test_no_move_of_several_along_an_arc_improves_what_was_found(seed):
     table, _ = linear_table(np.random.default_rng(seed), 300, D)
     moments = Moments.of(table)
-    found = search(moments, np.arange(D), random=generator(), penalty=3.0, restarts=0)
+    found = search(ColumnScore.of(moments, penalty=3.0), np.arange(D), Run(generator(), restarts=0))
     adjacency = found.graph.adjacency().toarray()
     for tail, head in zip(*np.nonzero(adjacency), strict=True):
         for moved in orders_with_arc_turned(found.order.tolist(), adjacency, tail, head):
@@ -95,7 +96,9 @@ def test_threads_do_not_change_the_result(batched):
     table, _ = linear_table(np.random.default_rng(3), 200, 20)
     moments = Moments.of(table)
     one, three = (
-        search(moments, np.arange(20), random=generator(), restarts=12, threads=threads)
+        search(
+            ColumnScore.of(moments), np.arange(20), Run(generator(), restarts=12, threads=threads)
+        )
         for threads in (1, 3)
     )
     np.testing.assert_array_equal(one.order, three.order)
@@ -109,12 +112,11 @@ def test_units_and_numbers_of_columns_do_not_matter(seed):
     table, _ = linear_table(random, 200, D)
     start, shuffle = random.permutation(D), random.permutation(D)
     factors = 2.0 ** random.integers(-9, 10, D)
-    found = search(Moments.of(table), start, random=generator(), restarts=2)
+    found = search(ColumnScore.of(Moments.of(table)), start, Run(generator(), restarts=2))
     other = search(
-        Moments.of((table * factors)[:, shuffle]),
+        ColumnScore.of(Moments.of((table * factors)[:, shuffle])),
         np.argsort(shuffle)[start],
-        random=generator(),
-        restarts=2,
+        Run(generator(), restarts=2),
     )
     np.testing.assert_array_equal(shuffle[other.order], found.order)
     assert other.score == pytest.approx(found.score)
@@ -134,14 +136,11 @@ def test_knowledge_is_obeyed(seed):
     for _ in range(4):
         closed |= (closed.astype(int) @ closed) > 0
     found = search(
-        Moments.of(table),
+        ColumnScore.of(
+            Moments.of(table), penalty=2.0, constraints=Constraints(support, required, closed)
+        ),
         start,
-        random=generator(),
-        penalty=2.0,
-        support=support,
-        required=required,
-        before=closed,
-        restarts=2,
+        Run(generator(), restarts=2),
     )
     reached = np.argsort(found.order)
     adjacency = found.graph.adjacency().toarray()
@@ -156,7 +155,9 @@ def test_required_arcs_bind_the_order_without_being_told_twice():
     required = np.zeros((D, D), bool)
     required[[D - 1, D - 2, D - 3], [D - 2, D - 3, D - 4]] = True
     found = search(
-        Moments.of(table), np.arange(D)[::-1], random=generator(), required=required, restarts=5
+        ColumnScore.of(Moments.of(table), constraints=Constraints(required=required)),
+        np.arange(D)[::-1],
+        Run(generator(), restarts=5),
     )
     assert np.all(found.graph.adjacency().toarray()[required])
 
@@ -164,11 +165,15 @@ def test_required_arcs_bind_the_order_without_being_told_twice():
 def test_small_spaces_change_nothing(monkeypatch, batched):
     table, _ = linear_table(np.random.default_rng(5), 300, 20, density=0.6)
     moments = Moments.of(table)
-    expected = search(moments, np.arange(20), random=generator(), penalty=2.0, restarts=5)
+    expected = search(
+        ColumnScore.of(moments, penalty=2.0), np.arange(20), Run(generator(), restarts=5)
+    )
     monkeypatch.setattr("cosmodag.search.column_problem.FIRST_ROOM", 2)
     monkeypatch.setattr("cosmodag.search.column_problem.FIRST_POOL", 1)
     monkeypatch.setattr("cosmodag.search.column_problem.LARGEST_POOL", 1 << 14)
-    found = search(moments, np.arange(20), random=generator(), penalty=2.0, restarts=5)
+    found = search(
+        ColumnScore.of(moments, penalty=2.0), np.arange(20), Run(generator(), restarts=5)
+    )
     np.testing.assert_array_equal(found.order, expected.order)
     assert found.improved == expected.improved
 
@@ -182,7 +187,9 @@ def test_a_search_that_is_stopped_gives_the_best_so_far():
         return len(asked) > 3
 
     moments = Moments.of(table)
-    found = search(moments, np.arange(20), random=generator(), should_stop=should_stop)
+    found = search(
+        ColumnScore.of(moments), np.arange(20), Run(generator(), should_stop=should_stop)
+    )
     assert found.ended_early
     assert found.score >= found.start_score
     assert is_dag(found.graph.adjacency().toarray())
@@ -197,13 +204,9 @@ def test_restarts_without_arcs_can_be_stopped():
         return len(asked) > 20
 
     found = search(
-        Moments.of(table),
+        ColumnScore.of(Moments.of(table)),
         np.arange(5),
-        random=generator(),
-        restarts=100_000,
-        patience=100_000,
-        should_stop=should_stop,
-        threads=1,
+        Run(generator(), restarts=100_000, patience=100_000, should_stop=should_stop, threads=1),
     )
     assert found.ended_early
     assert found.restarts <= 20
@@ -215,7 +218,7 @@ def test_restarts_find_what_one_search_does_not():
         table, _ = linear_table(np.random.default_rng(seed), 500, 20)
         moments = Moments.of(table)
         one, more = (
-            search(moments, np.arange(20), random=generator(), restarts=restarts)
+            search(ColumnScore.of(moments), np.arange(20), Run(generator(), restarts=restarts))
             for restarts in (0, 60)
         )
         gains.append(more.score - one.score)
@@ -231,16 +234,16 @@ def test_restarts_find_what_one_search_does_not():
 def test_a_search_that_ends_below_its_start_gives_its_start(monkeypatch):
     table, _ = linear_table(np.random.default_rng(0), 500, D)
     moments = Moments.of(table)
-    start = search(moments, np.arange(D), random=generator(), restarts=3).order
+    start = search(ColumnScore.of(moments), np.arange(D), Run(generator(), restarts=3)).order
 
-    class Worse(Climb):
+    class Worse(ColumnClimb):
         def search(self, problem, order, *options):
             local = super().search(problem, order, *options)
             self.best, self.bests = order[::-1], [order[::-1]]
             return local
 
-    monkeypatch.setattr(sys.modules["cosmodag.search.column_search"], "Climb", Worse)
-    found = search(moments, start, random=generator(), restarts=0)
+    monkeypatch.setattr(sys.modules["cosmodag.search.column_search"], "ColumnClimb", Worse)
+    found = search(ColumnScore.of(moments), start, Run(generator(), restarts=0))
     np.testing.assert_array_equal(found.order, start)
     assert found.score == found.start_score
 
@@ -248,12 +251,13 @@ def test_a_search_that_ends_below_its_start_gives_its_start(monkeypatch):
 def test_memory_of_other_searches_changes_nothing(batched):
     random = np.random.default_rng(1)
     table, _ = linear_table(random, 200, D)
-    moments, memory = Moments.of(table), Memory()
-    for score in ("gaussian", "equal-variance", "gaussian"):
+    moments = Moments.of(table)
+    remembered = ColumnScore.of(moments)
+    for name in ("gaussian", "equal-variance", "gaussian"):
         start = random.permutation(D)
         plain, remembering = (
-            search(moments, start, random=generator(), score=score, restarts=3, memory=known)
-            for known in (None, memory)
+            search(score, start, Run(generator(), restarts=3))
+            for score in (ColumnScore.of(moments, name), remembered.under(name))
         )
         np.testing.assert_array_equal(remembering.order, plain.order)
         assert remembering.score == plain.score
@@ -262,11 +266,11 @@ def test_memory_of_other_searches_changes_nothing(batched):
 def test_a_search_with_more_threads_reuses_memory(monkeypatch):
     monkeypatch.setattr(local, "BATCHED_FROM", 0)
     table, _ = linear_table(np.random.default_rng(1), 200, D)
-    moments, memory, start = Moments.of(table), Memory(), np.arange(D)
-    alone = search(moments, start, random=generator(), threads=1, memory=memory)
-    together = search(moments, start, random=generator(), threads=3, memory=memory)
+    score, start = ColumnScore.of(Moments.of(table)), np.arange(D)
+    alone = search(score, start, Run(generator(), threads=1))
+    together = search(score, start, Run(generator(), threads=3))
     np.testing.assert_array_equal(alone.order, together.order)
-    state = memory.local.state
+    state = score.memory.local.state
     assert len(state.notes) >= state.counters[END] + 3 * WORKER_POOL
 
 
@@ -274,7 +278,9 @@ def test_trials_that_overflow_a_worker_are_given_up(monkeypatch):
     monkeypatch.setattr(local, "BATCHED_FROM", 0)
     monkeypatch.setattr("cosmodag.search.column_problem.WORKER_POOL", 40)
     table, _ = linear_table(np.random.default_rng(5), 300, 20, density=0.6)
-    found = search(Moments.of(table), np.arange(20), random=generator(), restarts=2, threads=2)
+    found = search(
+        ColumnScore.of(Moments.of(table)), np.arange(20), Run(generator(), restarts=2, threads=2)
+    )
     assert found.score >= found.start_score
 
 
@@ -282,7 +288,7 @@ def test_a_hub_is_found_from_the_reversed_order():
     random = np.random.default_rng(4)
     parents = random.normal(size=(500, 70))
     table = np.column_stack([parents, parents.sum(axis=1) + random.normal(size=500)])
-    found = search(Moments.of(table), np.arange(71)[::-1], random=random, restarts=0)
+    found = search(ColumnScore.of(Moments.of(table)), np.arange(71)[::-1], Run(random, restarts=0))
     assert found.graph.adjacency().toarray()[:70, 70].all()
     assert found.graph.arcs == 70
 
@@ -293,7 +299,7 @@ def test_awkward_tables_are_searched(score):
     base = random.normal(size=(12, 8))
     table = np.column_stack([base, base[:, 0], base @ random.normal(size=(8, 3)), np.ones(12)])
     start = random.permutation(13)
-    found = search(Moments.of(table), start, score=score, random=random, restarts=2)
+    found = search(ColumnScore.of(Moments.of(table), score), start, Run(random, restarts=2))
     weights = found.graph.matrix().toarray()
     assert is_dag(weights)
     assert np.all(np.isfinite(weights))

@@ -6,9 +6,10 @@ from cosmodag import Cosmo, simulate
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
 from cosmodag.runtime.devices import jax_device
-from cosmodag.search import choose_parents, jobs
+from cosmodag.search import choose_parents, column_score
+from cosmodag.search.best_graph import refine_linear
 from cosmodag.search.moments import Moments
-from cosmodag.search.refine import refine_linear
+from cosmodag.search.search_run import Run
 from cosmodag.search.tiles import tile_pruning as blocks
 from cosmodag.search.tiles.tile_columns import Columns
 from cosmodag.search.tiles.tile_pruning import prune_in_tiles
@@ -147,7 +148,7 @@ def test_large_tables_are_refined_without_correlations(monkeypatch):
     table = simulate.load("n300_d60_ER4_gauss", seed=0).X
     order = np.argsort(table.var(axis=0))
     # As for the large tables that are pruned in tiles, the parents are not polished.
-    monkeypatch.setattr("cosmodag.search.best.POLISHED_UP_TO", 0)
+    monkeypatch.setattr("cosmodag.search.column_score.POLISHED_UP_TO", 0)
     expected = refine_linear(table, {"variance": order}, method="prune")
     for platform in blocks.TILED_BEYOND:
         monkeypatch.setitem(blocks.TILED_BEYOND, platform, 50)
@@ -166,7 +167,7 @@ def test_a_limit_on_time_ends_pruning_in_blocks(monkeypatch):
     for platform in blocks.TILED_BEYOND:
         monkeypatch.setitem(blocks.TILED_BEYOND, platform, 50)
     monkeypatch.setattr(blocks, "STEPS", 1)
-    found = refine_linear(table, {"variance": order}, method="prune", should_stop=lambda: True)
+    found = refine_linear(table, {"variance": order}, Run(should_stop=lambda: True), method="prune")
     whole = refine_linear(table, {"variance": order}, method="prune")
     assert found.ended_early
     assert not whole.ended_early
@@ -182,7 +183,7 @@ def test_blocks_are_pruned_on_the_device_that_the_learner_names(monkeypatch):
         asked.append(device)
         return prune_in_tiles(columns, order, device=device, **settings)
 
-    monkeypatch.setattr(jobs, "prune_in_tiles", pruned)
+    monkeypatch.setattr(column_score, "prune_in_tiles", pruned)
     table = simulate.load("n300_d60_ER4_gauss", seed=0).X
     Cosmo(refine="prune", epochs=1, device="cpu", random_state=0).fit(table)
     assert asked

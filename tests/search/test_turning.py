@@ -9,6 +9,8 @@ from order_reference import orders_with_arc_turned
 
 from cosmodag import OrderSearch
 from cosmodag.search import choose_parents
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import default_penalty, gaussian_total
 from cosmodag.search.moments import Moments
 from cosmodag.search.turning import turning_losses
@@ -28,7 +30,9 @@ def total(moments: Moments, order: Sequence[int]) -> float:
 @pytest.mark.parametrize("seed", range(4))
 def test_with_three_variables_it_is_the_best_order_with_the_arrow_turned(seed):
     moments = Moments.of(collider(1.0, seed=seed))
-    losses = turning_losses(moments, np.arange(3), np.array([0, 1]), np.array([2, 2]))
+    losses = turning_losses(
+        ColumnScore.of(moments), np.arange(3), np.array([0, 1]), np.array([2, 2])
+    )
     now = total(moments, (0, 1, 2))
     orders = list(itertools.permutations(range(3)))
     for (u, v), loss in zip([(0, 2), (1, 2)], losses, strict=True):
@@ -43,7 +47,7 @@ def test_an_arrow_is_turned_with_ancestors_or_descendants_where_that_loses_less(
     order = list(range(8))
     arcs = choose_parents(moments, order).adjacency().toarray()
     tails, heads = np.nonzero(arcs)
-    losses = turning_losses(moments, np.arange(8), tails, heads)
+    losses = turning_losses(ColumnScore.of(moments), np.arange(8), tails, heads)
     for loss, tail, head in zip(losses, tails.tolist(), heads.tolist(), strict=True):
         for turned in orders_with_arc_turned(order, arcs, tail, head):
             assert loss <= max(total(moments, order) - total(moments, turned), 0.0) + 1e-6
@@ -54,7 +58,10 @@ def test_a_required_arc_cannot_be_turned():
     required[0, 2] = True
     tails, heads = np.array([0, 1]), np.array([2, 2])
     losses = turning_losses(
-        Moments.of(collider(1.0)), np.arange(3), tails, heads, required=required
+        ColumnScore.of(Moments.of(collider(1.0)), constraints=Constraints(required=required)),
+        np.arange(3),
+        tails,
+        heads,
     )
     assert np.isinf(losses[0])
     assert np.isfinite(losses[1])
@@ -71,12 +78,17 @@ def test_orders_against_a_required_arc_are_not_tried():
     best = {}
     for order in itertools.permutations(range(4)):
         if order.index(0) < order.index(1):
-            graph = choose_parents(moments, list(order), required=required)
+            graph = choose_parents(moments, list(order), constraints=Constraints(required=required))
             best[order] = gaussian_total(moments, graph, penalty)
     now = best[0, 1, 2, 3]
-    graph = choose_parents(moments, [0, 1, 2, 3], required=required)
+    graph = choose_parents(moments, [0, 1, 2, 3], constraints=Constraints(required=required))
     tails, heads = np.nonzero(graph.adjacency().toarray())
-    losses = turning_losses(moments, np.arange(4), tails, heads, required=required)
+    losses = turning_losses(
+        ColumnScore.of(moments, constraints=Constraints(required=required)),
+        np.arange(4),
+        tails,
+        heads,
+    )
     for u, v, loss in zip(tails.tolist(), heads.tolist(), losses, strict=True):
         turned = [best[order] for order in best if order.index(v) < order.index(u)]
         assert loss >= now - max(turned, default=-np.inf) - 1e-6
@@ -90,8 +102,10 @@ def test_a_stop_leaves_the_losses_that_are_known():
         return len(asked) > 1
 
     moments = Moments.of(collider(1.0))
-    whole = turning_losses(moments, np.arange(3), tails, heads)
-    found = turning_losses(moments, np.arange(3), tails, heads, should_stop=should_stop)
+    whole = turning_losses(ColumnScore.of(moments), np.arange(3), tails, heads)
+    found = turning_losses(
+        ColumnScore.of(moments), np.arange(3), tails, heads, should_stop=should_stop
+    )
     np.testing.assert_array_equal(found, [whole[0], np.nan])
 
 
@@ -108,8 +122,8 @@ def test_a_search_never_raises_a_loss_and_finds_cheaper_graphs():
         moments = Moments.of(X)
         order = np.asarray(OrderSearch(noise="gaussian", random_state=0).fit(X).order_)
         tails, heads = np.nonzero(choose_parents(moments, order).matrix().toarray())
-        by_orders = turning_losses(moments, order, tails, heads)
-        searched = turning_losses(moments, order, tails, heads, search_from=0.0)
+        by_orders = turning_losses(ColumnScore.of(moments), order, tails, heads)
+        searched = turning_losses(ColumnScore.of(moments), order, tails, heads, search_from=0.0)
         assert (searched <= by_orders + 1e-9).all()
         assert (searched >= 0).all()
         cheaper += np.count_nonzero(searched < by_orders - 0.5)
@@ -120,8 +134,8 @@ def test_losses_below_the_limit_are_not_searched_for():
     moments = Moments.of(weak_table(0))
     order = np.arange(7)
     tails, heads = np.nonzero(choose_parents(moments, order).matrix().toarray())
-    by_orders = turning_losses(moments, order, tails, heads)
-    searched = turning_losses(moments, order, tails, heads, search_from=3.0)
+    by_orders = turning_losses(ColumnScore.of(moments), order, tails, heads)
+    searched = turning_losses(ColumnScore.of(moments), order, tails, heads, search_from=3.0)
     below = by_orders < 3.0
     assert (searched[below] == by_orders[below]).all()
 
@@ -129,7 +143,9 @@ def test_losses_below_the_limit_are_not_searched_for():
 def test_a_chain_costs_nothing_to_turn():
     noise = np.random.default_rng(0).normal(size=(400, 3))
     chain = noise @ np.linalg.inv(np.eye(3) - np.diag([0.9, 0.8], 1))
-    losses = turning_losses(Moments.of(chain), np.arange(3), np.array([0, 1]), np.array([1, 2]))
+    losses = turning_losses(
+        ColumnScore.of(Moments.of(chain)), np.arange(3), np.array([0, 1]), np.array([1, 2])
+    )
     assert losses[0] == pytest.approx(0.0, abs=1e-9)
 
 

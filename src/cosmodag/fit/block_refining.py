@@ -13,15 +13,16 @@ from cosmodag.fit.dag.block_equations import BlockEquations
 from cosmodag.fit.input_checks import seeds_from
 from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import RefinedFit
-from cosmodag.graph.dags import respecting
 from cosmodag.search import BlockProblem, FoundBlocks
-from cosmodag.search.blocks import ParentRecords, Records
+from cosmodag.search.blocks import BlockScore
+from cosmodag.search.local_scores import Score
 from cosmodag.search.mixed.curves import HeldOutGain, curve_gain, joint_gain, shape_gain
-from cosmodag.search.mixed.joint import JointRecords
+from cosmodag.search.mixed.joint import JointScore
 from cosmodag.search.mixed.mixed_search import best_blocks, turned_losses
 from cosmodag.search.mixed.multinomial_search import turn_and_drop
 from cosmodag.search.mixed.noise_shapes import NoiseShapes, turn_by_shapes
 from cosmodag.search.mixed.table import BlockTable
+from cosmodag.search.search_run import Run
 
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
@@ -37,7 +38,7 @@ class _Candidate:
 
     table: BlockTable
     problem: BlockProblem
-    records: ParentRecords
+    score: Score
     found: FoundBlocks
     report: list[dict[str, Any]]
 
@@ -48,8 +49,13 @@ class _TableSearches:
     def __init__(self, model: "SearchedLearner", given: "Prepared", watch: "Watch") -> None:
         watch.begin(1, f"{type(model).__name__}: refining")
         (seed,) = seeds_from(model.random_state, 1)
-        self.given, self.watch, self.random = given, watch, np.random.default_rng(seed)
-        self.restarts, self.method = model.most_restarts, model.refinement_for(len(given.names))
+        self.given, self.watch = given, watch
+        self.method = model.refinement_for(len(given.names))
+        self.run = Run(
+            np.random.default_rng(seed),
+            restarts=model.most_restarts,
+            should_stop=lambda: watch.stop is not None,
+        )
 
     @cached_property
     def straight(self) -> BlockTable:
@@ -68,9 +74,6 @@ class _TableSearches:
             given.in_own_units, given.kinds, curves=curves, counted=known.counted, share=share
         )
 
-    def _should_stop(self) -> bool:
-        return self.watch.stop is not None
-
     def best(
         self, table: BlockTable, orders: Mapping[str, NDArray[Any]], *, jointly: bool = False
     ) -> _Candidate:
@@ -80,38 +83,36 @@ class _TableSearches:
         """
         assert self.method is not None
         known = self.given.known
-        problem = table.problem(known.support, known.required, known.before)
-        added = Records(problem)
-        records = JointRecords(table, problem) if jointly else added
+        problem = table.problem(known.constraints)
+        added = BlockScore(problem)
+        score = JointScore(table, problem) if jointly else added
         # Variables of one column each have a faster search, with records of its own.
         is_plain = problem.are_columns and not jointly
         found, report = best_blocks(
             problem,
             orders,
-            random=self.random,
+            self.run,
             method=self.method,
-            restarts=self.restarts,
-            should_stop=self._should_stop,
-            records=None if is_plain else records,
+            score=None if is_plain else score,
         )
         if self.method == "order" and not jointly:
             found = self._improved(table, problem, found, added)
             if "lines" in orders:
                 # With noise of other shapes than the search assumes, curves may be found on wrong
                 # orders, and turning one arc after another does not lead to the right one.
-                on_lines = added.found(respecting(orders["lines"], problem.precedence).tolist())
+                on_lines = added.found(problem.constraints.respected(orders["lines"]).tolist())
                 on_lines = self._improved(table, problem, on_lines, added)
-                if shape_gain(table, found.widths, on_lines.widths, self.random).is_certain:
+                if shape_gain(table, found.widths, on_lines.widths, self.run.random).is_certain:
                     found = on_lines
-        return _Candidate(table, problem, records, found, report)
+        return _Candidate(table, problem, score, found, report)
 
     def _improved(
-        self, table: BlockTable, problem: BlockProblem, found: FoundBlocks, records: Records
+        self, table: BlockTable, problem: BlockProblem, found: FoundBlocks, score: BlockScore
     ) -> FoundBlocks:
         """Turn and drop arcs by the likelihoods of categories and the shapes of the noise."""
-        found = turn_and_drop(table, problem, found, self._should_stop, records)
-        shapes = NoiseShapes(self.curved, problem, records)
-        return turn_by_shapes(shapes, found, self._should_stop)
+        found = turn_and_drop(table, problem, found, self.run.should_stop, score)
+        shapes = NoiseShapes(self.curved, problem, score)
+        return turn_by_shapes(shapes, found, self.run.should_stop)
 
     def fit(self, chosen: _Candidate, reason: str, *others: _Candidate) -> RefinedFit:
         """Fit the equations of the chosen graph; the starts of the others are reported too."""
@@ -130,7 +131,7 @@ class _TableSearches:
             self.watch.stop if found.ended_early else None,
             {},
             equations,
-            turning_losses=turned_losses(chosen.problem, chosen.records, found),
+            turning_losses=turned_losses(chosen.score, found),
         )
 
 
@@ -152,7 +153,7 @@ def refine_blocks(
     if curves == "auto" and table.embedding.has_curves:
         lines = search.best(search.straight, orders)
         bent = search.best(table, {**orders, "lines": lines.found.order})
-        gain = _gain_of_curves(table, lines.found.widths, bent.found.widths, search.random)
+        gain = _gain_of_curves(table, lines.found.widths, bent.found.widths, search.run.random)
         chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
         fitted = search.fit(replace(chosen, table=table), _with_noise(gain.reason), other)
         return _with_reason(fitted, gain.reason, gain)
@@ -163,7 +164,7 @@ def refine_blocks(
         return _with_reason(search.fit(added, _with_noise(reason)), reason)
     starts = {**orders, "effects that add up": added.found.order}
     joint = search.best(table, starts, jointly=True)
-    gain = joint_gain(table, added.found, joint.found, search.random)
+    gain = joint_gain(table, added.found, joint.found, search.run.random)
     chosen, other = (joint, added) if gain.is_certain else (added, joint)
     return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
 
@@ -186,7 +187,7 @@ def with_curves(
     if given.known.required is not None:
         straight |= given.known.required
     compare = shape_gain if lines.noise == "non-gaussian" else _gain_of_curves
-    gain = compare(table, straight, bent.found.widths, search.random)
+    gain = compare(table, straight, bent.found.widths, search.run.random)
     if not gain.is_certain:
         return _with_reason(lines, gain.reason, gain)
     fitted = search.fit(bent, _with_noise(gain.reason))

@@ -18,13 +18,13 @@ from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import respecting
 from cosmodag.runtime.devices import device_named
 from cosmodag.search.noise_decision import NoiseInputs, decide_noise
+from cosmodag.search.search_run import Run
 
 if TYPE_CHECKING:
-    from cosmodag.fit.dag.known import Known
     from cosmodag.learners.parameters import Noise
     from cosmodag.learners.refined import SearchedLearner
     from cosmodag.learners.structure_learner import Prepared, StructureLearner
-    from cosmodag.search.jobs import Doubt
+    from cosmodag.search.graph_search import Doubt
     from cosmodag.solve.watch import Watch
 
 
@@ -48,23 +48,25 @@ def refine_table(
     assert method is not None
     watch.begin(1, f"{type(model).__name__}: refining")
     (seed,) = seeds_from(model.random_state, 1)
+    run = Run(
+        np.random.default_rng(seed),
+        restarts=model.most_restarts,
+        should_stop=lambda: watch.stop is not None,
+        device=device_named(getattr(model, "device", "auto")),
+    )
     known = given.known
     found = decide_noise(
         _inputs(given),
         orders,
+        run,
         noise=model.noise,
         method=method,
         by_units=tuple(orders) if is_by_units else (),
-        restarts=model.most_restarts,
-        random=np.random.default_rng(seed),
-        should_stop=lambda: watch.stop is not None,
-        device=device_named(getattr(model, "device", "auto")),
     )
     order, weights = found.order, found.weights
     if given.regimes is not None and method == "order" and found.noise == "gaussian":
-        order, weights = graph_over_regimes(
-            given, found.adjacency(), seed, lambda: watch.stop is not None
-        )
+        regime_run = replace(run, random=np.random.default_rng(seed), restarts=None)
+        order, weights = graph_over_regimes(given, found.adjacency(), regime_run)
     elif known.bounds is not None:
         # The search did not enforce order constraints that the support implies for all arcs: the
         # order is corrected here, and no arc changes.
@@ -96,28 +98,12 @@ def _inputs(given: "Prepared") -> NoiseInputs:
         given.X,
         given.names,
         moments=moments,
-        support=known.support,
-        required=known.required,
-        before=known.before,
-        beyond_support=_order_rules(known),
+        constraints=known.constraints,
+        fewest=known.fewest_constraints,
         counted=known.counted,
         means=given.preparation.means / given.preparation.factors,
         given=given.without_equation,
     )
-
-
-def _order_rules(known: "Known") -> NDArray[np.bool_] | None:
-    """Order constraints (d, d) that the support does not imply; None for none.
-
-    Columns without equations come before all others.
-    """
-    if known.bounds is None:
-        return None
-    beyond = known.bounds.beyond_support
-    if known.given is None:
-        return beyond
-    first = known.given[:, None] & ~known.given
-    return first if beyond is None else beyond | first
 
 
 def refine(

@@ -1,7 +1,6 @@
 """Regimes in the steps of a fit: groups of rows, their targets, and the graph over all of them."""
 
 import shlex
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from cosmodag.fit.dag.known import Known
 from cosmodag.fit.dag.regime_equations import slopes
 from cosmodag.fit.missing import Completed
 from cosmodag.graph.dags import topological_order
+from cosmodag.search.search_run import Run
 
 if TYPE_CHECKING:
     from cosmodag.fit.prepare import Prepared
@@ -77,15 +77,13 @@ def targets_found(X: NDArray[np.float64], regimes: Regimes, known: Known, seed: 
         regimes.labels,
         regimes.stated,
         regimes.may_change,
-        support=known.support,
-        required=known.required,
-        before=known.before,
-        seed=seed,
+        Run.seeded(seed),
+        constraints=known.constraints,
     ).targets
 
 
 def graph_over_regimes(
-    given: "Prepared", arcs: NDArray[np.bool_], seed: int, should_stop: Callable[[], bool]
+    given: "Prepared", arcs: NDArray[np.bool_], run: Run
 ) -> tuple[NDArray[np.intp], sparse.csr_array]:
     """Find the graph of best score over all regimes: its order, and weights of shared equations.
 
@@ -102,12 +100,9 @@ def graph_over_regimes(
         labels,
         given.targets,
         np.zeros_like(given.targets),
-        support=known.support,
-        required=known.required,
-        before=known.before,
+        run,
+        constraints=known.constraints,
         starts=[arcs],
-        seed=seed,
-        should_stop=should_stop,
     )
     before = np.zeros_like(arcs) if known.before is None else known.before
     weights = np.zeros(arcs.shape)

@@ -173,20 +173,21 @@ def _turning_losses(
         return None
     if given.regimes is not None:  # the graph was chosen by a score over all regimes
         return None
+    from cosmodag.search.column_score import ColumnScore
+    from cosmodag.search.constraints import Constraints
     from cosmodag.search.turning import turning_losses
 
     edges, known = dag.edges, given.known
+    constraints = Constraints(known.support, known.required)
     # Arcs out of columns without equations cannot be turned.
     can_turn = np.ones(edges.nnz, np.bool_) if known.given is None else ~known.given[edges.row]
     losses = np.full((dag.d, dag.d), np.nan)
     losses[edges.row[can_turn], edges.col[can_turn]] = turning_losses(
-        known.moments(given.X),
+        ColumnScore.of(known.moments(given.X), constraints=constraints),
         dag.order,
         edges.row,
         edges.col,
         asked=can_turn,
-        support=known.support,
-        required=known.required,
         search_from=FIRM,
         should_stop=should_stop,
     )

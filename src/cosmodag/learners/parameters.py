@@ -96,7 +96,7 @@ class SharedParameters:
 class SearchParameters(SharedParameters):
     """Parameters of learners whose graph may come from a search over orders."""
 
-    noise: Noise = parameter(
+    noise: Noise | str = parameter(
         "auto",
         """Noise that refinement assumes: Gaussian with one variance per variable (the result does
         not depend on units, and the data determine only the equivalence class); Gaussian with one

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosmodag.errors import DataError, name_list
 from cosmodag.fit.fitted_kinds import is_block, needs_blocks
+from cosmodag.fit.input_checks import check_choice
 from cosmodag.learners.parameters import RefineParameter, SearchParameters
 from cosmodag.learners.structure_learner import Learnt, Prepared, RefinedFit, StructureLearner
+from cosmodag.search.local_scores import LOCAL_SCORES
 from cosmodag.solve.watch import Watch
 
 if TYPE_CHECKING:
@@ -25,6 +27,11 @@ class SearchedLearner(SearchParameters, StructureLearner):
 
     # What a user should do for a search over orders, as part of a message.
     _search_by: ClassVar[str] = "set refine='order' (--refine order)"
+
+    def check_settings(self) -> None:
+        """Raise a `DataError` for a parameter value that cannot be used."""
+        super().check_settings()
+        check_choice("noise", self.noise, (*self.parameters["noise"].words, *LOCAL_SCORES))
 
     def idle_settings(self, table: "Table | None" = None) -> dict[str, str]:
         """Find parameters whose values would have no effect, and the reason for each."""

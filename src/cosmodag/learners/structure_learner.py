@@ -232,8 +232,9 @@ class StructureLearner(SharedParameters, FittedGraph):
         except FitInterrupt as stop:
             self.take(*stop.results)
             raise
-        # What a subclass sets on the copy while it learns.
-        vars(self).update({k: v for k, v in vars(task.learner).items() if k.endswith("_")})
+        for name, value in vars(task.learner).items():
+            if name.endswith("_"):  # a subclass may set its own attributes while it learns
+                setattr(self, name, value)
         return self.take(result)
 
     def take(self, result: FitResult) -> Self:

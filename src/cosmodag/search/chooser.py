@@ -10,7 +10,11 @@ single columns in `cosmodag.search.kernel.grow_and_shrink`, over blocks of colum
 import math
 from collections.abc import Callable, Iterable
 from operator import itemgetter
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from cosmodag.search.search_run import never
+
+Changed = TypeVar("Changed")
 
 Change = tuple[float, int]
 """Gain of a change, and the parent that it adds or drops."""
@@ -47,8 +51,15 @@ def grow_and_shrink(score: LocalScore, least_to_add: float, least_to_drop: float
     change_best(score.best_drop, score.drop, least_to_drop)
 
 
-def change_best(best: Callable[[], Change], change: Callable[[int], None], least: float) -> None:
+def change_best(
+    best: Callable[[], tuple[float, Changed]],
+    change: Callable[[Changed], None],
+    least: float,
+    should_stop: Callable[[], bool] = never,
+) -> None:
     """Apply the best change of the current state while it gains at least a given amount.
+
+    `should_stop` is called before every change.
 
     Examples
     --------
@@ -57,11 +68,11 @@ def change_best(best: Callable[[], Change], change: Callable[[int], None], least
     >>> applied
     [9, 8]
     """
-    while True:
-        gain, u = best()
+    while not should_stop():
+        gain, changed = best()
         if not gain >= least:
             return
-        change(u)
+        change(changed)
 
 
 def best_of(changes: Iterable[Change]) -> Change:

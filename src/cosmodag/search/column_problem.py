@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.gaussian_scores import growing_penalty, most_parents
 from cosmodag.search.kernel import climb_state as slot
 from cosmodag.search.kernel.climb_state import State
@@ -50,13 +51,10 @@ class OrderProblem:
 def problem_of(
     moments: Moments,
     penalty: float,
-    *,
-    support: NDArray[np.bool_] | None = None,
-    required: NDArray[np.bool_] | None = None,
-    before: NDArray[np.bool_] | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
     precision: NDArray[np.float64] | None = None,
 ) -> OrderProblem:
-    """Prepare the arrays of a search; the options are those of `cosmodag.search.search`.
+    """Prepare the arrays of a search.
 
     If the moments hold a table, the score is that of `cosmodag.search.entropy.score`. ``precision``
     (d,) is the variance of each variable divided by the common noise variance, if there is one. The
@@ -81,30 +79,11 @@ def problem_of(
         # The shape of residuals can be estimated only from several times as many rows as parents.
         settings[slot.LONGEST] = np.clip(moments.own_rows // 3, moments.own_rows > 2, d)
     none = np.zeros((0, 0), np.uint8)
-    rules = none
-    if support is not None or required is not None or before is not None:
-        rules = arc_rules(d, support, required, before)
+    rules = none if constraints.are_none else constraints.rules(d)
+    before = constraints.precedence
     order_rules = none if before is None else np.ascontiguousarray(before, np.uint8)
     correlations = np.ascontiguousarray(moments.correlations)
     return OrderProblem(correlations, settings, rules, order_rules, table=table, scales=scales)
-
-
-def arc_rules(
-    d: int,
-    support: NDArray[np.bool_] | None,
-    required: NDArray[np.bool_] | None,
-    before: NDArray[np.bool_] | None,
-) -> NDArray[np.uint8]:
-    """(d, d): at [v, u] 0 if u → v is forbidden, 2 if it is required, else 1."""
-    rules = np.ones((d, d), np.uint8)
-    if support is not None:
-        rules[~np.asarray(support, np.bool_).T] = 0
-    if before is not None:
-        rules[np.asarray(before, np.bool_)] = 0
-    if required is not None:
-        rules[np.asarray(required, np.bool_).T] = 2
-    np.fill_diagonal(rules, 0)
-    return rules
 
 
 def new_state(problem: OrderProblem, order: NDArray[np.int64], width: int = WIDTH) -> State:

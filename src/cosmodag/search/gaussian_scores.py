@@ -108,7 +108,7 @@ def _sum_of_scores(moments: Moments, graph: RegressionGraph, penalty: float) -> 
 
 
 @dataclass(frozen=True)
-class Score:
+class Criterion:
     """A score of graphs, and how orders are searched with it."""
 
     name: str
@@ -133,21 +133,21 @@ class Score:
 SCORES = {
     score.name: score
     for score in (
-        Score("gaussian", gaussian_total),
+        Criterion("gaussian", gaussian_total),
         # Restarts changed the score of 1 of 35 tables, by .2, and improved no graph (30 and 100
         # variables, 200 and 1,000 rows, equal and mildly unequal variances); with restarts, a
         # search took 3.5 times the CPU time.
-        Score("equal-variance", equal_variance_total, restart_work=0, has_common_variance=True),
+        Criterion("equal-variance", equal_variance_total, restart_work=0, has_common_variance=True),
         # The score of `cosmodag.search.entropy.score`. With twice as many restarts, 100 variables
         # and 300 rows took 1.26 times the CPU time of an earlier search by insertions, and easier
         # tables of 200 and 300 variables ended at the same scores.
-        Score("non-gaussian", _sum_of_scores, restart_work=2_000, needs_table=True),
+        Criterion("non-gaussian", _sum_of_scores, restart_work=2_000, needs_table=True),
     )
 }
 """Scores by name; another score can be added under a name of its own."""
 
 
-def score_for(moments: Moments, name: str) -> Score:
+def criterion_for(moments: Moments, name: str) -> Criterion:
     """Look up a score by name; refuse one that needs a table if there is none, and vice versa."""
     has_table = moments.table is not None
     allowed = tuple(one.name for one in SCORES.values() if one.needs_table == has_table)

@@ -1,12 +1,15 @@
 """Local search: move variables along arcs of the graph until no move raises the score."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.runtime.threads import available_threads, mapper
 from cosmodag.search.column_problem import (
     OrderProblem,
     make_room,
@@ -19,6 +22,7 @@ from cosmodag.search.column_problem import (
 from cosmodag.search.kernel import climb_state as slot
 from cosmodag.search.kernel.climb_state import State
 from cosmodag.search.kernel.moves import EXECUTE, PLAN, TRY, TRY_ENDS, sweep
+from cosmodag.search.search_run import Run
 
 # Work between two calls of ``should_stop``, in units of about one multiplication.
 BUDGET = 200_000_000
@@ -32,7 +36,24 @@ BATCH, BATCH_SHARE = 16, 1 / 256
 _NO_TURN = np.zeros(0, np.int64)
 _NO_PLANS = np.zeros((0, 4))
 
-Mapper = Callable[[Callable[[Any], Any], Any], list[Any]]
+
+class Pool(NamedTuple):
+    """Threads that evaluate moves, and the function that says when they stop.
+
+    ``map`` is like the built-in one, on the threads.
+    """
+
+    map: Callable[[Callable[[Any], Any], Any], list[Any]]
+    threads: int
+    should_stop: Callable[[], bool]
+
+
+@contextmanager
+def pool_of(run: Run) -> Iterator[Pool]:
+    """Start the threads of a search."""
+    threads = available_threads(run.threads)
+    with mapper(threads) as mapped:
+        yield Pool(mapped, threads, run.should_stop)
 
 
 class Stopped(Exception):
@@ -54,30 +75,22 @@ def renew_records(state: State) -> State:
 class LocalSearch:
     """An order, the parents chosen on it, and the moves that raise its score.
 
-    `run` is like ``map``, on `threads` threads; it is used from 1,000 variables, where moves are
-    evaluated in batches. `should_stop` is called about every second; when it returns True,
-    `Stopped` is raised.
+    The threads of the pool are used from 1,000 variables, where moves are evaluated in batches.
+    `Stopped` is raised about a second after the pool says so.
     """
 
-    def __init__(
-        self,
-        problem: OrderProblem,
-        order: NDArray[np.int64],
-        run: Mapper,
-        threads: int,
-        should_stop: Callable[[], bool],
-    ) -> None:
+    def __init__(self, problem: OrderProblem, order: NDArray[np.int64], pool: Pool) -> None:
         self.problem = problem
-        self.set_threads(run, threads, should_stop)
+        self.set_pool(pool)
         self.is_batched = problem.variables >= BATCHED_FROM
         self.state: State = new_state(problem, order)
         self.workers: SimpleQueue[State] = SimpleQueue()
         self.moves = 0
         self.renew()
 
-    def set_threads(self, run: Mapper, threads: int, should_stop: Callable[[], bool]) -> None:
+    def set_pool(self, pool: Pool) -> None:
         """Set the threads to use; records are kept."""
-        self.run, self.threads, self.should_stop = run, threads, should_stop
+        self.pool = pool
         self.workers_of_pool: Any = None
 
     @property
@@ -135,7 +148,7 @@ class LocalSearch:
     def _sweep(self, turn: NDArray[np.int64], slack: float, mode: int) -> None:
         at = 0
         while at < len(turn):
-            if self.should_stop():
+            if self.pool.should_stop():
                 raise Stopped
             at, moves = sweep(self.state, turn, _NO_PLANS, at, mode, slack, BUDGET)
             self.moves += moves
@@ -155,14 +168,14 @@ class LocalSearch:
         """
         size = max(BATCH, int(BATCH_SHARE * self.problem.variables))
         for first in range(0, len(turn), size):
-            if self.should_stop():
+            if self.pool.should_stop():
                 raise Stopped
             batch = turn[first : first + size]
             self._sweep_one_batch(batch[self.is_due[batch] > 0], slack)
 
     def _sweep_one_batch(self, batch: NDArray[np.int64], slack: float) -> None:
         plans = self._planned(batch, slack)
-        if self.should_stop():
+        if self.pool.should_stop():
             raise Stopped
         self.is_due[batch] = 0
         best_first = np.argsort(-plans[:, 0], kind="stable")
@@ -178,18 +191,18 @@ class LocalSearch:
         """Best move of each variable: gain, v, u, kind (v is −1 for no move)."""
         self._make_workers()
         # More parts than threads: some variables take much longer than others.
-        parts = [part for part in np.array_split(batch, 4 * self.threads) if len(part)]
-        found = self.run(lambda part: self._plan(part, slack), parts)
+        parts = [part for part in np.array_split(batch, 4 * self.pool.threads) if len(part)]
+        found = self.pool.map(lambda part: self._plan(part, slack), parts)
         return np.concatenate([np.zeros((0, 4)), *found])
 
     def _make_workers(self) -> None:
         """Create the workers, unless there are workers for the current pool of records."""
         if self.workers_of_pool is self.state.notes:
             return
-        self.state = with_worker_pools(self.state, self.threads)
+        self.state = with_worker_pools(self.state, self.pool.threads)
         self.workers_of_pool = self.state.notes
         self.workers = SimpleQueue()
-        for number in range(self.threads):
+        for number in range(self.pool.threads):
             self.workers.put(new_worker(self.state, number))
 
     def _plan(self, part: NDArray[np.int64], slack: float) -> NDArray[np.float64]:
@@ -197,7 +210,7 @@ class LocalSearch:
         worker.keys[slot.POSITION] = self.state.keys[slot.POSITION]
         plans = np.full((len(part), 4), -1.0)
         at, emptied_for = 0, -1
-        while at < len(part) and not self.should_stop():
+        while at < len(part) and not self.pool.should_stop():
             at, _ = sweep(worker, part, plans, at, PLAN, slack, BUDGET)
             if worker.counters[slot.TOO_SMALL]:
                 # Skip a variable whose trials alone fill a worker's part of the pool.
@@ -208,3 +221,10 @@ class LocalSearch:
                 at += is_hopeless
         self.workers.put(worker)
         return plans
+
+
+@dataclass(eq=False)
+class Memory:
+    """Records of one problem, which never expire: every search reuses and extends them."""
+
+    local: LocalSearch | None = None

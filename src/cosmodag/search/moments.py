@@ -209,3 +209,12 @@ def standardised_table(
     standard[:, constant] = 0.0
     standard /= np.sqrt(rows)
     return standard, rows, means, scales
+
+
+def least_squares(moments: Moments, child: int, parents: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Least-squares weights of the parents of a child, in the units of the data."""
+    group = moments.group[child]
+    correlations, scales = moments.correlations[group], moments.scales[group]
+    products, with_child = correlations[np.ix_(parents, parents)], correlations[parents, child]
+    weights = np.linalg.lstsq(products * moments.unit, with_child * moments.unit, rcond=1e-10)[0]
+    return np.asarray(weights * scales[child] / np.where(scales > 0, scales, 1.0)[parents])

@@ -8,17 +8,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cosmodag.errors import name_list
 from cosmodag.graph.texts import counted
-from cosmodag.runtime.devices import Host
-from cosmodag.runtime.later import jax
 from cosmodag.search.arc_checks import ArcCurves, Dependence, arc_curves, noise_dependence
+from cosmodag.search.best_graph import refine_linear
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.entropy.measure import SMALLEST_DEVIATION, NonGaussianity, non_gaussianity
-from cosmodag.search.jobs import Decided, Doubt
-from cosmodag.search.moments import Moments
+from cosmodag.search.graph_search import Decided, Doubt
+from cosmodag.search.local_scores import LOCAL_SCORES
+from cosmodag.search.moments import Moments, least_squares
 from cosmodag.search.non_gaussian import search_non_gaussian
-from cosmodag.search.refine import refine_linear
+from cosmodag.search.order_climb import climb_from
+from cosmodag.search.search_run import Run
+from cosmodag.search.starts.orders import further_starts
 from cosmodag.search.variances import against_equal, few_valued
 
 Bools = NDArray[np.bool_]
@@ -38,12 +42,9 @@ class NoiseInputs:
     X: NDArray[np.float64]  # (n, d): the table, in its own units, minus `means`
     names: Sequence[str]  # of the columns, for messages
     moments: Moments | None = None  # of the counted rows, if some rows do not count
-    # (d, d): as for `refine_linear`; `beyond_support` is the part of `before` that `support` does
-    # not imply.
-    support: Bools | None = None
-    required: Bools | None = None
-    before: Bools | None = None
-    beyond_support: Bools | None = None
+    constraints: Constraints = NO_CONSTRAINTS
+    # The same without orders of pairs that the support implies, which the Gaussian search ignores.
+    fewest: Constraints = NO_CONSTRAINTS
     # (n, d): 0 if a variable was set in a row, or its value is missing and was filled in.
     counted: NDArray[np.float64] | None = None
     means: NDArray[np.float64] | None = None  # (d,): subtracted from the columns
@@ -66,14 +67,11 @@ class NoiseInputs:
 def decide_noise(
     given: NoiseInputs,
     orders: Mapping[str, NDArray[np.intp]],
+    run: Run,
     *,
     noise: str = "auto",
     method: str = "order",
     by_units: Collection[str] = (),
-    restarts: int | None = None,
-    random: np.random.Generator,
-    should_stop: Callable[[], bool] | None = None,
-    device: Host | jax.Device | None = None,
 ) -> Decided:
     """Find a graph with the noise model that the table supports, or with a given one.
 
@@ -84,33 +82,34 @@ def decide_noise(
     not explain its arcs better. Otherwise noise is assumed to be Gaussian, which determines only
     the equivalence class.
 
-    `orders` are starts by name. `noise` is ``"auto"``, or a noise model that was decided before,
-    for example on the table from which this one was resampled. `method` is ``"order"``, to search
-    for better orders, or ``"prune"``, to choose arcs on the given ones, which uses Gaussian scores
-    only. The other options are those of `refine_linear`.
+    `orders` are starts by name. `noise` is ``"auto"``, a noise model that was decided before, for
+    example on the table from which this one was resampled, or a name in `LOCAL_SCORES`. `method` is
+    ``"order"``, to search for better orders, or ``"prune"``, to choose arcs on the given ones,
+    which uses Gaussian scores or those of `LOCAL_SCORES`. `by_units` are the names of the starts
+    that depend on units.
 
     Examples
     --------
     >>> random = np.random.default_rng(0)
     >>> x, noise = random.laplace(size=(2, 500))
     >>> given = NoiseInputs(np.column_stack([x, 3 * x + 2 * noise]), ["x", "y"])
-    >>> decide_noise(given, {}, random=random).noise
+    >>> decide_noise(given, {}, Run(random)).noise
     'non-gaussian'
     """
-    options: dict[str, Any] = {"support": given.support, "required": given.required}
-    options |= {"random": random, "restarts": restarts, "should_stop": should_stop}
     unit_free = {name: order for name, order in orders.items() if name not in by_units}
 
     def by_entropy(starts: Mapping[str, NDArray[Any]]) -> Decided:
         return search_non_gaussian(
             given.X,
             starts,
-            before=given.before,
+            run,
+            constraints=given.constraints,
             counted=given.counted,
             weak_parents=True,
-            **options,
         )
 
+    if noise in LOCAL_SCORES:
+        return _by_local_score(given, unit_free, run, noise, method)
     if noise == "non-gaussian" and method == "order":
         return by_entropy(unit_free)
 
@@ -118,14 +117,13 @@ def decide_noise(
         return refine_linear(
             given.X if given.moments is None else given.moments,
             starts,
+            run,
             method=method,
             score=score,
-            before=given.beyond_support,
+            constraints=given.fewest,
             scale_free=method == "order",
             by_units=by_units,
             not_equal=not_equal,
-            device=device,
-            **options,
         )
 
     if given.counted is not None and noise == "auto" and method == "order":
@@ -148,6 +146,25 @@ def decide_noise(
         return found
     return _beyond_gaussian(
         given, found, lambda: by_entropy({**unit_free, "gaussian search": found.order})
+    )
+
+
+def _by_local_score(
+    given: NoiseInputs, orders: Mapping[str, NDArray[Any]], run: Run, noise: str, method: str
+) -> Decided:
+    """Search by a score of `LOCAL_SCORES`; the weights are those of least squares."""
+    counted = np.ones(given.X.shape) if given.counted is None else given.counted
+    moments = Moments.of(given.X, given.counted) if given.moments is None else given.moments
+    score = LOCAL_SCORES[noise](given.X, counted > 0, given.constraints)
+    further = further_starts(moments, run.random, given.constraints) if method == "order" else {}
+    found, report = climb_from(score, {**orders, **further}, run, method)
+    weights = sparse.lil_array(found.adjacency.shape)
+    for v in np.flatnonzero(found.adjacency.any(axis=0)):
+        parents = np.flatnonzero(found.adjacency[:, v])
+        weights[parents, v] = least_squares(moments, int(v), parents)
+    reason = f"The score {noise!r} was requested."
+    return Decided(
+        found.order, weights.tocsr(), noise, reason, found.score, report, found.ended_early
     )
 
 

@@ -1,24 +1,24 @@
 """Search for the order and graph of a linear model with non-Gaussian noise.
 
-The search maximises Σ_v −n H(residual of v given its parents) − c |arcs| (`order.entropy.score`)
+The search maximises Σ_v −n H(residual of v given its parents) − c |arcs| (`search.entropy.score`)
 with the order search that all scores use, from given starts and from `exogenous_first_order`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.errors import DataError
-from cosmodag.graph.dags import respecting
-from cosmodag.search.best import best_of_starts, distinct
+from cosmodag.search.best_graph import distinct
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints, checked_order
 from cosmodag.search.entropy.exogenous_first import exogenous_first_order
 from cosmodag.search.entropy.weak_parents import with_weak_parents
-from cosmodag.search.jobs import Decided, Job
+from cosmodag.search.graph_search import Decided, GraphSearch
 from cosmodag.search.moments import Moments
-from cosmodag.search.parents import check_order
-from cosmodag.search.starts.orders import closed_order
+from cosmodag.search.search_run import Run
 
 EXOGENOUS_FIRST = "exogenous-first"
 # Standard deviation, relative to the largest value, below which a column counts as constant.
@@ -33,17 +33,12 @@ def entropy_penalty(rows: float, variables: int) -> float:
 def search_non_gaussian(
     X: ArrayLike,
     starts: Mapping[str, ArrayLike],
+    run: Run,
     *,
-    random: np.random.Generator,
     penalty: float | None = None,
-    support: ArrayLike | None = None,
-    required: ArrayLike | None = None,
-    before: ArrayLike | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
     counted: ArrayLike | None = None,
     weak_parents: bool = False,
-    restarts: int | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    on_progress: Callable[[int, float], None] | None = None,
 ) -> Decided:
     """Find the order and graph with the best non-Gaussian score.
 
@@ -57,33 +52,23 @@ def search_non_gaussian(
         The data, in any units: scaling a column changes its weights only.
     starts : mapping of str to array (d,)
         Orders to start from, causes first; may be empty.
-    random : numpy.random.Generator
-        Draws the order in which variables are tried, and the perturbations.
+    run : Run
+        There are by default ``default_restarts(d, "non-gaussian")`` restarts.
     penalty : float, optional
         c, the gain required of an arc; by default the extended BIC ½ log n + log d, at least log n.
-    support, required : array of bool (d, d), optional
-        Allowed arcs u → v, at [u, v], and arcs that are always included.
-    before : array of bool (d, d), optional
-        Whether u must come before v, at [u, v]; transitively closed.
+    constraints : Constraints
     counted : array (n, d), optional
         Weight of each row in the equation of each variable; 0 if the variable was set.
     weak_parents : bool
         Whether to add parents at the end that only the shape of the noise reveals
         (`cosmodag.search.entropy.weak_parents`).
-    restarts : int, optional
-        Maximum number of restarts from perturbed copies of the best order; by default
-        ``default_restarts(d, "non-gaussian")``.
-    should_stop : callable, optional
-        Called often; when it returns True, the best result so far is returned.
-    on_progress : callable, optional
-        Called after each restart with the number of restarts and the best score.
 
     Examples
     --------
     >>> noise = np.random.default_rng(0).exponential(size=(500, 3))
     >>> noise[:, 1] += noise[:, 2]
     >>> noise[:, 0] += noise[:, 1]
-    >>> found = search_non_gaussian(noise, {}, random=np.random.default_rng(0))
+    >>> found = search_non_gaussian(noise, {}, Run.seeded(0))
     >>> found.order.tolist()
     [2, 1, 0]
     >>> (found.weights.toarray() != 0).astype(int)
@@ -100,46 +85,26 @@ def search_non_gaussian(
             f"The name {EXOGENOUS_FIRST!r} is reserved for a start of the search itself: rename "
             "the one in `starts`."
         )
-    allowed, needed = _mask(support, "support", d), _mask(required, "required", d)
-    bound = [part for part in (_mask(before, "before", d), needed) if part is not None]
-    closed = closed_order(*bound) if bound else None
-    stop = should_stop or (lambda: False)
+    constraints = constraints.of_size(d)
     moments = Moments.of(table, counted).with_rows(table, counted)
-    job = Job(
-        moments,
-        entropy_penalty(n, d) if penalty is None else float(penalty),
-        allowed,
-        needed,
-        before=closed,
-        random=random,
-        should_stop=stop,
-        on_progress=on_progress,
-        # The result does not depend on the number of threads. Each additional thread creates its
-        # own records, and restarts take .03 s of the .1 s of a search (100 variables, 300 rows).
-        threads=1,
-        restarts=restarts,
-    )
-    orders = {name: respecting(check_order(order, d), closed) for name, order in starts.items()}
+    penalty = entropy_penalty(n, d) if penalty is None else penalty
+    score = ColumnScore.of(moments, "non-gaussian", penalty=penalty, constraints=constraints)
+    # The result does not depend on the number of threads. Each additional thread creates its own
+    # records, and restarts take .03 s of the .1 s of a search (100 variables, 300 rows).
+    run = replace(run, threads=1)
+    orders = {
+        name: constraints.respected(checked_order(order, d)) for name, order in starts.items()
+    }
     assert moments.table is not None
     everywhere = np.all(moments.table[d:] > 0, axis=0)
     columns = _standardised(table[everywhere] if everywhere.sum() > 1 else table)
-    free = np.zeros((d, d), np.bool_) if closed is None else closed
-    orders[EXOGENOUS_FIRST] = exogenous_first_order(columns, free, stop)
-    best, report = best_of_starts(job, "order", "non-gaussian", distinct(orders))
-    found = Decided.of(best, "non-gaussian", "Non-Gaussian noise was requested.", report)
+    orders[EXOGENOUS_FIRST] = exogenous_first_order(columns, constraints, run.should_stop)
+    best, report = GraphSearch(score, run).best(distinct(orders))
+    found = best.decided("non-gaussian", "Non-Gaussian noise was requested.", report)
     if not weak_parents:
         return found
-    weights = with_weak_parents(moments, best.order, best.graph, job.penalty, allowed, stop)
-    return replace(found, weights=weights, ended_early=found.ended_early or stop())
-
-
-def _mask(mask: ArrayLike | None, name: str, size: int) -> NDArray[np.bool_] | None:
-    if mask is None:
-        return None
-    array = np.asarray(mask, dtype=bool)
-    if array.shape != (size, size):
-        raise DataError(f"`{name}` must have shape ({size}, {size}); its shape is {array.shape}.")
-    return array
+    weights = with_weak_parents(score, best.order, best.graph, run.should_stop)
+    return replace(found, weights=weights, ended_early=found.ended_early or run.should_stop())
 
 
 def _standardised(table: NDArray[np.float64]) -> NDArray[np.float64]:

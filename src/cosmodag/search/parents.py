@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosmodag.data.knowledge.bounds import closure
-from cosmodag.errors import DataError
 from cosmodag.runtime.threads import available_threads, mapper
 from cosmodag.search.column_problem import OrderProblem, new_state, problem_of
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.gaussian_scores import default_penalty
 from cosmodag.search.kernel.climb_state import (
     FROM,
@@ -36,8 +35,7 @@ def choose_parents(
     order: ArrayLike,
     *,
     penalty: float | None = None,
-    support: NDArray[np.bool_] | None = None,
-    required: NDArray[np.bool_] | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
     threads: int | None = None,
 ) -> RegressionGraph:
     r"""Choose the parents of each variable among its predecessors, and refit the weights.
@@ -59,10 +57,8 @@ def choose_parents(
         The variables, causes first.
     penalty : float, optional
         c, per arc; by default `default_penalty`.
-    support : (d, d) array of bool, optional
-        Whether the arc u → v is allowed, at [u, v].
-    required : (d, d) array of bool, optional
-        Arcs that are always included; they must agree with the order.
+    constraints : Constraints
+        The order must agree with them.
     threads : int, optional
         Number of threads, by default one per core; it does not affect the result.
 
@@ -79,10 +75,10 @@ def choose_parents(
            [ 0.,  2.,  0.]])
     """
     d = moments.variables
-    checked = check_order(order, d, required)
+    checked = constraints.checked(order, d)
     if penalty is None:
         penalty = default_penalty(float(moments.rows.max()), d)
-    problem = problem_of(moments, penalty, support=support, required=required)
+    problem = problem_of(moments, penalty, constraints)
     count = available_threads(threads)
     blocks = _blocks(d, count)
     with mapper(count if len(blocks) > 1 else 1) as run:
@@ -110,36 +106,6 @@ def shrunk_parents(problem: OrderProblem, order: NDArray[np.int64]) -> NDArray[n
     arcs = np.zeros((len(order), len(order)), np.bool_)
     arcs[tails, np.repeat(order, found[0].astype(np.int64))] = True
     return arcs
-
-
-def check_order(
-    order: ArrayLike, d: int, *relations: NDArray[np.bool_] | None
-) -> NDArray[np.int64]:
-    """Return the order as an array; refuse it if it is no permutation or contradicts relations."""
-    checked = np.array(order, np.int64)
-    if checked.shape != (d,) or not np.array_equal(np.sort(checked), np.arange(d)):
-        raise DataError(f"An order lists each of 0 … {d - 1} once; this one does not.")
-    if not all(agrees(checked, before) for before in relations):
-        raise DataError("The order contradicts a required arc or another required precedence.")
-    return checked
-
-
-def agrees(order: NDArray[np.int64], before: NDArray[np.bool_] | None) -> bool:
-    """Whether u comes before v in an order wherever a relation has [u, v]."""
-    if before is None:
-        return True
-    position = np.argsort(order)
-    tails, heads = np.nonzero(before)
-    return bool(np.all(position[tails] < position[heads]))
-
-
-def with_required(
-    before: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
-) -> NDArray[np.bool_] | None:
-    """Combine a relation "comes before" with the required arcs, transitively closed."""
-    if required is None or (before is not None and before[required].all()):
-        return before
-    return closure(required if before is None else before | required)
 
 
 def _blocks(d: int, threads: int) -> list[tuple[int, int]]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cosmodag.search.chooser import NO_CHANGE, Change, best_of, change_best
 from cosmodag.search.column_problem import problem_of
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.gaussian_scores import NEGLIGIBLE, SCORES, most_parents, noise_variances
 from cosmodag.search.kernel.climb_state import HALF_ROWS, LEAST_RISE
 from cosmodag.search.moments import Moments
@@ -56,13 +57,12 @@ def polish(
     *,
     score: str,
     penalty: float,
-    support: NDArray[np.bool_] | None = None,
-    required: NDArray[np.bool_] | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
 ) -> RegressionGraph:
     """Improve the parents of every variable among its predecessors; the total score never falls.
 
     The graph must agree with the order. `score` is ``"gaussian"`` or ``"equal-variance"``, and
-    `penalty` is that per arc; `support` are allowed arcs, and `required` ones are always included.
+    `penalty` is that per arc.
 
     Examples
     --------
@@ -80,12 +80,12 @@ def polish(
     places = np.empty(d, np.int64)
     places[order] = np.arange(d)
     allowed = places[:, None] < places
-    if support is not None:
-        allowed &= support
-    forced = np.zeros((d, d), bool) if required is None else required
+    if constraints.support is not None:
+        allowed &= constraints.support
+    forced = np.zeros((d, d), bool) if constraints.required is None else constraints.required
     squares = moments.own_scales**2
     precision = np.full(d, np.nan)
-    problem = problem_of(moments, penalty, support=support, required=required)
+    problem = problem_of(moments, penalty, constraints)
     if SCORES[score].has_common_variance:
         rows = np.where(moments.has_noise, moments.own_rows, 0.0)
         common = float(rows @ noise_variances(moments, graph)) / max(rows.sum(), 1.0)

@@ -1,17 +1,17 @@
 """Loss of score from reversing an arc: the evidence for directions fixed by a graph's shape."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.knowledge.bounds import closure
-from cosmodag.graph.dags import respecting
-from cosmodag.search import search
-from cosmodag.search.column_problem import problem_of
-from cosmodag.search.gaussian_scores import default_penalty
-from cosmodag.search.moments import Moments
-from cosmodag.search.parents import agrees, check_order, scores_on
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.column_search import search
+from cosmodag.search.constraints import agrees
+from cosmodag.search.parents import scores_on
+from cosmodag.search.search_run import Run, never
 
 # Maximum number of variables for which large losses are checked by a search. With more variables,
 # one search for each arc takes too long, and the four orders alone leave fewer wrong arrows.
@@ -24,24 +24,22 @@ _CLEAR = 4.0
 
 
 def turning_losses(
-    moments: Moments,
+    score: ColumnScore,
     order: NDArray[np.integer],
     tails: NDArray[np.integer],
     heads: NDArray[np.integer],
     *,
     asked: NDArray[np.bool_] | None = None,
-    support: NDArray[np.bool_] | None = None,
-    required: NDArray[np.bool_] | None = None,
     search_from: float = np.inf,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: Callable[[], bool] = never,
 ) -> NDArray[np.float64]:
     r"""Compute how much the score falls if the head of an arc must come before its tail.
 
     All graphs of an equivalence class share the directions that its shape fixes, but another class
     may fit nearly as well. For an arc u → v, four orders with v before u are tried: v moves before
     u, alone or with its ancestors in between; or u moves after v, alone or with its descendants in
-    between. Parents are chosen anew on each order, with `default_penalty`. The loss is the score of
-    the given order minus the best score of the four, an upper bound of the loss of the best graph
+    between. Parents are chosen anew on each order. The loss is the score of the
+    given order minus the best score of the four, an upper bound of the loss of the best graph
     in which the arc is reversed or missing. One additional arc often compensates for a reversed
     one, so that few losses exceed the penalty of an arc. A loss is infinite if required arcs lead
     from the tail of the arc to its head.
@@ -68,17 +66,16 @@ def turning_losses(
 
     Examples
     --------
+    >>> from cosmodag.search.moments import Moments
     >>> random = np.random.default_rng(0)
     >>> a, b, noise = random.normal(size=(3, 500))
-    >>> moments = Moments.of(np.column_stack([a, b, a + b + noise]))
-    >>> losses = turning_losses(moments, np.arange(3), np.array([0, 1]), np.array([2, 2]))
+    >>> score = ColumnScore.of(Moments.of(np.column_stack([a, b, a + b + noise])))
+    >>> losses = turning_losses(score, np.arange(3), np.array([0, 1]), np.array([2, 2]))
     >>> bool((losses > 5).all())
     True
     """
-    d = moments.variables
-    order = check_order(order, d, required)
-    penalty = default_penalty(float(moments.rows.max()), d)
-    problem = problem_of(moments, penalty, support=support, required=required)
+    d, required = score.variables, score.constraints.required
+    order, problem = score.constraints.checked(order, d), score.problem()
     position = np.argsort(order)
     scores = scores_on(problem, order, 0, d)
     arcs = np.zeros((d, d), np.bool_)
@@ -100,7 +97,7 @@ def turning_losses(
             (
                 float(scores_on(problem, turned, first, last + 1).sum())
                 for turned in _turned_orders(order, first, last, is_ancestor)
-                if agrees(turned, required)
+                if agrees(turned, score.constraints.precedence)
             ),
             default=-np.inf,
         )
@@ -113,34 +110,22 @@ def turning_losses(
             ends = int(tails[place]), int(heads[place])
             for restarts in (0, _RESTARTS):
                 if search_from <= losses[place] < (_CLEAR * search_from if restarts else np.inf):
-                    found = _best_reversed_score(moments, order, *ends, penalty, support, restarts)
+                    found = _best_reversed_score(score, order, *ends, restarts)
                     losses[place] = min(losses[place], max(total - found, 0.0))
     return losses
 
 
 def _best_reversed_score(
-    moments: Moments,
-    order: NDArray[np.int64],
-    u: int,
-    v: int,
-    penalty: float,
-    support: NDArray[np.bool_] | None,
-    restarts: int,
+    score: ColumnScore, order: NDArray[np.int64], u: int, v: int, restarts: int
 ) -> float:
     """Score of the best graph that a search finds if v must come before u."""
     before = np.zeros((len(order), len(order)), np.bool_)
     before[v, u] = True
-    found = search(
-        moments,
-        respecting(order, before),
-        penalty=penalty,
-        support=support,
-        before=before,
-        random=np.random.default_rng(0),
-        restarts=restarts,
-        threads=1,  # starting others takes longer than such a search
-    )
-    return found.score
+    constraints = replace(score.constraints, before=before)
+    turned = ColumnScore(score.moments, score.criterion, score.penalty, constraints)
+    # Starting other threads takes longer than such a search.
+    run = Run(np.random.default_rng(0), restarts=restarts, threads=1)
+    return search(turned, constraints.respected(order), run).score
 
 
 def _turned_orders(

@@ -7,6 +7,7 @@ from cosmodag.data.diagnose import after_fit
 from cosmodag.data.diagnose.hidden_causes import find_hidden_causes
 from cosmodag.data.diagnose.hidden_groups import Equations, Model, dense_groups, gains_of
 from cosmodag.search import refine_linear
+from cosmodag.search.search_run import Run
 
 ROWS = 1000
 
@@ -30,7 +31,7 @@ def dense_graph(seed=0):
 
 
 def learnt(X):
-    found = refine_linear(X, {}, score="gaussian", random=np.random.default_rng(0))
+    found = refine_linear(X, {}, Run.seeded(0), score="gaussian")
     return found.weights.toarray() != 0, found.order
 
 

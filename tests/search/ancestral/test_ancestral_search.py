@@ -13,6 +13,7 @@ from cosmodag.search.ancestral import pag_by_score, pag_by_tests
 from cosmodag.search.ancestral.graph import AncestralGraph
 from cosmodag.search.ancestral.likelihood import AncestralScore
 from cosmodag.search.ancestral.partial_correlations import PartialCorrelations
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.gaussian_scores import default_penalty, gaussian_total
 from cosmodag.search.moments import Moments
 
@@ -154,11 +155,11 @@ def test_tiers_give_arrowheads_and_required_arcs_arrows():
     weights = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     moments = Moments.of(sample(weights, 1000))
     support = np.triu(np.ones((3, 3), np.bool_), 1)
-    by_tiers = pag_by_score(moments, weights != 0, support=support)
+    by_tiers = pag_by_score(moments, weights != 0, Constraints(support))
     # Given 0 ∘→ 1, variable 1 is not a collider, so 1 → 2.
     assert (by_tiers[0, 1], by_tiers[1, 0]) == (ARROW, CIRCLE)
     assert (by_tiers[1, 2], by_tiers[2, 1]) == (ARROW, TAIL)
-    by_requirement = pag_by_score(moments, weights != 0, required=weights != 0)
+    by_requirement = pag_by_score(moments, weights != 0, Constraints(required=weights != 0))
     assert (by_requirement[0, 1], by_requirement[1, 0]) == (ARROW, TAIL)
 
 
@@ -169,7 +170,7 @@ def test_a_required_arc_is_never_removed():
     required = np.zeros((4, 4), np.bool_)
     required[0, 2] = True
     for found in (pag_by_score, pag_by_tests):
-        marks = found(moments, dag, required=required)
+        marks = found(moments, dag, Constraints(required=required))
         assert (marks[0, 2], marks[2, 0]) == (ARROW, TAIL)
 
 
@@ -215,7 +216,7 @@ def test_a_doubtful_absence_supports_no_tail(rest, mark):
     rows, zeros = np.array([1000.0]), np.zeros((1, 3))
     moments = Moments(correlations[None], np.zeros(3, np.int64), rows, zeros, zeros + 1)
     support = np.triu(np.ones((3, 3), np.bool_), 1)
-    found = pag_by_score(moments, np.eye(3, k=1, dtype=bool), support=support)
+    found = pag_by_score(moments, np.eye(3, k=1, dtype=bool), Constraints(support))
     assert (found[1, 2], found[2, 1]) == (ARROW, mark)
     assert not found[0, 2]
 

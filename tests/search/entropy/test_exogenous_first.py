@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.entropy.exogenous_first import exogenous_first_order
 from cosmodag.search.entropy.measure import entropy_parts
 
@@ -53,7 +54,7 @@ def mixed_columns(variables: int, rows: int, seed: int) -> Columns:
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_comparing_all_pairs(seed: int) -> None:
     columns = mixed_columns(7, 80, seed)
-    found = exogenous_first_order(columns, np.zeros((7, 7), bool))
+    found = exogenous_first_order(columns)
     assert found.tolist() == order_by_all_pairs(columns)
 
 
@@ -61,15 +62,20 @@ def test_leaves_its_input_and_obeys_what_comes_before() -> None:
     columns = mixed_columns(6, 100, 0)
     given = columns.copy()
     before = np.triu(np.ones((6, 6), bool), 1)
-    assert exogenous_first_order(columns, before).tolist() == list(range(6))
-    assert exogenous_first_order(columns, before.T).tolist() == list(range(6))[::-1]
+    assert exogenous_first_order(columns, Constraints(before=before)).tolist() == list(range(6))
+    assert (
+        exogenous_first_order(columns, Constraints(before=before.T)).tolist()
+        == list(range(6))[::-1]
+    )
     np.testing.assert_array_equal(columns, given)
 
 
 def test_stopped_early_is_still_an_allowed_order() -> None:
     before = np.triu(np.ones((6, 6), bool), 1)[::-1, ::-1]
     calls = iter([False, False])
-    order = exogenous_first_order(mixed_columns(6, 100, 1), before, lambda: next(calls, True))
+    order = exogenous_first_order(
+        mixed_columns(6, 100, 1), Constraints(before=before), lambda: next(calls, True)
+    )
     assert order.tolist() == [5, 4, 3, 2, 1, 0]
 
 
@@ -77,5 +83,5 @@ def test_equal_and_empty_columns_are_ordered_somewhere() -> None:
     columns = mixed_columns(5, 60, 2)
     columns[3] = columns[0]
     columns[4] = 0.0
-    order = exogenous_first_order(columns, np.zeros((5, 5), bool))
+    order = exogenous_first_order(columns)
     assert sorted(order) == [0, 1, 2, 3, 4]

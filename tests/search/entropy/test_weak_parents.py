@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from cosmodag.search import choose_parents
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.entropy.weak_parents import _gains, scores_of, with_weak_parents
 from cosmodag.search.moments import Moments
 from cosmodag.search.non_gaussian import search_non_gaussian
+from cosmodag.search.search_run import Run
 
 
 def test_scores_are_those_of_known_densities():
@@ -42,7 +45,7 @@ def weak_table(seed):
 
 
 def arcs(X, **options):
-    found = search_non_gaussian(X, {}, random=np.random.default_rng(0), **options)
+    found = search_non_gaussian(X, {}, Run.seeded(0), **options)
     return found.weights.toarray()
 
 
@@ -78,7 +81,7 @@ def test_knowledge_and_interventions_hold(rule):
     if rule == "support":
         support = np.ones((3, 3), bool)
         support[0, 2] = False
-        assert arcs(X, weak_parents=True, support=support)[0, 2] == 0
+        assert arcs(X, weak_parents=True, constraints=Constraints(support))[0, 2] == 0
         return
     counted = np.ones(X.shape)
     counted[:100, 2] = 0
@@ -99,10 +102,11 @@ def test_a_stop_is_obeyed_before_every_variable():
     moments = Moments.of(weak_table(0)).with_rows(weak_table(0))
     order = np.arange(3)
     graph = choose_parents(moments, order, penalty=1e6)
+    score = ColumnScore.of(moments, "non-gaussian", penalty=1.0)
     for allowed in range(3):
         calls = iter(range(allowed))
         stopped = with_weak_parents(
-            moments, order, graph, 1.0, should_stop=lambda calls=calls: next(calls, 9) == 9
+            score, order, graph, should_stop=lambda calls=calls: next(calls, 9) == 9
         )
         assert not stopped.toarray()[:, allowed:].any()
         assert next(calls, None) is None
@@ -119,9 +123,8 @@ def test_a_search_that_is_stopped_at_the_last_variable_says_so():
         return search_non_gaussian(
             weak_table(0),
             {},
-            random=np.random.default_rng(0),
+            Run(np.random.default_rng(0), should_stop=should_stop),
             weak_parents=True,
-            should_stop=should_stop,
         )
 
     calls: list[int] = []

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from cosmodag.data.kinds import ColumnKind
 from cosmodag.search import search_blocks
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.mixed.curves import joint_gain
-from cosmodag.search.mixed.joint import JointRecords, _Normalisers
+from cosmodag.search.mixed.joint import JointScore, _Normalisers
 from cosmodag.search.mixed.table import BlockTable
+from cosmodag.search.search_run import Run
 
 KINDS = [ColumnKind("categorical", tuple("abc"[:count])) for count in (2, 3, 2, 2)]
 
@@ -27,7 +29,7 @@ def drawn(n=600, seed=0):
 
 def records(X, **known):
     table = BlockTable.of(X, KINDS)
-    return JointRecords(table, table.problem(**known))
+    return JointScore(table, table.problem(Constraints(**known)))
 
 
 def test_normalisers_are_sums_over_all_counts():
@@ -69,12 +71,10 @@ def test_joint_parents_are_found_and_effects_that_add_up_are_not_enough():
     X = drawn()
     table = BlockTable.of(X, KINDS)
     problem, random = table.problem(), np.random.default_rng(0)
-    joint = search_blocks(
-        problem, [3, 2, 1, 0], random=random, records=JointRecords(table, problem)
-    )
+    joint = search_blocks(problem, [3, 2, 1, 0], Run(random), score=JointScore(table, problem))
     assert joint.adjacency.astype(int)[:, 2].tolist() == [1, 1, 0, 0]
     assert joint.joint.tolist() == [False, False, True, False]
-    added = search_blocks(problem, [0, 1, 2, 3], random=random)
+    added = search_blocks(problem, [0, 1, 2, 3], Run(random))
     gain = joint_gain(table, added, joint, random)
     assert gain.is_certain
     assert "joint effects of levels were kept" in gain.reason

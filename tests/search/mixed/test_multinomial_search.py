@@ -3,6 +3,7 @@ import numpy as np
 from cosmodag.data.kinds import ColumnKind
 from cosmodag.graph.dags import is_dag
 from cosmodag.search import choose_block_parents
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.mixed.multinomial_search import turn_and_drop
 from cosmodag.search.mixed.table import BlockTable
 
@@ -44,7 +45,7 @@ def test_known_directions_stay():
     blocks = table()
     before = np.zeros((3, 3), bool)
     before[1, 0] = True
-    problem = blocks.problem(support=~before.T, before=before)
+    problem = blocks.problem(Constraints(support=~before.T, before=before))
     found = turn_and_drop(blocks, problem, choose_block_parents(problem, [1, 0, 2]))
     assert not found.adjacency[0, 1]
     assert np.flatnonzero(found.order == 1) < np.flatnonzero(found.order == 0)

@@ -8,7 +8,8 @@ import pytest
 
 from cosmodag import BlockSearch, Cosmo, Knowledge
 from cosmodag.graph.dags import is_dag
-from cosmodag.search.blocks import Records
+from cosmodag.search.blocks import BlockScore
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.mixed.noise_shapes import NoiseShapes, turn_by_shapes
 from cosmodag.search.mixed.table import BlockTable
 
@@ -34,8 +35,8 @@ def normal(random, rows):
 def reversed_chain(X, counted=None, **constraints):
     """The graph z → y → x, with what is needed to turn its arcs."""
     table = BlockTable.of(X, counted=counted)
-    problem = table.problem(**constraints)
-    records = Records(problem)
+    problem = table.problem(Constraints(**constraints))
+    records = BlockScore(problem)
     found = records.found([2, 1, 0])
     widths = np.zeros((3, 3), np.int64)
     widths[2, 1] = widths[1, 0] = 1

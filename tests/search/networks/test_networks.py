@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from cosmodag.errors import DataError
 from cosmodag.graph.dags import is_dag
+from cosmodag.search.constraints import Constraints
 from cosmodag.search.networks.network_pruning import (
     Effort,
     PrunedNetworks,
     prune_networks,
 )
+from cosmodag.search.search_run import Run
 
 D = 5
 TRUTH = np.zeros((D, D), dtype=bool)
@@ -75,7 +77,7 @@ def test_an_arc_of_little_worth_is_turned_round() -> None:
     assert turned.order.tolist() == [0, 1]
     assert turned.changed == 1
     required = left.adjacency
-    kept = prune_networks(X, np.ones((2, 2)), [1, 0], required=required)
+    kept = prune_networks(X, np.ones((2, 2)), [1, 0], constraints=Constraints(required=required))
     np.testing.assert_array_equal(kept.adjacency, required)
 
 
@@ -110,7 +112,11 @@ def test_the_result_is_a_dag_whatever_comes_in(d: int, n: int, seed: int, discre
     support = rng.random((d, d)) < 0.8
     counted = rng.random((n, d)) < 0.8
     pruned = prune_networks(
-        X, rng.normal(size=(d, d)), rng.permutation(d), support=support, counted=counted
+        X,
+        rng.normal(size=(d, d)),
+        rng.permutation(d),
+        counted=counted,
+        constraints=Constraints(support),
     )
     assert is_dag(pruned.adjacency)
     assert agrees(pruned)
@@ -121,7 +127,7 @@ def test_the_result_is_a_dag_whatever_comes_in(d: int, n: int, seed: int, discre
 def test_only_supported_arcs_exist() -> None:
     support = np.ones((D, D), dtype=bool)
     support[0, 2] = support[2, 4] = False
-    pruned = prune_networks(sample(2), strengths_of(2), range(D), support=support)
+    pruned = prune_networks(sample(2), strengths_of(2), range(D), constraints=Constraints(support))
     np.testing.assert_array_equal(pruned.adjacency & ~support, np.zeros((D, D)))
     assert pruned.adjacency[1, [2, 3]].all()
 
@@ -129,7 +135,9 @@ def test_only_supported_arcs_exist() -> None:
 def test_required_arcs_stay_and_their_order_holds() -> None:
     required = np.zeros((D, D), dtype=bool)
     required[4, 0] = required[0, 1] = True  # a false arc, a useless one, both against the order
-    pruned = prune_networks(sample(3), strengths_of(3), range(D), required=required)
+    pruned = prune_networks(
+        sample(3), strengths_of(3), range(D), constraints=Constraints(required=required)
+    )
     assert pruned.adjacency[4, 0]
     assert pruned.adjacency[0, 1]
     assert agrees(pruned)
@@ -155,7 +163,11 @@ def test_a_variable_that_never_counts_has_only_required_inputs() -> None:
     required = np.zeros((D, D), dtype=bool)
     required[0, 4] = True
     pruned = prune_networks(
-        sample(5), strengths_of(5), range(D), counted=counted, required=required
+        sample(5),
+        strengths_of(5),
+        range(D),
+        counted=counted,
+        constraints=Constraints(required=required),
     )
     assert np.flatnonzero(pruned.adjacency[:, 4]).tolist() == [0]
 
@@ -174,7 +186,8 @@ def test_units_do_not_matter() -> None:
 def test_the_number_of_workers_does_not_matter_and_seeds_repeat() -> None:
     X, strengths = sample(7), strengths_of(7)
     one, three, again = (
-        prune_networks(X, strengths, [1, 0, 3, 2, 4], random=5, workers=w) for w in (1, 3, 3)
+        prune_networks(X, strengths, [1, 0, 3, 2, 4], Run(np.random.default_rng(5), threads=w))
+        for w in (1, 3, 3)
     )
     np.testing.assert_array_equal(one.gains, three.gains)
     np.testing.assert_array_equal(three.gains, again.gains)
@@ -186,14 +199,15 @@ def test_nothing_given_is_changed() -> None:
         "X": sample(8, n=60),
         "strengths": strengths_of(8),
         "order": np.array([1, 0, 2, 3, 4]),
-        "support": rng.random((D, D)) < 0.9,
-        "required": np.zeros((D, D), dtype=bool),
         "counted": np.ones((60, D)),
     }
+    arcs = {"support": rng.random((D, D)) < 0.9, "required": np.zeros((D, D), dtype=bool)}
+    given_arrays |= arcs
     copies = {name: array.copy() for name, array in given_arrays.items()}
     for array in given_arrays.values():
         array.flags.writeable = False
-    prune_networks(**given_arrays)
+    others = {name: one for name, one in given_arrays.items() if name not in arcs}
+    prune_networks(**others, constraints=Constraints(**arcs))
     for name, array in given_arrays.items():
         np.testing.assert_array_equal(array, copies[name])
 
@@ -216,9 +230,8 @@ def test_stopping_early_leaves_a_dag_and_says_so() -> None:
         sample(10),
         strengths_of(10),
         range(D),
-        required=required,
-        should_stop=lambda: next(asked) >= 2,
-        workers=1,
+        Run(np.random.default_rng(0), should_stop=lambda: next(asked) >= 2, threads=1),
+        constraints=Constraints(required=required),
     )
     assert not pruned.finished
     assert is_dag(pruned.adjacency)
@@ -230,7 +243,10 @@ def test_stopping_early_leaves_a_dag_and_says_so() -> None:
 def test_progress_is_told_to_its_end() -> None:
     told: list[tuple[int, int]] = []
     prune_networks(
-        sample(11), strengths_of(11), range(D), on_progress=lambda *both: told.append(both)
+        sample(11),
+        strengths_of(11),
+        range(D),
+        Run(np.random.default_rng(0), on_progress=lambda *both: told.append(both)),
     )
     done = [one for one, _ in told]
     assert done == sorted(done)
@@ -243,8 +259,8 @@ def test_progress_is_told_to_its_end() -> None:
         ({"order": [0, 1, 2, 3, 3]}, "order"),
         ({"strengths": np.ones((2, 2))}, "strengths"),
         ({"X": np.full((4, D), np.nan)}, "finite"),
-        ({"required": np.ones((D, D))}, "cycle"),
-        ({"required": np.eye(D, k=1), "support": np.zeros((D, D))}, "support"),
+        ({"constraints": Constraints(required=np.ones((D, D)))}, "cycle"),
+        ({"constraints": Constraints(np.zeros((D, D)), np.eye(D, k=1))}, "support"),
         ({"counted": np.ones((4, D))}, "counted"),
     ],
 )

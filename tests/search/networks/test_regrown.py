@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from cosmodag.search.networks import regrown
+from cosmodag.search.constraints import Constraints
+from cosmodag.search.networks import network_search
 from cosmodag.search.networks.families import SearchEffort
 from cosmodag.search.networks.network_problem import NetworkProblem
-from cosmodag.search.networks.regrown import regrow
+from cosmodag.search.networks.network_search import regrow
+from cosmodag.search.search_run import Run
 
 FEW, MORE = SearchEffort(rows=40), SearchEffort(rows=300, steps=5)
 ORDER = np.array([0, 1, 2])
@@ -21,9 +23,9 @@ def weak_table(n=300):
 
 def grown(stages, *, start=None, table=None, **known):
     x = weak_table() if table is None else table
-    problem = NetworkProblem(x, ORDER, **known)
+    problem = NetworkProblem(x, ORDER, constraints=Constraints(**known))
     start = np.zeros((3, 3), bool) if start is None else start
-    return regrow(problem, problem.order, start, stages=stages, workers=1)
+    return regrow(problem, problem.order, start, Run(threads=1), stages=stages)
 
 
 def test_more_rows_find_an_arc_that_few_rows_miss():
@@ -51,13 +53,13 @@ def test_what_is_known_is_obeyed(forbidden):
 
 def test_a_stage_with_more_rows_than_there_are_is_the_last(monkeypatch):
     stages = []
-    families = regrown.Families
+    families = network_search.Families
 
     def noted(problem, effort):
         stages.append(effort)
         return families(problem, effort)
 
-    monkeypatch.setattr(regrown, "Families", noted)
+    monkeypatch.setattr(network_search, "Families", noted)
     grown([FEW, MORE, MORE], table=weak_table(200))
     assert stages == [FEW, MORE]
 
@@ -66,7 +68,7 @@ def test_stopped_work_keeps_the_arcs_that_it_has():
     start = np.triu(np.ones((3, 3), bool), 1)
     problem = NetworkProblem(weak_table(), ORDER)
     arcs, is_finished = regrow(
-        problem, ORDER, start, stages=[FEW], should_stop=lambda: True, workers=1
+        problem, ORDER, start, Run(should_stop=lambda: True, threads=1), stages=[FEW]
     )
     assert not is_finished
     assert np.array_equal(arcs, start)

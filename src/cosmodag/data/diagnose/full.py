@@ -160,11 +160,9 @@ def _search_graph(X: NDArray[Any]) -> NDArray[np.bool_] | None:
     varying = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
     if not 1 < len(varying) <= _MOST_SEARCHED or len(X) <= X.shape[1]:
         return None
-    from cosmodag.search.refine import refine_linear
+    from cosmodag.search import Run, refine_linear
 
-    found = refine_linear(
-        standardised(X[:, varying]), {}, score="gaussian", random=np.random.default_rng(0)
-    )
+    found = refine_linear(standardised(X[:, varying]), {}, Run.seeded(0), score="gaussian")
     arcs = np.zeros((X.shape[1], X.shape[1]), np.bool_)
     arcs[np.ix_(varying, varying)] = found.weights.toarray() != 0
     return arcs

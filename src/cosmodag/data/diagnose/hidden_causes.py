@@ -237,17 +237,11 @@ def _search_order(
         np.ones((1, size)),
     )
     # The search imports Numba, which constructing a learner does not need.
-    from cosmodag.search import search
+    from cosmodag.search import ColumnScore, Constraints, Run, search
 
-    found = search(
-        known,
-        order,
-        penalty=given.penalty,
-        support=may_be,
-        random=np.random.default_rng(0),
-        restarts=0,
-        threads=1,  # trials are short
-    )
+    score = ColumnScore.of(known, penalty=given.penalty, constraints=Constraints(may_be))
+    run = Run(np.random.default_rng(0), restarts=0, threads=1)  # trials are short
+    found = search(score, order, run)
     starts, causes = found.graph.starts, found.graph.parents
     parents = [causes[starts[v] : starts[v + 1]].tolist() for v in range(size)]
     return parents, found.order.tolist()

@@ -55,7 +55,11 @@ BASES = {
 }
 """Bases of the direction of an arc, the strongest first, and the meaning of each."""
 
-_NOISE_BASES = {"non-gaussian": "non-Gaussianity", "equal-variance": "equal variances"}
+_NOISE_BASES = {
+    "gaussian": FREE,
+    "non-gaussian": "non-Gaussianity",
+    "equal-variance": "equal variances",
+}
 
 
 def basis_of_fit(dag: "FittedDAG") -> list[str]:
@@ -63,7 +67,7 @@ def basis_of_fit(dag: "FittedDAG") -> list[str]:
     edges = dag.edges
     if dag.is_stated:
         return [STATED] * edges.nnz
-    otherwise = _NOISE_BASES.get(dag.noise or "", FREE)
+    otherwise = _NOISE_BASES.get(dag.noise or "gaussian", f"score {dag.noise!r}")
     otherwise = SCALE if dag.follows_units else otherwise
     losses = dag.turning_losses
     by_knowledge, by_interventions = _known_directions(dag)
@@ -212,11 +216,12 @@ def pag_of_fit(dag: "FittedDAG") -> PartialAncestralGraph:
         marks, basis = pag_of_dag(arcs), "the graph alone, since its equations are not linear"
     else:
         from cosmodag.search.ancestral import pag_by_score
+        from cosmodag.search.constraints import Constraints
 
         moments = _moments(dag)
         bounds = dag.bounds
-        support, required = (None, None) if bounds is None else (bounds.support, bounds.required)
-        marks = pag_by_score(moments, arcs, support=support, required=required)
+        given = Constraints() if bounds is None else Constraints(bounds.support, bounds.required)
+        marks = pag_by_score(moments, arcs, given)
         basis = f"score of ancestral graphs near the graph, {moments.rows[0]:,.0f} rows"
     return PartialAncestralGraph(tuple(dag.names), marks, basis)
 

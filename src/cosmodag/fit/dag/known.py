@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cosmodag.data.knowledge import Bounds
 from cosmodag.errors import ResourceError
+from cosmodag.search.constraints import Constraints
 
 if TYPE_CHECKING:
     from cosmodag.search.moments import Moments
@@ -54,6 +55,23 @@ class Known:
         if self.bounds is None or self.bounds.gaps is None:
             return None
         return self.bounds.before
+
+    @property
+    def constraints(self) -> Constraints:
+        """Constraints of a search for the graph."""
+        return Constraints(self.support, self.required, self.before)
+
+    @property
+    def fewest_constraints(self) -> Constraints:
+        """Constraints without orders of pairs that the support implies.
+
+        Columns without equations come before all others.
+        """
+        beyond = None if self.bounds is None else self.bounds.beyond_support
+        if self.bounds is not None and self.given is not None:
+            first = self.given[:, None] & ~self.given
+            beyond = first if beyond is None else beyond | first
+        return Constraints(self.support, self.required, beyond)
 
     @property
     def gaps(self) -> NDArray[np.float32] | None:

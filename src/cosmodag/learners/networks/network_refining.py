@@ -1,5 +1,6 @@
 """Refinement of networks: arcs are chosen by evidence, and networks are trained again on them."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from cosmodag.search.networks.network_problem import NetworkProblem
 from cosmodag.search.networks.network_pruning import PrunedNetworks, prune
 from cosmodag.search.networks.network_search import search_networks
 from cosmodag.search.networks.order_moves import FoundOrder
+from cosmodag.search.search_run import Run, unreported
 from cosmodag.solve.methods.one_problem import OneProblem
 from cosmodag.solve.plan import solve_many
 from cosmodag.solve.problems import Problem
@@ -73,25 +75,24 @@ def _chosen_arcs(
         encoding.table_of_evidence(given),
         learnt.order,
         strengths=isolated(learnt.equations.strengths("norm"), given.preparation.constant),
-        support=given.known.support,
-        required=given.known.required,
-        before=given.known.before,
+        constraints=given.known.constraints,
         counted=given.known.counted,
         random=seed,
         embedding=encoding.embedding,
     )
 
-    def should_stop() -> bool:
-        return watch.stop is not None
-
-    watch.begin(problem.d, f"{name}: pruning")
-    pruned = prune(
-        problem, should_stop=should_stop, on_progress=lambda done, total: watch.advance(1)
+    run = Run(
+        np.random.default_rng(seed),
+        should_stop=lambda: watch.stop is not None,
+        on_progress=lambda done, total: watch.advance(1),
     )
+    watch.begin(problem.d, f"{name}: pruning")
+    pruned = prune(problem, run)
     if in_units or not pruned.finished:
         return pruned, [{"start": "learnt", "added": int(pruned.added.sum())}]
     watch.begin(1, f"{name}: searching")
-    return search_networks(problem, pruned, learnt.orders, random=seed, should_stop=should_stop)
+    run = replace(run, on_progress=unreported)
+    return search_networks(problem, pruned, learnt.orders, run)
 
 
 def _refitted(

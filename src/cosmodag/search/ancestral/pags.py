@@ -17,6 +17,7 @@ from cosmodag.graph.mixed.marks import ARROW, CIRCLE, TAIL, Marks
 from cosmodag.graph.mixed.pag_orientation import Separators, directed_by_rules
 from cosmodag.search.ancestral.ancestral_search import best_ancestral_graph
 from cosmodag.search.ancestral.partial_correlations import PartialCorrelations
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.gaussian_scores import default_penalty
 from cosmodag.search.moments import Moments
 
@@ -31,9 +32,7 @@ _DOUBTFUL = 0.82
 def pag_by_score(
     moments: Moments,
     dag: NDArray[np.bool_],
-    *,
-    support: NDArray[np.bool_] | None = None,
-    required: NDArray[np.bool_] | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
 ) -> Marks:
     """Search for the ancestral graph of best score near a DAG, and return its class.
 
@@ -46,15 +45,16 @@ def pag_by_score(
         Moments of the rows in which no variable was set, as one group.
     dag : (d, d) array of bool
         The DAG of the search: True at [u, v] for u → v.
-    support, required : (d, d) arrays of bool, optional
-        Arcs that may exist, and arcs that must exist. If u cannot be a cause of v, directly or
-        through others, an edge between them has an arrowhead at u.
+    constraints : Constraints
+        If u cannot be a cause of v, directly or through others, an edge between them has an
+        arrowhead at u.
     """
     correlations, rows = _of_one_group(moments)
+    required = constraints.required
     fixed = None if required is None else required | required.T
     penalty = default_penalty(rows, len(dag))
     graph = best_ancestral_graph(correlations, rows, penalty, dag, fixed=fixed).marks()
-    given = known_marks(len(dag), support, required)
+    given = known_marks(len(dag), constraints)
     marks = np.where(graph != 0, np.where(given, given, CIRCLE), 0).astype(np.int8)
     separators = separators_in(graph)
     found = directed_by_rules(marks, separators)
@@ -80,9 +80,8 @@ def _doubtful(
 def pag_by_tests(
     moments: Moments,
     dag: NDArray[np.bool_],
+    constraints: Constraints = NO_CONSTRAINTS,
     *,
-    support: NDArray[np.bool_] | None = None,
-    required: NDArray[np.bool_] | None = None,
     limit: float = 3.32,
     largest: int = 3,
 ) -> Marks:
@@ -90,36 +89,34 @@ def pag_by_tests(
 
     Parameters
     ----------
-    moments, dag, support, required
+    moments, dag, constraints
         As for :func:`pag_by_score`.
     limit : float
         Log-likelihood that an edge must gain: 3.32 is a test at level .01.
     largest : int
         Maximum size of a set that separates two variables.
     """
-    tests = PartialCorrelations(*_of_one_group(moments), limit)
+    tests, required = PartialCorrelations(*_of_one_group(moments), limit), constraints.required
     return pag_from_dag(
         dag,
         tests.find_separator,
         largest=largest,
-        given=known_marks(len(dag), support, required),
+        given=known_marks(len(dag), constraints),
         fixed=None if required is None else required | required.T,
     )
 
 
-def known_marks(
-    d: int, support: NDArray[np.bool_] | None, required: NDArray[np.bool_] | None
-) -> Marks:
+def known_marks(d: int, constraints: Constraints) -> Marks:
     """Find the marks that knowledge implies for the edge between each pair, if any; 0 for none.
 
     Examples
     --------
     Vertex 1 cannot be a cause of vertex 0, so an edge between them has an arrowhead at 1:
 
-    >>> known_marks(2, np.array([[False, True], [False, False]]), None).tolist()
+    >>> known_marks(2, Constraints(np.array([[False, True], [False, False]]))).tolist()
     [[0, 2], [0, 0]]
     """
-    marks = np.zeros((d, d), np.int8)
+    marks, support, required = np.zeros((d, d), np.int8), constraints.support, constraints.required
     if support is not None:
         marks[~closure(support).T] = ARROW
     if required is not None:

@@ -5,15 +5,14 @@ several columns of one block (`cosmodag.search.blocks.block_columns`).
 """
 
 from cosmodag.search.blocks.block_climb import choose_block_parents, search_blocks
-from cosmodag.search.blocks.block_problem import BlockProblem, FoundBlocks
-from cosmodag.search.blocks.block_records import ParentRecords, Record, Records
+from cosmodag.search.blocks.block_problem import BlockProblem
+from cosmodag.search.blocks.block_score import BlockScore
+from cosmodag.search.local_scores import FoundBlocks
 
 __all__ = [
     "BlockProblem",
+    "BlockScore",
     "FoundBlocks",
-    "ParentRecords",
-    "Record",
-    "Records",
     "choose_block_parents",
     "search_blocks",
 ]

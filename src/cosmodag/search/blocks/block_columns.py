@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from cosmodag.runtime.compiled import compiled, part
 
-# Roles of the other variables while the parents of one are chosen: the numbers of `arc_rules`, and
+# Roles of the other variables while the parents of one are chosen: the `Constraints.rules`, and
 # LATER for a variable that could be a parent but comes after the child in the order.
 NO_CANDIDATE, CANDIDATE, REQUIRED, LATER = 0, 1, 2, 3
 # A column whose variance given the others is below this fraction is treated as collinear with them.

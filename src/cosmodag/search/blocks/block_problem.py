@@ -1,4 +1,4 @@
-"""Input and result of a search among blocks of columns."""
+"""Input of a search among blocks of columns."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.moments import Moments
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +32,7 @@ class BlockProblem:
         this is less than the width, as for a curve, each arc uses as many as raise the score.
     arc_penalty : float
         Penalty per arc, in addition to the penalty of its parameters.
-    support, required, before : (d, d) arrays of bool, optional
-        At [u, v], whether u → v may exist, whether it must exist, and whether u must come before v
-        (transitively closed).
+    constraints : Constraints
     """
 
     moments: Moments
@@ -44,9 +41,7 @@ class BlockProblem:
     targets: NDArray[np.int64] | None = None
     shortest: NDArray[np.int64] | None = None
     arc_penalty: float = 0.0
-    support: Bools | None = None
-    required: Bools | None = None
-    before: Bools | None = None
+    constraints: Constraints = NO_CONSTRAINTS
 
     def __post_init__(self) -> None:
         widths = np.asarray(self.widths, np.int64)
@@ -78,12 +73,6 @@ class BlockProblem:
         return bool(np.all(self.widths == 1))
 
     @property
-    def precedence(self) -> Bools | None:
-        """(d, d): whether u must come before v, including required arcs; None if unconstrained."""
-        parts = [part for part in (self.before, self.required) if part is not None]
-        return np.asarray(np.any(parts, axis=0), np.bool_) if parts else None
-
-    @property
     def layout(self) -> NDArray[np.int64]:
         """(3, d + 1): starts, number of target columns, and minimum number as a parent."""
         assert self.targets is not None
@@ -95,40 +84,3 @@ class BlockProblem:
     def starts(self) -> NDArray[np.int64]:
         """(d + 1,): the columns of v are starts[v], …, starts[v + 1] − 1."""
         return np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class FoundBlocks:
-    """An order and the graph chosen on it.
-
-    Attributes
-    ----------
-    order : (d,) array of int
-        Causes first.
-    widths : (d, d) array of int
-        At [u, v] the number of columns of u in the equation of v; 0 if u is not a parent of v.
-    scores : (d,) array
-        Local scores.
-    score, start_score : float
-        Total scores of this graph and of the start; the first is never below the second.
-    restarts : int
-        Number of restarts made.
-    ended_early : bool
-        Whether ``should_stop`` ended the search.
-    joint : (d,) array of bool, optional
-        Whether the parents of a variable act jointly; by default their effects are additive.
-    """
-
-    order: NDArray[np.int64]
-    widths: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    score: float
-    start_score: float
-    restarts: int = 0
-    ended_early: bool = False
-    joint: Bools | None = None
-
-    @property
-    def adjacency(self) -> Bools:
-        """(d, d): at [u, v] whether u → v."""
-        return self.widths > 0

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.dags import respecting
 from cosmodag.runtime.compiled import compiled, part
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.entropy.measure import entropy_parts
 from cosmodag.search.kernel.grow_and_shrink import wide
+from cosmodag.search.search_run import never
 
 _AT_ONCE = 10_000  # comparisons between two calls of should_stop: some tenths of a second
 _NEARLY_EQUAL = 1e-10  # 1 − ρ² below which two variables differ by rounding errors only
@@ -26,14 +28,13 @@ _NEARLY_EQUAL = 1e-10  # 1 − ρ² below which two variables differ by rounding
 
 def exogenous_first_order(
     columns: NDArray[np.float64],
-    before: NDArray[np.bool_],
-    should_stop: Callable[[], bool] | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
+    should_stop: Callable[[], bool] = never,
 ) -> NDArray[np.int64]:
     """Order variables by repeatedly choosing the one with the least evidence of having a cause.
 
-    `columns` (d, n) are the variables, each with mean 0 and variance 1, or constant 0; `before`
-    (d, d), transitively closed, says whether u must come before v, at [u, v]. Once `should_stop`
-    returns True, the remaining variables follow in an allowed order.
+    `columns` (d, n) are the variables, each with mean 0 and variance 1, or constant 0. Once
+    `should_stop` returns True, the remaining variables follow in an allowed order.
 
     Examples
     --------
@@ -41,11 +42,13 @@ def exogenous_first_order(
     >>> noise[1] += noise[2]
     >>> noise[0] += noise[1]
     >>> columns = noise / noise.std(axis=1, keepdims=True)
-    >>> exogenous_first_order(columns, np.zeros((3, 3), bool)).tolist()
+    >>> exogenous_first_order(columns).tolist()
     [2, 1, 0]
     """
     residuals = np.ascontiguousarray(columns, dtype=np.float64).copy()
     variables, rows = residuals.shape
+    before = constraints.precedence
+    before = np.zeros((variables, variables), np.bool_) if before is None else before
     remaining = np.ones(variables, bool)
     last_seen = np.zeros((variables, variables))
     ones, difference = np.ones(rows), np.empty(rows)
@@ -58,7 +61,7 @@ def exogenous_first_order(
         evidence[remaining & ~before[remaining].any(axis=0)] = 0.0
         compared = before | before.T | np.eye(variables, dtype=bool) | ~remaining
         while found < 0:
-            if should_stop is not None and should_stop():
+            if should_stop():
                 order[place:] = respecting(np.flatnonzero(remaining), before)
                 return order
             found = _most_exogenous(

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cosmodag.search.chooser import NO_CHANGE, Change, change_best
-from cosmodag.search.moments import Moments
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.moments import Moments, least_squares
 from cosmodag.search.regression_graph import RegressionGraph
+from cosmodag.search.search_run import never
 
 _POINTS = 512  # of the grid
 # Bandwidth of a normal kernel for the derivative of a density, in standard deviations of the data:
@@ -32,12 +34,10 @@ _DEPENDENT = 1e-9  # share of a candidate's variance that the parents must leave
 
 
 def with_weak_parents(
-    moments: Moments,
+    score: ColumnScore,
     order: NDArray[np.int64],
     graph: RegressionGraph,
-    penalty: float,
-    support: NDArray[np.bool_] | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: Callable[[], bool] = never,
 ) -> csr_array:
     """Add the best predecessor of each variable while its evidence exceeds the penalty.
 
@@ -45,7 +45,7 @@ def with_weak_parents(
     (d, d), refitted for variables with new parents. Once `should_stop` returns True, the other
     variables keep their parents.
     """
-    d = moments.variables
+    moments, support, d = score.moments, score.constraints.support, score.variables
     parents = np.split(graph.parents, graph.starts[1:-1])
     weights = np.split(graph.weights, graph.starts[1:-1])
     for place, child in enumerate(order.tolist()):
@@ -54,9 +54,9 @@ def with_weak_parents(
         earlier = order[:place]
         candidates = earlier if support is None else earlier[support[earlier, child]]
         if len(candidates) and moments.own_scales[child] > 0:
-            chosen = _extended(moments, child, parents[child], candidates, penalty)
+            chosen = _extended(moments, child, parents[child], candidates, score.penalty)
             if len(chosen) > len(parents[child]):
-                parents[child], weights[child] = chosen, _fitted(moments, child, chosen)
+                parents[child], weights[child] = chosen, least_squares(moments, child, chosen)
     heads = np.repeat(np.arange(d), [len(some) for some in parents])
     arcs = np.concatenate(parents), heads
     return csr_array((np.concatenate(weights), arcs), shape=(d, d))
@@ -109,15 +109,6 @@ def _gains(
     share = (scores @ others) ** 2 / np.where(allowed, products, 1.0)
     share = np.where(allowed, np.minimum(share, 1.0 - 1e-12), 0.0)
     return np.asarray(-0.5 * np.log1p(-share))
-
-
-def _fitted(moments: Moments, child: int, parents: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Least-squares weights of the parents of a child, in the units of the data."""
-    group = moments.group[child]
-    correlations, scales = moments.correlations[group], moments.scales[group]
-    products, with_child = correlations[np.ix_(parents, parents)], correlations[parents, child]
-    weights = np.linalg.lstsq(products * moments.unit, with_child * moments.unit, rcond=1e-10)[0]
-    return np.asarray(weights * scales[child] / np.where(scales > 0, scales, 1.0)[parents])
 
 
 def scores_of(residuals: NDArray[np.float64], counted: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,20 +6,15 @@ parameters for each combination of levels, so that the number of rows limits the
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from cosmodag.search.bits import as_bits, members
-from cosmodag.search.blocks import BlockProblem, FoundBlocks, ParentRecords, Record
-from cosmodag.search.blocks.block_columns import CANDIDATE, REQUIRED
-from cosmodag.search.chooser import Change, best_of, grow_and_shrink
+from cosmodag.search.bits import members
+from cosmodag.search.blocks import BlockProblem
+from cosmodag.search.local_scores import FoundBlocks, SetScore
 from cosmodag.search.mixed.table import BlockTable
-
-# Smaller gains of log-likelihood are treated as rounding error.
-_LEAST_GAIN = 1e-9
 
 
 def states_of(levels: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -53,7 +48,7 @@ def shares_of(
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-class JointRecords(ParentRecords):
+class JointScore(SetScore):
     r"""Parents of categories, chosen by a score in which they act jointly.
 
     The score of a variable with r levels, whose parents have q combinations of levels, is the
@@ -68,7 +63,8 @@ class JointRecords(ParentRecords):
     """
 
     def __init__(self, table: BlockTable, problem: BlockProblem) -> None:
-        super().__init__(problem)
+        super().__init__(problem.variables, problem.constraints)
+        self.arc_penalty = problem.arc_penalty
         embedding, d = table.embedding, problem.variables
         columns = [embedding.levels_of(table.X[:, v], v) for v in range(d)]
         self.levels = np.column_stack(columns)
@@ -76,34 +72,17 @@ class JointRecords(ParentRecords):
         self.rows = [np.arange(len(table.X))[table.rows_of(v)] for v in range(d)]
         self.share = table.share
         self.normalisers = _Normalisers()
-        self.candidates = [np.flatnonzero(row).tolist() for row in self.rules == CANDIDATE]
-        required = self.rules == REQUIRED
-        self.required = [as_bits(np.flatnonzero(row).tolist()) for row in required]
-        self.scored: list[dict[int, float]] = [{} for _ in range(d)]
         self.has_room = np.array(
             [self._fits(v, members(bits)) for v, bits in enumerate(self.required)]
         )
 
-    def choose(self, v: int, earlier: int) -> Record:
-        """Grow and shrink the parents of v, whose predecessors are the bits of ``earlier``."""
-        found = _JointParents(self, v, earlier)
-        grow_and_shrink(found, _LEAST_GAIN, 0.0)
-        widths, parents = np.zeros(len(self.counts), np.int64), members(found.chosen)
-        widths[parents] = self.counts[parents] - 1
-        return Record(found.path, found.later, widths, self.score(v, found.chosen))
-
-    def score(self, v: int, parents: int) -> float:
-        """Score of v with the given parents (bits), relative to no parents."""
-        if not self.has_room[v]:
+    def of(self, v: int, parents: list[int]) -> float:
+        """Score of v with the given parents, relative to no parents."""
+        if not self.has_room[v] or not parents:
             return 0.0
-        known = self.scored[v]
-        if parents not in known:
-            own = self._likelihood(v, members(parents))
-            price = self.problem.arc_penalty * parents.bit_count()
-            known[parents] = own - price if parents else 0.0
-            if parents and math.isfinite(own):
-                known[parents] -= self._likelihood(v, [])
-        return known[parents]
+        own = self._likelihood(v, parents)
+        score = own - self.arc_penalty * len(parents)
+        return score - self._likelihood(v, []) if math.isfinite(own) else score
 
     def _likelihood(self, v: int, parents: list[int]) -> float:
         """Log of the normalised maximum likelihood of v; −∞ for more cells than rows."""
@@ -126,48 +105,9 @@ class JointRecords(ParentRecords):
     def found(self, order: list[int]) -> FoundBlocks:
         """Return the graph chosen on an order; one parent alone counts as additive."""
         found = super().found(order)
+        found = replace(found, widths=found.widths * (self.counts - 1)[:, None])
         is_joint = (np.count_nonzero(found.widths, axis=0) > 1) & self.has_room
         return replace(found, joint=is_joint)
-
-
-class _JointParents:
-    """Parents of one variable while they are chosen; sets of variables are bits.
-
-    ``path`` has all variables that were added, ``later`` the later variables that a step of growing
-    would have preferred.
-    """
-
-    def __init__(self, records: JointRecords, v: int, earlier: int) -> None:
-        self.score, self.candidates = partial(records.score, v), records.candidates[v]
-        self.earlier, self.required = earlier, records.required[v]
-        self.chosen, self.path, self.later = self.required, 0, 0
-
-    def best_addition(self) -> Change:
-        """Candidate that gains most among the predecessors."""
-        free = [u for u in self.candidates if not self.chosen >> u & 1]
-        gains = [(self._gain(self.chosen | 1 << u), u) for u in free]
-        best = best_of(one for one in gains if self.earlier >> one[1] & 1)
-        # Predecessors gain at most this, so that only later variables can exceed it.
-        most = max(best[0], _LEAST_GAIN)
-        self.later |= as_bits(u for gain, u in gains if gain > most)
-        return best
-
-    def best_drop(self) -> Change:
-        """Parent, not a required one, whose removal gains most."""
-        free = members(self.chosen & ~self.required)
-        return best_of((self._gain(self.chosen & ~(1 << u)), u) for u in free)
-
-    def _gain(self, parents: int) -> float:
-        return self.score(parents) - self.score(self.chosen)
-
-    def add(self, u: int) -> None:
-        """Add a parent."""
-        self.chosen |= 1 << u
-        self.path |= 1 << u
-
-    def drop(self, u: int) -> None:
-        """Remove a parent."""
-        self.chosen &= ~(1 << u)
 
 
 class _Normalisers:

@@ -1,7 +1,7 @@
 """Search among blocks of columns from several starts, and the evidence for each direction."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.graph.dags import respecting
-from cosmodag.search import BlockProblem, FoundBlocks, choose_block_parents, search_blocks
-from cosmodag.search.blocks import ParentRecords
+from cosmodag.search.blocks import BlockProblem, choose_block_parents, search_blocks
+from cosmodag.search.local_scores import FoundBlocks, Score
+from cosmodag.search.search_run import Run
 
 # Number of random starts, and the number of variables up to which they take little time.
 _RANDOM_STARTS, _MOST_VARIABLES = 2, 60
@@ -19,37 +20,32 @@ _RANDOM_STARTS, _MOST_VARIABLES = 2, 60
 def best_blocks(
     problem: BlockProblem,
     orders: Mapping[str, NDArray[Any]],
+    run: Run,
     *,
-    random: np.random.Generator,
     method: str = "order",
-    restarts: int | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    records: ParentRecords | None = None,
+    score: Score | None = None,
 ) -> tuple[FoundBlocks, list[dict[str, Any]]]:
     """Search from every start, then with restarts from the best result.
 
     Random orders are added to the given ones, which have names, if there are none, and to a search
     of few variables. `method` is ``"order"``, to search for better orders, or ``"prune"``, to
-    choose arcs on the given ones. The other options are those of `search_blocks`; all searches
-    share the records. The report has an entry per search: its start, its scores before and after,
-    its time, and whether it was chosen.
+    choose arcs on the given ones; `score` is as for `search_blocks`. The report has an entry per
+    search: its start, its scores before and after, its time, and whether it was chosen.
     """
-    d = problem.variables
+    d, respected = problem.variables, problem.constraints.respected
     report: list[dict[str, Any]] = []
-    starts = {name: respecting(order, problem.precedence) for name, order in orders.items()}
+    starts = {name: respected(order) for name, order in orders.items()}
     if method == "order" or not starts:
         for number in range(_RANDOM_STARTS if d <= _MOST_VARIABLES else not starts):
-            drawn = respecting(random.permutation(d), problem.precedence)
-            starts[f"random {number + 1}"] = drawn
-    options: dict[str, Any] = {"random": random, "should_stop": should_stop, "records": records}
+            starts[f"random {number + 1}"] = respected(run.random.permutation(d))
 
     def searched(name: str, order: NDArray[Any], most: int | None) -> FoundBlocks:
         begin = time.perf_counter()
         if method == "prune":
-            on_order = records.found if records else partial(choose_block_parents, problem)
+            on_order = score.found if score else partial(choose_block_parents, problem)
             found = on_order(order.tolist())
         else:
-            found = search_blocks(problem, order, restarts=most, **options)
+            found = search_blocks(problem, order, run.with_restarts(most), score)
         seconds = time.perf_counter() - begin
         entry: dict[str, Any] = {"start": name, "score": "blocks", "before": found.start_score}
         entry |= {"after": found.score, "moves": 0, "seconds": seconds, "chosen": False}
@@ -58,16 +54,14 @@ def best_blocks(
 
     results = [searched(name, order, 0) for name, order in starts.items()]
     best = max(results, key=lambda found: found.score)
-    if method == "order" and restarts != 0 and not best.ended_early:
-        best = searched("best of these, searched further", best.order, restarts)
+    if method == "order" and run.restarts != 0 and not best.ended_early:
+        best = searched("best of these, searched further", best.order, run.restarts)
     totals = [float(entry["after"]) for entry in report]
     report[int(np.argmax(totals))]["chosen"] = True
     return best, report
 
 
-def turned_losses(
-    problem: BlockProblem, records: ParentRecords, found: FoundBlocks
-) -> NDArray[np.float64]:
+def turned_losses(score: Score, found: FoundBlocks) -> NDArray[np.float64]:
     """Compute the loss of score if the head of each arc must come before its tail.
 
     For an arc u → v, v is moved to just before u, or u to just after v, with those in between that
@@ -75,10 +69,10 @@ def turned_losses(
     is an upper bound on the loss of the best graph in which v comes before u. It is at [u, v]; NaN
     if there is no such arc, infinite if its direction is required.
     """
-    total = records.total(found.order.tolist())
+    total = score.total(found.order.tolist())
     adjacency = found.adjacency
     losses = np.full(adjacency.shape, np.nan)
-    bound = problem.precedence
+    bound = score.constraints.precedence
     for u, v in zip(*np.nonzero(adjacency), strict=True):
         if bound is not None and bound[u, v]:
             losses[u, v] = np.inf
@@ -86,7 +80,7 @@ def turned_losses(
         turned = np.zeros_like(adjacency) if bound is None else bound.copy()
         turned[v, u] = True
         orders = _orders_with_first(found.order, turned, v, u)
-        best = max(records.total(order.tolist()) for order in orders)
+        best = max(score.total(order.tolist()) for order in orders)
         losses[u, v] = max(total - best, 0.0)
     return losses
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cosmodag.graph.dags import is_dag, respecting
 from cosmodag.search import BlockProblem, FoundBlocks
-from cosmodag.search.blocks import Records
+from cosmodag.search.blocks import BlockScore
 from cosmodag.search.mixed.multinomial import fit_levels
 from cosmodag.search.mixed.table import ROWS_OF_LEVELS, BlockTable
 
@@ -29,7 +29,7 @@ def turn_and_drop(
     problem: BlockProblem,
     found: FoundBlocks,
     should_stop: Callable[[], bool] | None = None,
-    records: Records | None = None,
+    records: BlockScore | None = None,
 ) -> FoundBlocks:
     """Turn and drop arcs while that raises the score, with multinomial likelihoods of categories.
 
@@ -43,7 +43,7 @@ def turn_and_drop(
     d = problem.variables
     if not any(table.embedding.is_levels(v) for v in range(d)):
         return found
-    scores = _LocalScores(table, problem, records or Records(problem))
+    scores = _LocalScores(table, problem, records or BlockScore(problem))
     stop = should_stop or (lambda: False)
     parents = [frozenset(np.flatnonzero(found.widths[:, v]).tolist()) for v in range(d)]
     for step in range(_MOST_STEPS):
@@ -53,7 +53,7 @@ def turn_and_drop(
             if is_stopped:
                 break
             more = sum(scores.of(v, new) - scores.of(v, parents[v]) for v, new in change.items())
-            if more > gain and _is_allowed(parents, change, problem.precedence):
+            if more > gain and _is_allowed(parents, change, problem.constraints.precedence):
                 gain, best = more, change
         if is_stopped:
             found = replace(found, ended_early=True)
@@ -66,14 +66,15 @@ def turn_and_drop(
             parents[v] = new
     widths = np.stack([scores.widths(v, parents[v]) for v in range(d)], axis=1)
     local = np.array([scores.of(v, parents[v]) for v in range(d)])
-    bound = widths > 0 if problem.precedence is None else (widths > 0) | problem.precedence
+    before = problem.constraints.precedence
+    bound = widths > 0 if before is None else (widths > 0) | before
     order = respecting(found.order, bound)
     return replace(found, order=order, widths=widths, scores=local, score=float(local.sum()))
 
 
 def _changes(parents: list[frozenset[int]], problem: BlockProblem) -> Iterator[NewParents]:
     """Yield each drop and each turn of one arc, as the new parents of the variables concerned."""
-    support, fixed = problem.support, problem.required
+    support, fixed = problem.constraints.support, problem.constraints.required
     for v, own in enumerate(parents):
         for u in own:
             if fixed is not None and fixed[u, v]:
@@ -99,7 +100,7 @@ def _is_allowed(
 class _LocalScores:
     """Scores of a variable given a set of parents, relative to no parents; cached."""
 
-    def __init__(self, table: BlockTable, problem: BlockProblem, records: Records) -> None:
+    def __init__(self, table: BlockTable, problem: BlockProblem, records: BlockScore) -> None:
         self.table, self.problem, self.records = table, problem, records
         self.known: dict[tuple[int, frozenset[int]], tuple[float, Widths]] = {}
         self.fitted: dict[tuple[int, bytes], float] = {}

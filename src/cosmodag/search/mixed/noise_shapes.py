@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cosmodag.graph.dags import is_dag, respecting
 from cosmodag.search import BlockProblem, FoundBlocks
 from cosmodag.search.bits import as_bits
-from cosmodag.search.blocks import Records
+from cosmodag.search.blocks import BlockScore
 from cosmodag.search.mixed.curves import has_density, held_out_densities, random_folds
 from cosmodag.search.mixed.table import BlockTable
 
@@ -58,7 +58,7 @@ class NoiseShapes:
     columns for curves, which `problem` and `records` may lack.
     """
 
-    def __init__(self, table: BlockTable, problem: BlockProblem, records: Records) -> None:
+    def __init__(self, table: BlockTable, problem: BlockProblem, records: BlockScore) -> None:
         self.problem, self.records = problem, records
         step = -(-len(table.X) // _MOST_ROWS)
         self.table = replace(
@@ -75,7 +75,7 @@ class NoiseShapes:
         self, found: FoundBlocks, done: Collection[frozenset[int]] = ()
     ) -> Iterator[ShapeTurn]:
         """Yield every arc of a graph that may be turned and is not done, with what that gains."""
-        support, bound = self.problem.support, self.problem.precedence
+        support, bound = self.problem.constraints.support, self.problem.constraints.precedence
         for u, v in np.argwhere(found.widths > 0).tolist():
             if {u, v} in done or not (self.has_density[u] and self.has_density[v]):
                 continue

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.kinds.embedding import CURVE_COLUMNS, Embedding
 from cosmodag.search import BlockProblem
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.gaussian_scores import default_penalty
 from cosmodag.search.moments import Moments
 
@@ -68,12 +69,7 @@ class BlockTable:
         used = self.columns[:, places] if rows is None else self.columns[np.ix_(rows, places)]
         return np.column_stack([np.ones(len(used)), used])
 
-    def problem(
-        self,
-        support: Bools | None = None,
-        required: Bools | None = None,
-        before: Bools | None = None,
-    ) -> BlockProblem:
+    def problem(self, constraints: Constraints = NO_CONSTRAINTS) -> BlockProblem:
         r"""Define the search problem, with a penalty per parameter and one per arc.
 
         A parameter costs ½ log n, as in BIC. An arc with one parameter costs `default_penalty` in
@@ -100,9 +96,11 @@ class BlockTable:
         rows = moments.rows[moments.group[embedding.starts[:-1]]]
         n, d = float(moments.rows.max()), len(embedding.widths)
         if (rows < _FEWEST_ROWS).any():
-            may_exist = np.ones((d, d), np.bool_) if support is None else support
-            must_exist = False if required is None else required
+            given = constraints.support, constraints.required
+            may_exist = np.ones((d, d), np.bool_) if given[0] is None else given[0]
+            must_exist = False if given[1] is None else given[1]
             support = (may_exist & (rows >= _FEWEST_ROWS)) | must_exist
+            constraints = replace(constraints, support=support)
         half = 0.5 * math.log(max(n, 2.0))
         return BlockProblem(
             moments,
@@ -111,7 +109,5 @@ class BlockTable:
             targets=embedding.targets,
             shortest=embedding.shortest,
             arc_penalty=default_penalty(n, d) - half,
-            support=support,
-            required=required,
-            before=before,
+            constraints=constraints,
         )

@@ -7,10 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.errors import DataError
-from cosmodag.graph.dags import is_dag, respecting
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints, checked_order
 from cosmodag.search.networks.network_columns import ProcessColumns
 from cosmodag.search.networks.network_inputs import ChildData, Effort
-from cosmodag.search.parents import check_order
 
 Arcs: TypeAlias = NDArray[np.bool_]
 
@@ -33,9 +32,7 @@ class NetworkProblem:
         order: ArrayLike,
         *,
         strengths: ArrayLike | None = None,
-        support: ArrayLike | None = None,
-        required: ArrayLike | None = None,
-        before: ArrayLike | None = None,
+        constraints: Constraints = NO_CONSTRAINTS,
         counted: ArrayLike | None = None,
         random: Any = None,
         effort: Effort | None = None,
@@ -44,14 +41,9 @@ class NetworkProblem:
         data = _checked_data(X)
         n, self.d = data.shape
         self.effort = effort or Effort()
-        self.given_order = check_order(order, self.d)
-        self._set_arcs(support, required, np.ptp(data, axis=0) > 0)
-        self.before = self.required
-        if before is not None:
-            self.before = self.required | (_checked_array("before", before, (self.d, self.d)) != 0)
-        if not is_dag(self.before):
-            raise DataError("required and before together have a cycle: remove one of its arcs.")
-        self.order = respecting(self.given_order, self.before)
+        self.given_order = checked_order(order, self.d)
+        self._set_arcs(constraints.of_size(self.d), np.ptp(data, axis=0) > 0)
+        self.order = self.constraints.respected(self.given_order)
         shuffled = np.random.default_rng(0 if random is None else random).permutation(n)
         whole = ProcessColumns.of_numbers(data)
         if embedding is not None:
@@ -83,17 +75,18 @@ class NetworkProblem:
         enough = len(inputs) >= _FEWEST_ROWS and target.size and np.ptp(target, axis=0).any()
         return ChildData(inputs, target, levels) if enough else None
 
-    def _set_arcs(
-        self, support: ArrayLike | None, required: ArrayLike | None, varying: Arcs
-    ) -> None:
+    def _set_arcs(self, given: Constraints, varying: Arcs) -> None:
         """Set the support and the required arcs; constant columns have only required arcs."""
         none = np.zeros((self.d, self.d), dtype=bool)
-        may = ~none if support is None else _checked_array("support", support, none.shape) != 0
-        must = none if required is None else _checked_array("required", required, none.shape) != 0
-        if np.any(must & ~may):
+        may = ~none if given.support is None else given.support
+        self.required = none if given.required is None else given.required
+        if np.any(self.required & ~may):
             raise DataError("support excludes a required arc: allow it or do not require it.")
-        self.required = must
-        self.support = (may & np.outer(varying, varying) & ~np.eye(self.d, dtype=bool)) | must
+        varies = np.outer(varying, varying)
+        self.support = (may & varies & ~np.eye(self.d, dtype=bool)) | self.required
+        self.constraints = Constraints(self.support, self.required, given.before)
+        before = self.constraints.precedence
+        self.before: Arcs = none if before is None else before
 
 
 def _residual_deviations(

@@ -7,10 +7,8 @@ each child needs. Then the order itself is corrected: a pruned graph determines 
 order, and an arc that the learnt order forbade may be added if it closes no cycle.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.data.knowledge.bounds import closure
 from cosmodag.graph.dags import respecting
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.networks.network_inputs import (
     Effort,
     NeededInputs,
@@ -26,6 +25,7 @@ from cosmodag.search.networks.network_inputs import (
 )
 from cosmodag.search.networks.network_problem import Arcs, NetworkProblem
 from cosmodag.search.networks.workers import Workers
+from cosmodag.search.search_run import Run
 
 __all__ = ["Effort", "PrunedNetworks", "prune", "prune_networks"]
 
@@ -47,23 +47,18 @@ class PrunedNetworks:
     # weak.
     added: Arcs
     changed: int  # number of arcs that contradict the given order
-    finished: bool  # False if `should_stop` ended the work early; the graph is valid nevertheless
+    finished: bool  # False if the run was stopped early; the graph is valid nevertheless
 
 
 def prune_networks(
     X: ArrayLike,
     strengths: ArrayLike,
     order: ArrayLike,
+    run: Run | None = None,
     *,
-    support: ArrayLike | None = None,
-    required: ArrayLike | None = None,
-    before: ArrayLike | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
     counted: ArrayLike | None = None,
-    random: Any = None,
-    should_stop: Callable[[], bool] | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
     effort: Effort | None = None,
-    workers: int | None = None,
     embedding: Embedding | None = None,
 ) -> PrunedNetworks:
     """Choose the arcs of a causal order that the data support, for relations of any shape.
@@ -84,24 +79,15 @@ def prune_networks(
         The strength of each arc u → v, in the units of the data; signs do not matter.
     order : (d,) integers
         The variables, causes first.
-    support : (d, d) booleans, optional
-        Arcs that may exist; by default all.
-    required : (d, d) booleans, optional
-        Arcs that must exist, whatever the evidence, even against `order`.
-    before : (d, d) booleans, optional
-        Whether u must come before v, transitively closed, even against `order`.
+    run : Run, optional
+        Its generator, by default one of seed 0, draws the order of rows. It is stopped between
+        children, and reports two tasks per child.
+    constraints : Constraints
+        They hold whatever the evidence, and even against `order`.
     counted : (n, d) array, optional
         Zero where a row is not used for the equation of a variable, such as where it was set.
-    random : int, Generator or None
-        Seed of the random order of rows; None is the same as 0.
-    should_stop : callable, optional
-        Called between children; once it returns True, the result so far is returned.
-    on_progress : callable, optional
-        Called with the number of tasks done and their total number, two per child.
     effort : Effort, optional
         Thresholds of evidence, and amount of work.
-    workers : int, optional
-        Number of threads; by default one per processor.
     embedding : Embedding, optional
         Which columns of the data are categories or counts. The table must then be in its own units,
         and strengths refer to standardised columns. By default all columns are numbers.
@@ -109,8 +95,7 @@ def prune_networks(
     Raises
     ------
     DataError
-        If a shape is wrong, `order` is not a permutation, `required` and `before` together have a
-        cycle, or `support` excludes a required arc.
+        If a shape is wrong, `order` is not a permutation, or the constraints contradict each other.
 
     Examples
     --------
@@ -122,22 +107,23 @@ def prune_networks(
            [0, 0, 1],
            [0, 0, 0]])
     """
-    known = {"support": support, "required": required, "before": before, "counted": counted}
+    run = run or Run.seeded(0)
     problem = NetworkProblem(
-        X, order, strengths=strengths, random=random, effort=effort, embedding=embedding, **known
+        X,
+        order,
+        strengths=strengths,
+        constraints=constraints,
+        counted=counted,
+        random=run.random,
+        effort=effort,
+        embedding=embedding,
     )
-    return prune(problem, should_stop=should_stop, on_progress=on_progress, workers=workers)
+    return prune(problem, run)
 
 
-def prune(
-    problem: NetworkProblem,
-    *,
-    should_stop: Callable[[], bool] | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
-    workers: int | None = None,
-) -> PrunedNetworks:
+def prune(problem: NetworkProblem, run: Run) -> PrunedNetworks:
     """Choose arcs as :func:`prune_networks` does, for a problem that was checked."""
-    with Workers(workers, should_stop, on_progress, tasks=2 * problem.d) as pool:
+    with Workers(run, tasks=2 * problem.d) as pool:
         pruning = _Pruning(problem, pool)
         pruning.choose_inputs(np.arange(problem.d))
         pruning.correct_order()

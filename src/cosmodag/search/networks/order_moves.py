@@ -7,7 +7,7 @@ promising moves are tried: the families concerned choose their inputs again, and
 moves is made if the total evidence rises.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from cosmodag.search.networks.families import Families, Family, SearchEffort, input_arcs
 from cosmodag.search.networks.network_problem import Arcs, NetworkProblem
 from cosmodag.search.networks.workers import Workers
+from cosmodag.search.search_run import Run
 
 # Losses without refitting are overestimates: this fraction of them counts in the estimated
 # improvement by a move.
@@ -73,16 +74,12 @@ class _GrownOrder(NamedTuple):
 def search_by_evidence(
     problem: NetworkProblem,
     starts: Sequence[tuple[NDArray[np.intp], Arcs]],
-    *,
+    run: Run,
     effort: SearchEffort | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    workers: int | None = None,
 ) -> FoundOrder:
     """Select the start with most evidence, and search for a better graph near its order.
 
-    A start is an order that satisfies the constraints, and a graph on it. Once `should_stop`
-    returns True, the best graph so far is returned. The result does not depend on the number of
-    workers.
+    A start is an order that satisfies the constraints, and a graph on it.
 
     Examples
     --------
@@ -93,12 +90,12 @@ def search_by_evidence(
     >>> x[:, 0] = np.tanh(2 * x[:, 2]) + 0.2 * x[:, 0]
     >>> nothing = np.zeros((3, 3), dtype=bool)
     >>> problem = NetworkProblem(x, order=[0, 1, 2])
-    >>> found = search_by_evidence(problem, [(np.array([0, 1, 2]), nothing)], workers=1)
+    >>> found = search_by_evidence(problem, [(np.array([0, 1, 2]), nothing)], Run())
     >>> bool(found.adjacency[2, 0]), int(found.adjacency.sum())
     (True, 1)
     """
     effort = effort or SearchEffort()
-    with Workers(workers, should_stop) as pool:
+    with Workers(run) as pool:
         search = _Search(problem, effort, pool)
         begun = pool.run([partial(search.start, *start) for start in starts])
         costs = tuple(np.nan if state is None else state.cost for state in begun)

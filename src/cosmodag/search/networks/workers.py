@@ -6,6 +6,7 @@ from functools import partial
 from typing import Self, TypeVar
 
 from cosmodag.runtime.threads import as_completed, blas_threads, cores
+from cosmodag.search.search_run import Run
 
 Result = TypeVar("Result")
 
@@ -13,30 +14,20 @@ Result = TypeVar("Result")
 class Workers:
     """A pool of threads; within its context, matrix products use one thread each.
 
-    Every task thus runs on one thread, and results do not depend on the `number` of threads, by
-    default one per processor that this process may use. `should_stop` and `on_progress` are called
-    after each task, in the calling thread; the latter with the number of tasks done and the total
-    number, `tasks`. Once `should_stop` returns True, no further task begins.
+    Every task thus runs on one thread, and results do not depend on the number of threads.
+    ``run.should_stop`` and, if the total number of `tasks` is given, ``run.on_progress`` are called
+    after each task, in the calling thread. Once the former returns True, no further task begins.
 
     Examples
     --------
-    >>> with Workers(2) as workers:
+    >>> with Workers(Run(threads=2)) as workers:
     ...     workers.run([lambda: 1 + 1, lambda: 2 + 2])
     [2, 4]
     """
 
-    def __init__(
-        self,
-        number: int | None = None,
-        should_stop: Callable[[], bool] | None = None,
-        on_progress: Callable[[int, int], None] | None = None,
-        *,
-        tasks: int = 1,
-    ) -> None:
+    def __init__(self, run: Run, *, tasks: int = 0) -> None:
         self.was_stopped = False
-        self._number, self._tasks, self._done = number or cores(), tasks, 0
-        self._should_stop = should_stop or (lambda: False)
-        self._on_progress = on_progress or (lambda done, tasks: None)
+        self._run, self._tasks, self._done = run, tasks, 0
         self._limits = ExitStack()
 
     def __enter__(self) -> Self:
@@ -53,11 +44,12 @@ class Workers:
         def run_one(place: int) -> tuple[int, Result | None]:
             return place, None if self.was_stopped else tasks[place]()
 
-        self.was_stopped = self.was_stopped or self._should_stop()
+        self.was_stopped = self.was_stopped or self._run.should_stop()
         pieces = (partial(run_one, place) for place in range(len(tasks)))
-        for place, result in as_completed(pieces, self._number):
+        for place, result in as_completed(pieces, self._run.threads or cores()):
             results[place] = result
-            self._done = min(self._done + 1, self._tasks)
-            self._on_progress(self._done, self._tasks)
-            self.was_stopped = self.was_stopped or self._should_stop()
+            if self._tasks:
+                self._done = min(self._done + 1, self._tasks)
+                self._run.on_progress(self._done, self._tasks)
+            self.was_stopped = self.was_stopped or self._run.should_stop()
         return results

@@ -2,25 +2,29 @@
 
 import math
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosmodag.data.knowledge.bounds import closure
+from cosmodag.search.best_graph import refine_linear
+from cosmodag.search.chooser import change_best
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.gaussian_scores import default_penalty
-from cosmodag.search.refine import refine_linear
 from cosmodag.search.regimes.equation import (
     RankEvidence,
     RegimeMoments,
     RegimeScore,
     parents_of,
 )
+from cosmodag.search.search_run import Run, never
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_ArcChange = tuple[str, int, int]  # what happens to u → v, u and v
 # Smallest improvement of a score that counts.
 _LEAST = 1e-6
 # Maximum number of alternations between targets and graph.
@@ -30,11 +34,8 @@ _ROUNDS = 6
 def climb(
     score: RegimeScore,
     arcs: Bools,
-    *,
-    support: Bools | None = None,
-    required: Bools | None = None,
-    before: Bools | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
+    constraints: Constraints = NO_CONSTRAINTS,
+    should_stop: Callable[[], bool] = never,
 ) -> Bools:
     """Add, remove and reverse arcs, always with the largest gain, until none raises the score.
 
@@ -43,18 +44,10 @@ def climb(
     directions fit equally well. Only a comparison of graphs, each with its own best targets, shows
     that the correct direction needs fewer targets.
 
-    `before` is transitively closed. `should_stop` is called before every change.
+    `should_stop` is called before every change.
     """
-    d = len(arcs)
-    steps = _Steps(
-        score,
-        arcs.copy(),
-        ~np.eye(d, dtype=bool) if support is None else support & ~np.eye(d, dtype=bool),
-        np.zeros((d, d), bool) if required is None else required,
-        np.zeros((d, d), bool) if before is None else before,
-    )
-    while not should_stop() and steps.take_best():
-        pass
+    steps = _Steps(score, arcs.copy(), constraints)
+    change_best(steps.best, steps.make, _LEAST, should_stop)
     return steps.arcs
 
 
@@ -68,11 +61,13 @@ class _Steps:
 
     score: RegimeScore
     arcs: Bools
-    support: Bools
-    required: Bools
-    before: Bools
+    constraints: Constraints
 
     def __post_init__(self) -> None:
+        d, given = len(self.arcs), self.constraints
+        self.support = given.rules(d).T > 0
+        self.required = np.zeros((d, d), bool) if given.required is None else given.required
+        self.before = np.zeros((d, d), bool) if given.before is None else given.before
         self.gains = np.empty(self.arcs.shape)
         for v in range(len(self.arcs)):
             self._compute(v)
@@ -83,24 +78,28 @@ class _Steps:
         toggled = self.score.toggled(v, self.arcs[:, v].copy(), allowed)
         self.gains[:, v] = toggled - now
 
-    def take_best(self) -> bool:
-        """Make the change with the largest gain; return whether there was one."""
+    def best(self) -> tuple[float, _ArcChange]:
+        """Find the change with the largest gain."""
         reached = closure(self.arcs | self.before)
         np.fill_diagonal(reached, True)
         may_go = self.arcs & ~self.required
-        removed = np.where(may_go, self.gains, -np.inf)
-        added = np.where(self.support & ~self.arcs & ~reached.T, self.gains, -np.inf)
-        turned = self._turned(may_go, reached.astype(np.float32))
-        best = max((removed, added, turned), key=np.max)
-        if best.max() <= _LEAST:
-            return False
-        u, v = (int(place) for place in np.unravel_index(best.argmax(), best.shape))
-        self.arcs[u, v] = best is added
+        gains = {
+            "removed": np.where(may_go, self.gains, -np.inf),
+            "added": np.where(self.support & ~self.arcs & ~reached.T, self.gains, -np.inf),
+            "turned": self._turned(may_go, reached.astype(np.float32)),
+        }
+        kind = max(gains, key=lambda one: float(gains[one].max()))
+        u, v = (int(place) for place in np.unravel_index(gains[kind].argmax(), self.arcs.shape))
+        return float(gains[kind].max()), (kind, u, v)
+
+    def make(self, change: _ArcChange) -> None:
+        """Add, remove or turn the arc u → v."""
+        kind, u, v = change
+        self.arcs[u, v] = kind == "added"
         self._compute(v)
-        if best is turned:
+        if kind == "turned":
             self.arcs[v, u] = True
             self._compute(u)
-        return True
 
     def _turned(self, may_go: Bools, reached: NDArray[np.float32]) -> Floats:
         """Gains from reversing u → v, at [u, v]; −∞ if another path leads from u to v.
@@ -129,13 +128,10 @@ def find_targets(
     labels: NDArray[np.intp],
     stated: Bools,
     may_change: Bools,
+    run: Run | None = None,
     *,
-    support: Bools | None = None,
-    required: Bools | None = None,
-    before: Bools | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
     starts: Sequence[Bools] = (),
-    seed: int = 0,
-    should_stop: Callable[[], bool] = lambda: False,
 ) -> FoundTargets:
     """Find the variables whose equations differ between regimes, together with a graph.
 
@@ -155,7 +151,7 @@ def find_targets(
 
     `labels` (n,) gives the regime of each row, 0 to k − 1; `stated` (k, d) are known targets, and
     `may_change` (k, d) are further pairs that may be targets. `starts` are further graphs to start
-    from; the other options are those of `refine_linear`.
+    from. Every search draws the same random numbers.
 
     Examples
     --------
@@ -167,12 +163,13 @@ def find_targets(
     >>> found.targets.astype(int).tolist(), found.arcs.astype(int).tolist()
     ([[0, 0], [0, 1]], [[0, 1], [0, 0]])
     """
-    options: dict[str, Any] = {"support": support, "required": required, "before": before}
-    options["should_stop"] = should_stop
+    run = run or Run.seeded(0)
 
     def searched(targets: Bools) -> Bools:
-        moments, random = score.moments.without(targets), np.random.default_rng(seed)
-        found = refine_linear(moments, {}, score="gaussian", random=random, **options)
+        again = replace(run, random=deepcopy(run.random))
+        found = refine_linear(
+            score.moments.without(targets), {}, again, score="gaussian", constraints=constraints
+        )
         return found.adjacency()
 
     score = regime_score(X, labels, stated, may_change)
@@ -181,11 +178,11 @@ def find_targets(
     for arcs in (first, searched(stated), *starts):
         last = -np.inf
         for _ in range(_ROUNDS):
-            arcs = climb(score, arcs, **options)
+            arcs = climb(score, arcs, constraints, run.should_stop)
             total, targets = score.of_graph(arcs)
             if best is None or total > best.score + _LEAST:
                 best = FoundTargets(targets, arcs, total)
-            if total <= last + _LEAST or should_stop():
+            if total <= last + _LEAST or run.should_stop():
                 break
             last, arcs = total, searched(targets)
     assert best is not None

@@ -3,9 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.data.knowledge.bounds import closure
-from cosmodag.errors import DataError
-from cosmodag.graph.dags import respecting
+from cosmodag.search.constraints import NO_CONSTRAINTS, Constraints
 from cosmodag.search.gaussian_scores import default_penalty
 from cosmodag.search.moments import Moments
 from cosmodag.search.starts.conditional_variances import equal_variance_order
@@ -119,26 +117,10 @@ def hubs_first(moments: Moments) -> NDArray[np.int64]:
     return np.argsort(-np.round(sums, 9), kind="stable").astype(np.int64)
 
 
-def closed_order(*parts: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Combine relations "u must come before v", at [u, v], and take their transitive closure.
-
-    Examples
-    --------
-    >>> first, second = np.zeros((2, 3, 3), bool)
-    >>> first[0, 1] = second[1, 2] = True
-    >>> closed_order(first, second).astype(int).tolist()
-    [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
-    """
-    closed = closure(np.logical_or.reduce(parts))
-    if closed.diagonal().any():
-        raise DataError("The required arcs and precedences of variables contain a cycle.")
-    return closed
-
-
 def further_starts(
     moments: Moments,
     random: np.random.Generator,
-    before: NDArray[np.bool_] | None = None,
+    constraints: Constraints = NO_CONSTRAINTS,
     penalty: float | None = None,
 ) -> dict[str, NDArray[np.int64]]:
     """Compute starts that are cheap beside a search, by name.
@@ -147,12 +129,14 @@ def further_starts(
     few, and a random order if variables are few.
     """
     d = moments.variables
-    starts = {VARIANCE: respecting(variance_order(moments), before)}
+    ruled = constraints.respected
+    starts = {VARIANCE: ruled(variance_order(moments))}
     if d <= EQUAL_VARIANCE_UP_TO:
+        before = constraints.precedence
         starts[EQUAL_VARIANCE] = equal_variance_order(moments, before=before, penalty=penalty)
-    starts[SCALE_FREE] = respecting(scale_free_order(moments, penalty), before)
+    starts[SCALE_FREE] = ruled(scale_free_order(moments, penalty))
     if is_wide(d, float(moments.rows.max())):
-        starts[HUBS_FIRST] = respecting(hubs_first(moments), before)
+        starts[HUBS_FIRST] = ruled(hubs_first(moments))
     if d <= RANDOM_UP_TO:
-        starts[RANDOM] = respecting(random.permutation(d), before)
+        starts[RANDOM] = ruled(random.permutation(d))
     return starts

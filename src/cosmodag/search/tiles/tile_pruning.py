@@ -15,10 +15,11 @@ from cosmodag.runtime.later import jax, jnp
 from cosmodag.runtime.memory import available_bytes
 from cosmodag.runtime.threads import available_threads, mapper
 from cosmodag.search.column_problem import work_space
+from cosmodag.search.constraints import checked_order
 from cosmodag.search.gaussian_scores import default_penalty, growing_penalty, most_parents
 from cosmodag.search.kernel.grow_and_shrink import grow, shrink, wide
-from cosmodag.search.parents import check_order
 from cosmodag.search.regression_graph import RegressionGraph
+from cosmodag.search.search_run import never
 from cosmodag.search.tiles.lanes import Queue, advance, begin
 from cosmodag.search.tiles.tile_columns import Columns
 
@@ -57,7 +58,7 @@ def prune_in_tiles(
     device: Host | jax.Device | None = None,
     block: int | None = None,
     double: bool = False,
-    should_stop: Callable[[], bool] | None = None,
+    should_stop: Callable[[], bool] = never,
     threads: int | None = None,
 ) -> RegressionGraph:
     """Choose the parents of each variable among its predecessors, with memory O(n d + arcs).
@@ -86,7 +87,7 @@ def prune_in_tiles(
     """
     columns = X if isinstance(X, Columns) else Columns.of(X)
     d, n = columns.standard.shape
-    checked = check_order(order, d)
+    checked = checked_order(order, d)
     if penalty is None:
         penalty = default_penalty(n, d)
     device = device_named("auto") if device is None else device
@@ -97,7 +98,7 @@ def prune_in_tiles(
         penalty,
         device,
         BLOCK[_platform(device)] if block is None else block,
-        should_stop or (lambda: False),
+        should_stop,
     )
     starts, steps = growth.paths(double)
     return _finished(columns, checked, penalty, starts, steps, available_threads(threads))

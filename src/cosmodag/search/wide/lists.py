@@ -1,6 +1,5 @@
 """Candidates of each variable among thousands: the columns its path may take in similar orders."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.search.column_problem import FIRST_ROOM, OrderProblem
-from cosmodag.search.local import Stopped
+from cosmodag.search.local import Pool, Stopped
 from cosmodag.search.wide.scan import scan
 
 # Columns listed at each step of a path on each side, before and after the variable.
@@ -32,14 +31,11 @@ class Lists:
     .066 wrong arcs per variable, searches among all columns at .065, and searches on lists of that
     length without the neighbours of neighbours at 1.1.
 
-    `problem` has all columns, and `run` is like ``map``. Once `should_stop` returns True, `Stopped`
-    is raised.
+    `problem` has all columns. Once the pool says so, `Stopped` is raised.
     """
 
-    def __init__(
-        self, problem: OrderProblem, run: Callable[..., list[Any]], should_stop: Callable[[], bool]
-    ) -> None:
-        self.problem, self.run, self.should_stop = problem, run, should_stop
+    def __init__(self, problem: OrderProblem, pool: Pool) -> None:
+        self.problem, self.pool = problem, pool
         d = problem.variables
         self.listed = sparse.csr_array((d, d), dtype=np.bool_)
 
@@ -49,7 +45,7 @@ class Lists:
         key = np.empty(d)
         key[order] = np.arange(d)
         blocks = np.array_split(np.arange(d), max(1, d // TOGETHER))
-        parts = self.run(lambda some: self._scanned(key, some), blocks)
+        parts = self.pool.map(lambda some: self._scanned(key, some), blocks)
         heads, tails, first = (np.concatenate([part[i] for part in parts]) for i in range(3))
         near = _symmetric(heads[first], tails[first], d)
         self.listed += _symmetric(heads, tails, d)
@@ -70,7 +66,7 @@ class Lists:
         Returns the variables and their candidates as heads and tails, and whether each candidate is
         the best column at a step of the path.
         """
-        if self.should_stop():
+        if self.pool.should_stop():
             raise Stopped
         d, done, room = len(key), 0, FIRST_ROOM
         lists = np.empty((2, len(some), min(d, MOST)), np.int32)

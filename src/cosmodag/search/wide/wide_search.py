@@ -1,21 +1,18 @@
 """Rounds of local searches on lists of candidates, which are extended between the rounds."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosmodag.runtime.threads import available_threads, mapper
-from cosmodag.search.column_problem import FIRST_ROOM, OrderProblem, problem_of, work_space
-from cosmodag.search.column_search import Found, common_precision
-from cosmodag.search.gaussian_scores import score_for
+from cosmodag.search.column_problem import FIRST_ROOM, problem_of, work_space
+from cosmodag.search.column_score import ColumnScore
+from cosmodag.search.column_search import ColumnClimb, Found, common_precision
 from cosmodag.search.kernel.climb_state import BLOCKERS, HEADER, PATH, PATH_RESIDUAL, PRECISION
-from cosmodag.search.local import LocalSearch, Mapper, Stopped
+from cosmodag.search.local import LocalSearch, Pool, Stopped, pool_of
 from cosmodag.search.moments import Moments
-from cosmodag.search.parents import Choose, check_order, choose_parents, with_required
-from cosmodag.search.restarts import Climb
+from cosmodag.search.search_run import Run
 from cosmodag.search.wide.lists import Lists
 from cosmodag.search.wide.scan import explain_some
 
@@ -23,64 +20,34 @@ from cosmodag.search.wide.scan import explain_some
 LARGE = 1000
 # Maximum number of rounds of searching and of extending the lists, for each of the two scores.
 ROUNDS = 8
-Stop = Callable[[], bool]
 
 
-def search_large(
-    moments: Moments,
-    start: ArrayLike,
-    *,
-    random: np.random.Generator,
-    penalty: float,
-    score: str = "gaussian",
-    support: NDArray[np.bool_] | None = None,
-    required: NDArray[np.bool_] | None = None,
-    before: NDArray[np.bool_] | None = None,
-    restarts: int = 0,
-    should_stop: Stop | None = None,
-    on_progress: Callable[[int, float], None] | None = None,
-    threads: int | None = None,
-    choose: Choose | None = None,
-) -> Found:
+def search_large(score: ColumnScore, start: ArrayLike, run: Run) -> Found:
     """Find the order, and the graph on it, with the best score near a start; see `search`.
 
     Moves are tried with parents from lists of candidates (`Lists`), so that the cost of a trial
     does not depend on the number of variables. Once no move helps, the lists are extended by a scan
-    of all columns on the order reached, and variables whose records change are tried again. With
-    ``score="equal-variance"``, the first variables to be tried are those whose residual variance is
+    of all columns on the order reached, and variables whose records change are tried again. With a
+    common noise variance, the first variables to be tried are those whose residual variance is
     larger than the common noise variance explains, because a parent of theirs comes after them. All
     variables are tried at the end: without that, two arcs of 4,000 were reversed (d = 1,000), in
-    two thirds of the time. Restarts use the final lists. The options are those of `search`.
+    two thirds of the time. Restarts, by default none, use the final lists.
 
     Examples
     --------
     >>> from cosmodag import simulate
     >>> data = simulate.load("n1000_d10_ER2_gauss", seed=0)
-    >>> moments, random = Moments.of(data.X), np.random.default_rng(0)
-    >>> found = search_large(moments, np.arange(10), random=random, penalty=7.0)
+    >>> found = search_large(ColumnScore.of(Moments.of(data.X)), np.arange(10), Run.seeded(0))
     >>> found.score > found.start_score
     True
     """
-    criterion = score_for(moments, score)
-    first = check_order(start, moments.variables, before, required)
-    before = with_required(before, required)
-    if choose is None:
-        choose = partial(
-            choose_parents,
-            moments,
-            penalty=penalty,
-            support=support,
-            required=required,
-            threads=threads,
-        )
-    start_graph = choose(first)
-    count = available_threads(threads)
-    with mapper(count) as run:
-        problem = problem_of(moments, penalty, support=support, required=required, before=before)
-        stop, slack = should_stop or (lambda: False), criterion.slack(penalty)
-        rounds = _Rounds(problem, first, random, run, count, stop, on_progress, slack)
+    moments = score.moments
+    first = score.constraints.checked(start, score.variables)
+    start_graph = score.chosen(first, run)
+    with pool_of(run) as pool:
+        rounds = _Rounds(score, first, run, pool)
         try:
-            if criterion.has_common_variance:
+            if score.criterion.has_common_variance:
                 rounds.improve(moments)
                 rounds.assume_equal_variances(moments)
                 rounds.improve(moments)
@@ -88,44 +55,23 @@ def search_large(
         except Stopped:
             rounds.ended_early = True
         searched = rounds.order
-        if restarts and not rounds.ended_early:
-            rounds.restart(restarts)
+        if run.restarts and not rounds.ended_early:
+            rounds.restart(run.restarts)
         rounds.local = None  # free its memory
     # Restarts compare orders on the lists: among all columns, the order before them may be better.
-    orders = [rounds.order, *([searched] if rounds.improved else []), first]
-    graphs = [*map(choose, orders[:-1]), start_graph]
-    totals = [criterion.total(moments, graph, penalty) for graph in graphs]
-    best = int(np.argmax(totals))
-    return Found(
-        orders[best],
-        graphs[best],
-        totals[best],
-        totals[-1],
-        moves=rounds.moves,
-        restarts=rounds.restarts,
-        improved=rounds.improved,
-        ended_early=rounds.ended_early,
-    )
+    orders = [rounds.order, *([searched] if rounds.improved else [])]
+    graphs = [score.chosen(order, run) for order in orders]
+    return Found.best_of(score, [*orders, first], [*graphs, start_graph], rounds)
 
 
 class _Rounds:
     """An order, lists of candidates, and rounds of local searches on the lists."""
 
-    def __init__(
-        self,
-        problem: OrderProblem,
-        order: NDArray[np.int64],
-        random: np.random.Generator,
-        run: Mapper,
-        threads: int,
-        should_stop: Stop,
-        on_progress: Callable[[int, float], None] | None,
-        slack: float,
-    ) -> None:
-        self.order, self.random, self.run, self.threads = order, random, run, threads
-        self.should_stop, self.on_progress, self.slack = should_stop, on_progress, slack
-        self.lists = Lists(problem, run, should_stop)
-        self.residuals: NDArray[np.float64] = np.ones(problem.variables)
+    def __init__(self, score: ColumnScore, order: NDArray[np.int64], run: Run, pool: Pool) -> None:
+        self.order, self.run, self.pool = order, run, pool
+        self.slack = score.criterion.slack(score.penalty)
+        self.lists = Lists(score.problem(), pool)
+        self.residuals: NDArray[np.float64] = np.ones(score.variables)
         self.local: LocalSearch | None = None
         self.moves = 0
         self.restarts = 0
@@ -143,11 +89,11 @@ class _Rounds:
         hashes: list[int] = []
         are_all_tried = equal is not None
         for _ in range(ROUNDS):
-            if self.should_stop():
+            if self.run.should_stop():
                 raise Stopped
             self.local = None  # free its memory
             listed = self.lists.extended(self.order)
-            local = LocalSearch(listed, self.order, self.run, self.threads, self.should_stop)
+            local = LocalSearch(listed, self.order, self.pool)
             if equal is not None:
                 local.is_due[:] = _suspects(equal, local)
             elif hashes:
@@ -159,8 +105,7 @@ class _Rounds:
                 local.is_due[:] = 1
                 moves = self._improve(local)
             hashes = _record_hashes(local)
-            if self.on_progress is not None:
-                self.on_progress(0, local.total)
+            self.run.on_progress(0, local.total)
             if not moves:
                 break
             del local
@@ -169,7 +114,7 @@ class _Rounds:
         """Make moves until none helps, or the search is stopped; return the number of moves."""
         before, self.local = local.moves, local
         try:
-            local.improve(self.random, self.slack)
+            local.improve(self.run.random, self.slack)
         finally:
             self.order, self.residuals = local.order, local.residuals()
             self.moves += local.moves - before
@@ -177,9 +122,7 @@ class _Rounds:
 
     def restart(self, limit: int) -> None:
         """Restart from perturbed copies of the best order, on the current lists."""
-        climb = Climb(
-            self.run, self.threads, self.random, self.should_stop, self.on_progress, slack=np.inf
-        )
+        climb = ColumnClimb(self.run, self.pool, slack=np.inf)
         assert self.local is not None
         climb.best, climb.total = self.order, self.local.total
         climb.restart(self.local, limit)
