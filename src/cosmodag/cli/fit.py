@@ -151,8 +151,10 @@ def fit(
 
 def _print_reasons(facts: dict[str, Any], choice: "Choice | None") -> None:
     """Print the reasons for the choices, and what was found or assumed about interventions."""
-    if reason := choice or facts["noise_reason"]:
-        print_result(str(reason))
+    reason = str(choice or facts["noise_reason"] or "")
+    is_said = first_part(reason) in {first_part(one) for one in facts["warnings"]}
+    if reason and not is_said:
+        print_result(reason)
     if "regimes" in facts:
         _print_targets(facts["regimes"])
     if "interventions" in facts:

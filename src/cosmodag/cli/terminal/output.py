@@ -84,7 +84,8 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
     list already. Interruptions, and what a bootstrap says before it begins, are printed at once.
     """
     waiting: list[tuple[bool, str, type[Warning]]] = []
-    most = max(MOST_WARNINGS - len(noted), 0)
+    urgent: list[str] = []
+    most = MOST_WARNINGS - len(noted)
     with warnings.catch_warnings():
         show = warnings.showwarning
 
@@ -97,6 +98,7 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
                 noted.append(sentence)
                 is_urgent = issubclass(category, InterruptedWarning | SharesWarning)
                 if is_urgent and not quiet:
+                    urgent.append(sentence)
                     show(message, category, *where, **more)
                 elif not is_urgent:
                     waiting.append((not issubclass(category, ModelWarning), sentence, category))
@@ -105,7 +107,9 @@ def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
         try:
             yield
         finally:
-            for _, sentence, category in sorted(waiting, key=itemgetter(0))[:most]:
+            for _, sentence, category in sorted(waiting, key=itemgetter(0))[
+                : max(most - len(urgent), 0)
+            ]:
                 if not quiet:
                     show(category(first_part(sentence)), category, "", 0)
 

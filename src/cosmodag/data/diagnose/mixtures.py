@@ -14,8 +14,8 @@ Floats = NDArray[np.float64]
 _FEWEST, _ROWS_PER_COLUMN, _MOST_ROWS, _MOST_COLUMNS = 200, 10, 2_000, 60
 # Number of standard errors by which the mixture must be better on held-out rows. On 20 tables of 12
 # columns and 1,000 rows each, it was at most .8 standard errors better without a shift (normal,
-# Laplace, uniform, t and exponential noise), and at least 6 (4 with exponential noise) if 20 % of the
-# rows were shifted by one standard deviation.
+# Laplace, uniform, t and exponential noise), and at least 6 (4 with exponential noise) if 20 % of
+# the rows were shifted by one standard deviation.
 _BEYOND = 4.0
 # Mean absolute skewness above which residuals in a graph that is right only up to its class depend
 # on one another, although there is one population: exponential noise has 2.
