@@ -240,7 +240,8 @@ def test_levels_that_act_jointly(tmp_path):
     table, shares = joint_table()
     model = BlockSearch(random_state=0).fit(table)
     assert (model.adjacency_ != 0).astype(int).tolist() == [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
-    assert "joint effects of levels were kept" in model.curves_reason_
+    assert "On held-out rows joint effects of levels" in model.curves_reason_
+    assert "effects that add up lose" in model.curves_reason_
     new = pd.DataFrame({"site": ["north", "south"], "drug": ["full"] * 2, "answer": ["no"] * 2})
     assert np.asarray(model.predict(new))[:, 2].tolist() == ["yes", "no"]
     drawn = pd.DataFrame(np.asarray(model.sample(4000, random_state=1)), columns=table.columns)
@@ -282,3 +283,37 @@ def test_required_arcs_of_constant_columns_have_weight_zero():
         assert arc in model.graph_.edges
         assert np.abs(model.adjacency_).max() < 10
         assert model.graph_.edges[arc]["weight"] == 0
+
+
+def gates_table(n=600):
+    """Text columns of two values: c is an exclusive or of a and b, and d follows c."""
+    random = np.random.default_rng(0)
+    a, b = random.integers(0, 2, (2, n))
+    c = np.where(random.random(n) < 0.05, 1 - (a ^ b), a ^ b)
+    d = np.where(random.random(n) < 0.1, 1 - c, c)
+    columns = {"c": c, "a": a, "d": d, "b": b}
+    return pd.DataFrame({name: np.array(["no", "yes"])[x] for name, x in columns.items()})
+
+
+def test_columns_of_two_values_are_searched_by_counting():
+    table = gates_table()
+    model = BlockSearch(random_state=0, restarts=2).fit(table)
+    expected = {frozenset(pair) for pair in (("a", "c"), ("b", "c"), ("a", "b"), ("c", "d"))}
+    assert skeleton(model) <= expected
+    assert skeleton(model) >= {frozenset("ac"), frozenset("bc"), frozenset("cd")}
+    assert any("2 times perturbed" in entry["start"] for entry in model.refine_report_)
+    as_numbers = table.eq("yes").astype(int)
+    numbers = BlockSearch(random_state=0, restarts=2).fit(as_numbers)
+    assert np.array_equal(numbers.adjacency_ != 0, model.adjacency_ != 0)
+    more = table.assign(chance=np.random.default_rng(1).choice(list("xyz"), len(table)))
+    assert skeleton(BlockSearch(random_state=0, restarts=2).fit(more)) == skeleton(model)
+    turned = BlockSearch(random_state=0, restarts=2).fit(table[["b", "d", "a", "c"]])
+    assert skeleton(turned) == skeleton(model)
+
+
+def test_time_ends_a_search_among_categories():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.choice(list("uvwxyz"), (400, 30)))
+    model = BlockSearch(random_state=0, max_time=0.01, verbose=False).fit(table)
+    assert model.stopped_ == "time"
+    assert not any("perturbed" in entry["start"] for entry in model.refine_report_)

@@ -1,6 +1,6 @@
 """Refinement of tables with categories, counts or curves: variables are blocks of columns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cosmodag.fit.category_refining import CategorySearches
 from cosmodag.fit.dag.block_equations import BlockEquations
 from cosmodag.fit.input_checks import seeds_from
 from cosmodag.fit.settle import isolated
 from cosmodag.fit.steps import RefinedFit
 from cosmodag.search import BlockProblem, FoundBlocks
 from cosmodag.search.blocks import BlockScore
-from cosmodag.search.local_scores import Score
-from cosmodag.search.mixed.curves import HeldOutGain, curve_gain, joint_gain, shape_gain
-from cosmodag.search.mixed.joint import JointScore
+from cosmodag.search.counted.level_graphs import best_of_graphs
+from cosmodag.search.mixed.curves import HeldOutGain, curve_gain, shape_gain
 from cosmodag.search.mixed.mixed_search import best_blocks, turned_losses
 from cosmodag.search.mixed.multinomial_search import turn_and_drop
 from cosmodag.search.mixed.noise_shapes import NoiseShapes, turn_by_shapes
@@ -34,13 +34,13 @@ _REQUESTED = {True: "Curves were requested.", False: "Lines were requested."}
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A graph that was found, the scores of its search, and a report of its starts."""
+    """A graph that was found, the scores of orders by its search, and a report of its starts."""
 
     table: BlockTable
     problem: BlockProblem
-    score: Score
     found: FoundBlocks
     report: list[dict[str, Any]]
+    total_of: Callable[[NDArray[np.int64]], float]
 
 
 class _TableSearches:
@@ -74,28 +74,23 @@ class _TableSearches:
             given.in_own_units, given.kinds, curves=curves, counted=known.counted, share=share
         )
 
-    def best(
-        self, table: BlockTable, orders: Mapping[str, NDArray[Any]], *, jointly: bool = False
-    ) -> _Candidate:
-        """Search for the best graph of additive effects, or of categories that act jointly.
+    def best(self, table: BlockTable, orders: Mapping[str, NDArray[Any]]) -> _Candidate:
+        """Search for the best graph of effects that add up.
 
         If `orders` has that of the best graph of ``"lines"``, curves are fitted to it too.
         """
         assert self.method is not None
-        known = self.given.known
-        problem = table.problem(known.constraints)
+        problem = table.problem(self.given.known.constraints)
         added = BlockScore(problem)
-        score = JointScore(table, problem) if jointly else added
-        # Variables of one column each have a faster search, with records of its own.
-        is_plain = problem.are_columns and not jointly
         found, report = best_blocks(
             problem,
             orders,
             self.run,
             method=self.method,
-            score=None if is_plain else score,
+            # Variables of one column each have a faster search, with records of its own.
+            score=None if problem.are_columns else added,
         )
-        if self.method == "order" and not jointly:
+        if self.method == "order":
             found = self._improved(table, problem, found, added)
             if "lines" in orders:
                 # With noise of other shapes than the search assumes, curves may be found on wrong
@@ -104,7 +99,20 @@ class _TableSearches:
                 on_lines = self._improved(table, problem, on_lines, added)
                 if shape_gain(table, found.widths, on_lines.widths, self.run.random).is_certain:
                     found = on_lines
-        return _Candidate(table, problem, score, found, report)
+        return _Candidate(table, problem, found, report, lambda order: added.total(order.tolist()))
+
+    def among_categories(self, orders: Mapping[str, NDArray[Any]]) -> RefinedFit:
+        """Search for graphs in which levels act jointly or add up; keep one by held-out rows."""
+        assert self.method is not None
+        table = self.straight
+        problem = table.problem(self.given.known.constraints)
+        graphs = CategorySearches(table, problem, orders, self.run, self.method).graphs()
+        kept, reason, (gain, error) = best_of_graphs(table, [one.as_levels for one in graphs])
+        found = [
+            _Candidate(table, one.problem, one.found, one.report, one.total_of) for one in graphs
+        ]
+        fitted = self.fit(found[kept], reason, *found[:kept], *found[kept + 1 :])
+        return _with_reason(fitted, reason, HeldOutGain(gain, error))
 
     def _improved(
         self, table: BlockTable, problem: BlockProblem, found: FoundBlocks, score: BlockScore
@@ -131,7 +139,9 @@ class _TableSearches:
             self.watch.stop if found.ended_early else None,
             {},
             equations,
-            turning_losses=turned_losses(chosen.score, found),
+            turning_losses=turned_losses(
+                found, chosen.total_of, chosen.problem.constraints.precedence, self.run.should_stop
+            ),
         )
 
 
@@ -157,16 +167,12 @@ def refine_blocks(
         chosen, other = (bent, lines) if gain.is_certain else (lines, bent)
         fitted = search.fit(replace(chosen, table=table), _with_noise(gain.reason), other)
         return _with_reason(fitted, gain.reason, gain)
+    if table.embedding.are_levels:
+        return search.among_categories(orders)
     added = search.best(table, orders)
-    if not table.embedding.are_levels:
-        reason = "No variable can have curved effects."
-        reason = reason if curves == "auto" else _REQUESTED[bool(curves)]
-        return _with_reason(search.fit(added, _with_noise(reason)), reason)
-    starts = {**orders, "effects that add up": added.found.order}
-    joint = search.best(table, starts, jointly=True)
-    gain = joint_gain(table, added.found, joint.found, search.run.random)
-    chosen, other = (joint, added) if gain.is_certain else (added, joint)
-    return _with_reason(search.fit(chosen, gain.reason, other), gain.reason)
+    reason = "No variable can have curved effects."
+    reason = reason if curves == "auto" else _REQUESTED[bool(curves)]
+    return _with_reason(search.fit(added, _with_noise(reason)), reason)
 
 
 def with_curves(

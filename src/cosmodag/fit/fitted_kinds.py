@@ -36,6 +36,11 @@ def needs_blocks(kinds: Sequence[ColumnKind]) -> bool:
     return any(map(is_block, kinds))
 
 
+def are_categories(kinds: Sequence[ColumnKind]) -> bool:
+    """Whether all columns of a table are categories, which may have two levels."""
+    return bool(kinds) and all(kind.kind in ("binary", "categorical") for kind in kinds)
+
+
 def check_levels(learner: "StructureLearner", table: Table) -> None:
     """Refuse unordered categories that the learner cannot use.
 

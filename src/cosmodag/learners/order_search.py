@@ -147,7 +147,8 @@ class BlockSearch(OrderSearch):
     Curves between numbers can determine directions that linear effects leave open (additive noise);
     such arrows have the basis ``"curves"``. The noise of curves is Gaussian; `noise` is that of
     linear effects. `OrderSearch` and `Cosmo` search in the same way if a table has counts or
-    categories of three or more levels.
+    categories of three or more levels. In tables of categories alone, which may have two levels,
+    parents act jointly: the search counts their combinations (:doc:`/mixed`).
 
     Attributes
     ----------
@@ -190,9 +191,9 @@ class BlockSearch(OrderSearch):
     def refined(self, given: Prepared, learnt: Learnt, watch: Watch) -> RefinedFit:
         """Search for a graph with lines, with curves, or with the better of the two."""
         from cosmodag.fit.block_refining import refine_blocks, with_curves
-        from cosmodag.fit.fitted_kinds import needs_blocks
+        from cosmodag.fit.fitted_kinds import are_categories, needs_blocks
 
-        if needs_blocks(given.kinds):
+        if needs_blocks(given.kinds) or are_categories(given.kinds):
             return refine_blocks(self, given, learnt.orders, watch, curves=self.curves)
         if self.curves is False:
             return super().refined(given, learnt, watch)

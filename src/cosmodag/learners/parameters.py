@@ -114,7 +114,8 @@ class SearchParameters(SharedParameters):
         most 200, for Gaussian noise; 2,000 / d for noise that is not Gaussian; none for equal
         variances, where restarts found nothing better. There are none beyond 1,000 variables or,
         with at least four times as many variables as rows, beyond 3,000. For tables with
-        categories, counts or curves it is 2,000 / d, at most 50.""",
+        categories, counts or curves it is 2,000 / d, at most 50; for categories alone 10,000 / d,
+        at most 300.""",
         at_least=0,
         option="--restarts",
     )

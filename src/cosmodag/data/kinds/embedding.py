@@ -94,6 +94,11 @@ class Embedding:
         """Whether a variable is neither a category nor a count."""
         return bool(self.forms[v] == NUMBER)
 
+    def with_columns(self, places: NDArray[np.integer]) -> "Embedding":
+        """Select variables, in a new order."""
+        parts = (self.forms, self.widths, self.centres, self.scales, self.low, self.high)
+        return Embedding(*(part[places] for part in parts))
+
     def columns(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Compute the columns of all variables, side by side."""
         return np.column_stack([self.block(X[:, v], v) for v in range(len(self.widths))])

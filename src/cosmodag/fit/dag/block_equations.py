@@ -13,7 +13,7 @@ from cosmodag.data.kinds.embedding import Embedding
 from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.dag.preparation import Preparation
 from cosmodag.search import FoundBlocks
-from cosmodag.search.mixed.joint import shares_of, states_of
+from cosmodag.search.counted.level_tables import shares_of, states_of
 from cosmodag.search.mixed.multinomial import fit_levels
 from cosmodag.search.mixed.table import BlockTable
 

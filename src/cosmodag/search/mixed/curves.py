@@ -1,4 +1,4 @@
-"""Cross-validated comparison of two graphs: lines or curves, additive or joint effects."""
+"""Cross-validated comparison of two graphs, one of lines and one of curves."""
 
 import math
 from collections.abc import Callable
@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosmodag.search import FoundBlocks
 from cosmodag.search.entropy.measure import SMALLEST_DEVIATION
 from cosmodag.search.entropy.spacings import log_densities
-from cosmodag.search.mixed.joint import shares_of, states_of
 from cosmodag.search.mixed.multinomial import fit_levels, probabilities
 from cosmodag.search.mixed.table import BlockTable
 
@@ -35,20 +33,15 @@ Widths = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class HeldOutGain:
-    """Gain of wider equations in held-out log-likelihood per row, and its standard error.
-
-    ``wider`` and ``plain`` name the two kinds of equations.
-    """
+    """Gain of wider equations in held-out log-likelihood per row, and its standard error."""
 
     gain: float
     error: float
-    wider: str = "curves"
-    plain: str = "lines"
 
     @classmethod
-    def of_rows(cls, gains: Floats, *names: str) -> "HeldOutGain":
+    def of_rows(cls, gains: Floats) -> "HeldOutGain":
         """Average the gains of all rows."""
-        return cls(float(gains.mean()), float(gains.std() / math.sqrt(len(gains))), *names)
+        return cls(float(gains.mean()), float(gains.std() / math.sqrt(len(gains))))
 
     @property
     def is_certain(self) -> bool:
@@ -59,10 +52,10 @@ class HeldOutGain:
     def reason(self) -> str:
         """The comparison and its result in one sentence."""
         change = "gain" if self.gain >= 0 else "lose"
-        kept = self.wider if self.is_certain else self.plain
+        kept = "curves" if self.is_certain else "lines"
         return (
-            f"On held-out rows {self.wider} {change} {abs(self.gain):.3f} ± {self.error:.3f} in "
-            f"log-likelihood per row over {self.plain}: {kept} were kept."
+            f"On held-out rows curves {change} {abs(self.gain):.3f} ± {self.error:.3f} in "
+            f"log-likelihood per row over lines: {kept} were kept."
         )
 
 
@@ -102,21 +95,6 @@ def _gain(
     for v in np.flatnonzero(np.any(lines != curves, axis=0)).tolist():
         gains += held_out(table, v, curves[:, v], folds) - held_out(table, v, lines[:, v], folds)
     return HeldOutGain.of_rows(gains)
-
-
-def joint_gain(
-    table: BlockTable, added: FoundBlocks, joint: FoundBlocks, random: np.random.Generator
-) -> HeldOutGain:
-    """Compare graphs of categories with additive and with joint effects, as `curve_gain` does."""
-    n, is_joint = len(table.X), joint.joint
-    assert is_joint is not None
-    folds, gains = random_folds(n, random), np.zeros(n)
-    changed = np.any(added.widths != joint.widths, axis=0) | is_joint
-    for v in np.flatnonzero(changed).tolist():
-        held_out = _held_out_jointly if is_joint[v] else _held_out
-        gains += held_out(table, v, joint.widths[:, v], folds)
-        gains -= _held_out(table, v, added.widths[:, v], folds)
-    return HeldOutGain.of_rows(gains, "joint effects of levels", "effects that add up")
 
 
 def random_folds(rows: int, random: np.random.Generator) -> Folds:
@@ -171,22 +149,6 @@ def held_out_densities(table: BlockTable, v: int, widths: Widths, folds: Folds) 
     else:
         values[rows] = -math.log(SMALLEST_DEVIATION)
     return values
-
-
-def _held_out_jointly(table: BlockTable, v: int, widths: Widths, folds: Folds) -> Floats:
-    """Held-out log-likelihood of a category in each row, given combinations of parents' levels."""
-    embedding, parents = table.embedding, np.flatnonzero(widths)
-    columns = [embedding.levels_of(table.X[:, u], int(u)) for u in parents]
-    counts = embedding.widths[parents] + 1
-    states = states_of(np.column_stack(columns), counts)
-    levels = embedding.levels_of(table.X[:, v], v)
-    shape = (math.prod(counts.tolist()), int(embedding.widths[v]) + 1)
-
-    def values_of(training: Bools, held: Bools) -> Floats:
-        shares = shares_of(states[training], levels[training], shape)
-        return np.asarray(np.log(shares[states[held], levels[held]]))
-
-    return _cross_validated(folds, table.rows_of(v), values_of)
 
 
 def _number_likelihood(

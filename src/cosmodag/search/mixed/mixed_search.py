@@ -1,7 +1,7 @@
 """Search among blocks of columns from several starts, and the evidence for each direction."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -61,18 +61,25 @@ def best_blocks(
     return best, report
 
 
-def turned_losses(score: Score, found: FoundBlocks) -> NDArray[np.float64]:
+def turned_losses(
+    found: FoundBlocks,
+    total_of: Callable[[NDArray[np.int64]], float],
+    bound: NDArray[np.bool_] | None,
+    should_stop: Callable[[], bool],
+) -> NDArray[np.float64]:
     """Compute the loss of score if the head of each arc must come before its tail.
 
     For an arc u → v, v is moved to just before u, or u to just after v, with those in between that
-    must move along. Parents are chosen again on both orders, and the better one counts. The result
-    is an upper bound on the loss of the best graph in which v comes before u. It is at [u, v]; NaN
-    if there is no such arc, infinite if its direction is required.
+    must move along, where `bound` has which u must come before v. `total_of` is the score of the
+    best graph on an order, and the better order counts. The result is an upper bound on the loss of
+    the best graph in which v comes before u. It is at [u, v]; NaN if there is no such arc, or once
+    `should_stop` returns True; infinite if its direction is required.
     """
-    total = score.total(found.order.tolist())
     adjacency = found.adjacency
     losses = np.full(adjacency.shape, np.nan)
-    bound = score.constraints.precedence
+    if should_stop():
+        return losses
+    total = total_of(found.order)
     for u, v in zip(*np.nonzero(adjacency), strict=True):
         if bound is not None and bound[u, v]:
             losses[u, v] = np.inf
@@ -80,7 +87,9 @@ def turned_losses(score: Score, found: FoundBlocks) -> NDArray[np.float64]:
         turned = np.zeros_like(adjacency) if bound is None else bound.copy()
         turned[v, u] = True
         orders = _orders_with_first(found.order, turned, v, u)
-        best = max(score.total(order.tolist()) for order in orders)
+        best = max(total_of(order) for order in orders)
+        if should_stop():
+            break
         losses[u, v] = max(total - best, 0.0)
     return losses
 

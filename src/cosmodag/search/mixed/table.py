@@ -60,6 +60,13 @@ class BlockTable:
         """Index of the rows that count in the equation of a variable."""
         return slice(None) if self.counted is None else self.counted[:, v] > 0
 
+    def with_columns(self, places: NDArray[np.int64]) -> "BlockTable":
+        """Select variables, in a new order."""
+        embedding = self.embedding.with_columns(places)
+        X = self.X[:, places]
+        counted = None if self.counted is None else self.counted[:, places]
+        return BlockTable(X, embedding, embedding.columns(X), counted, self.share)
+
     def design(
         self, widths: NDArray[np.integer], rows: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:

@@ -1,0 +1,1 @@
+"""Order search among categories by contingency counts: parents act jointly."""
