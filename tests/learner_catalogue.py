@@ -24,6 +24,7 @@ QUICK: dict[str, dict[str, dict[str, Any]]] = {
         "": {"epochs": 10, "hidden": (3,), "random_state": 0},
         "unrefined": {"epochs": 10, "hidden": (3,), "refine": None, "random_state": 0},
     },
+    "Auto": {"": {"random_state": 0}},
     "OrderSearch": {"": {"random_state": 0}},
     "BlockSearch": {"": {"random_state": 0}, "curved": {"random_state": 0, "curves": True}},
     "Notears": {"": {}},

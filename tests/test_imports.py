@@ -27,6 +27,7 @@ LAYERS = [
     ["model"],
     ["solve"],
     ["data", "search"],
+    ["evidence"],
     ["fit", "learners"],
     ["selection", "assess"],
     ["bench", "report"],

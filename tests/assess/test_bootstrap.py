@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, selection, simulate
+from cosmodag import Cosmo, Knowledge, OrderSearch, VarianceSort, simulate
 from cosmodag.assess.bootstrapping import (
     BootstrapResult,
     bootstrap,
@@ -344,8 +344,6 @@ def test_bad_arguments_are_refused():
         bootstrap(Cosmo(), DATA.X, sample="third")
     with pytest.raises(DataError, match="max_time is 'soon'"):
         bootstrap(OrderSearch(), DATA.X, n=2, max_time="soon")
-    with pytest.raises(DataError, match="max_time is -1:"):
-        selection.auto(DATA.X, max_time=-1)
     with pytest.raises(DataError, match="engine"):
         bootstrap(Cosmo(), DATA.X, n=2, engine="cloud")
     with warnings.catch_warnings():

@@ -177,7 +177,21 @@ def test_the_column_of_interventions_is_that_of_the_fit(capsys, tmp_path):
     rows.to_csv(tmp_path / "data.csv", index=False)
     rows.iloc[::2].drop(columns="target").to_csv(tmp_path / "new.csv", index=False)
     arguments = [str(tmp_path / "data.csv"), "--interventions", "target", "--quiet"]
-    assert main(["fit", *arguments, "-o", str(tmp_path / "out"), "--noise", "gaussian"]) == 0
+    assert (
+        main(
+            [
+                "fit",
+                *arguments,
+                "-o",
+                str(tmp_path / "out"),
+                "--method",
+                "order-search",
+                "--noise",
+                "gaussian",
+            ]
+        )
+        == 0
+    )
     capsys.readouterr()
     asked = ["effect", tmp_path / "out", "--of", "rain", "--on", "growth", "--json", "--data"]
     stated = answer(capsys, *asked, tmp_path / "data.csv", "--interventions", "target")

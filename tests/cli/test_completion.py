@@ -36,7 +36,7 @@ def test_commands_and_methods(complete):
 
 
 def test_parameters_of_the_method(complete):
-    assert complete("fit", "t.csv", "--set", "lambda") == ["lambda1=", "lambda2=", "lambda_p="]
+    assert complete("fit", "t.csv", "--set", "fam") == ["families="]
     assert complete("fit", "t.csv", "--method", "dagma", "--set", "lambda") == ["lambda1="]
     assert complete("fit", "t.csv", "--set", "zz") == [""]
 

@@ -18,6 +18,8 @@ from cosmodag.cli import main
 from cosmodag.cli.options.learners import Method
 from cosmodag.io.graphs import read_graph
 
+COSMO = ("--method", "cosmo")
+
 FILES = [
     "adjacency.csv",
     "answers.json",
@@ -49,7 +51,7 @@ def fit(*arguments: object) -> int:
 
 
 def test_it_writes_everything_and_prints_the_arcs(table, tmp_path, capsys):
-    assert fit(table, "-o", tmp_path / "out", "--epochs", 200) == 0
+    assert fit(table, "-o", tmp_path / "out", "--method", "cosmo", "--epochs", 200) == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
     printed = capsys.readouterr()
     assert "blood level" in printed.out
@@ -77,7 +79,7 @@ def test_the_list_of_arcs_says_what_they_rest_on_and_can_be_evaluated(table, tmp
         table, index=False
     )
     out = tmp_path / "out"
-    assert fit(table, "-o", out, "--epochs", 100) == 0
+    assert fit(table, "-o", out, "--method", "cosmo", "--epochs", 100) == 0
     model = cosmodag.load(out / "model.safetensors")
     written = pd.read_csv(out / "edges.csv")
     arcs = written
@@ -128,7 +130,16 @@ def test_it_says_how_many_arcs_it_shows_and_that_there_are_none(table, tmp_path,
 def test_parquet_and_bare_csv_give_the_same_graph(table, tmp_path, capsys):
     for name, more in (("trial.csv", []), ("trial.parquet", []), ("bare.csv", ["--no-header"])):
         assert (
-            fit(tmp_path / name, "-o", tmp_path / name[:-4], "--epochs", 50, "--json", *more) == 0
+            fit(
+                tmp_path / name,
+                "-o",
+                tmp_path / name[:-4],
+                "--method",
+                "order-search",
+                "--json",
+                *more,
+            )
+            == 0
         )
         result = json.loads(capsys.readouterr().out)
         assert result["variables"] == 3
@@ -179,19 +190,24 @@ def test_bad_tables_end_with_2_and_write_nothing(tmp_path, capsys, content, word
         (["trial.csv", "--set", "verbose=1"], "true or false, but got '1'"),
         (["trial.csv", "--stated-targets"], "--regimes"),
         (["trial.csv", "--epochs", "0"], "--epochs"),
-        (["trial.csv", "--device", "gpu", "--epochs", "1"], "device"),
+        (["trial.csv", "--epochs", "9"], "name a learner by --method"),
+        (["trial.csv", "--method", "cosmo", "--device", "gpu", "--epochs", "1"], "device"),
         (["trial.csv", "--unknown"], "--unknown"),
         (["trial.csv", "--method", "oracle"], "--method"),
         (["trial.csv", "--method", "variance-sort", "--epochs", "5"], "--epochs"),
         (["trial.csv", "--method", "notears-mlp", "--epochs", "5"], "--epochs"),
         (["trial.csv", "--method", "equal-variance", "--trainings", "5"], "--trainings"),
         (["trial.csv", "--method", "empty-graph", "--restarts", "5"], "--restarts"),
-        (["trial.csv", "--refine", "none", "--noise", "gaussian"], "--refine order"),
+        (
+            ["trial.csv", "--method", "cosmo", "--refine", "none", "--noise", "gaussian"],
+            "--refine order",
+        ),
         (["trial.csv", "--refine", "none", "--method", "order-search"], "--refine is not an"),
         (["trial.csv", "--refine", "none", "--method", "empty-graph"], "--refine is not an option"),
-        (["trial.csv", "--refine", "none", "--auto"], "--auto chooses refine itself"),
-        (["trial.csv", "--refine", "none", "--set", "refine=none"], "refine is given twice"),
-        (["trial.csv", "--method", "cosmo", "--auto"], "--auto chooses the learner itself"),
+        (
+            ["trial.csv", "--method", "cosmo", "--refine", "none", "--set", "refine=none"],
+            "refine is given twice",
+        ),
         (["trial.csv", "--threshold", ".2", "--set", "threshold=.1"], "threshold is given twice"),
         (["trial.csv", "--seed", "1", "--set", "random_state=3"], "random_state is given twice"),
         (["trial.csv", "-o", "trial.csv"], "trial.csv"),
@@ -209,7 +225,7 @@ def test_bad_options_end_with_2(table, tmp_path, monkeypatch, capsys, arguments,
 
 
 def test_a_seed_may_be_set_by_its_own_name(table, tmp_path, capsys):
-    few = ["--epochs", 5, "--json", "--refine", "none"]
+    few = ["--method", "cosmo", "--epochs", 5, "--json", "--refine", "none"]
     for out, option in (("by-set", ["--set", "random_state=3"]), ("by-seed", ["--seed", 3])):
         assert fit(table, "-o", tmp_path / out, *few, *option) == 0
     one, other = (
@@ -220,14 +236,14 @@ def test_a_seed_may_be_set_by_its_own_name(table, tmp_path, capsys):
 
 def test_refining_may_be_left_out(table, tmp_path):
     for word, noise in (("none", None), ("prune", "gaussian")):
-        assert fit(table, "-o", tmp_path / word, "--epochs", 5, "--refine", word) == 0
+        assert fit(table, "-o", tmp_path / word, *COSMO, "--epochs", 5, "--refine", word) == 0
         assert json.loads((tmp_path / word / "run.json").read_text())["noise"] == noise
 
 
 def test_a_constant_column_is_one_line_of_warning(table, tmp_path, capsys):
     frame = pd.read_csv(table).assign(still=1.0)
     frame.to_csv(table, index=False)
-    assert fit(table, "-o", tmp_path / "out", "--epochs", 20) == 0
+    assert fit(table, "-o", tmp_path / "out", "--method", "cosmo", "--epochs", 20) == 0
     error = capsys.readouterr().err
     assert error.startswith("warning: ")
     assert "still" in error
@@ -248,9 +264,9 @@ def test_every_method_writes_a_graph(table, tmp_path, method):
 
 
 def test_a_dry_run_says_the_cost_and_writes_nothing(table, tmp_path, capsys):
-    assert fit(table, "-o", tmp_path / "out", "--dry-run") == 0
+    assert fit(table, "-o", tmp_path / "out", "--method", "cosmo", "--dry-run") == 0
     assert "GiB" in capsys.readouterr().out
-    assert fit(table, "-o", tmp_path / "out", "--dry-run", "--json") == 0
+    assert fit(table, "-o", tmp_path / "out", "--method", "cosmo", "--dry-run", "--json") == 0
     cost = json.loads(capsys.readouterr().out)
     assert {"device", "backend", "precision", "batches", "memory", "available"} <= set(cost)
     assert cost["backend"] != "reference"
@@ -259,7 +275,18 @@ def test_a_dry_run_says_the_cost_and_writes_nothing(table, tmp_path, capsys):
 
 
 def test_max_time_ends_well(table, tmp_path, capsys):
-    code = fit(table, "-o", tmp_path / "out", "--epochs", 10**7, "--max-time", 0.5, "--json")
+    code = fit(
+        table,
+        "-o",
+        tmp_path / "out",
+        "--method",
+        "cosmo",
+        "--epochs",
+        10**7,
+        "--max-time",
+        0.5,
+        "--json",
+    )
     assert code == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["stopped"] == "time"
@@ -347,7 +374,19 @@ program()
 def test_signals_end_with_their_code(table, tmp_path, number, code):
     out = tmp_path / "out"
     process = subprocess.Popen(
-        [sys.executable, "-c", TRAINING, "fit", table, "-o", out, "--epochs", str(10**8)],
+        [
+            sys.executable,
+            "-c",
+            TRAINING,
+            "fit",
+            table,
+            "-o",
+            out,
+            "--method",
+            "cosmo",
+            "--epochs",
+            str(10**8),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

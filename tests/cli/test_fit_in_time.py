@@ -104,12 +104,6 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(table, tmp_path, capsys, o
     assert message in capsys.readouterr().err
 
 
-def test_the_automatic_choice_takes_no_lags(table, tmp_path, capsys):
-    options = ["--lags", "1", "--time", "date", "--series", "patient", "--auto"]
-    assert main(["fit", str(table), "-o", str(tmp_path / "out"), *options]) == 2
-    assert "leave --lags out" in capsys.readouterr().err
-
-
 def test_blocks_learn_from_rows_in_time(table, tmp_path):
     frame = pd.read_csv(table)
     frame["mood"] = np.where(

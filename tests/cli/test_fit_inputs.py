@@ -105,7 +105,17 @@ def test_the_example_is_what_its_page_says():
 
 @pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 def test_a_bootstrap_is_told_of_interventions(table, tmp_path):
-    options = ("-o", tmp_path / "out", "--bootstrap", 4, "--noise", "gaussian", "--quiet")
+    options = (
+        "-o",
+        tmp_path / "out",
+        "--bootstrap",
+        4,
+        "--method",
+        "order-search",
+        "--noise",
+        "gaussian",
+        "--quiet",
+    )
     frame = pd.read_csv(table).drop(columns="response")
     frame["target"] = ["", "level"] * 100
     frame.to_csv(table, index=False)
@@ -148,9 +158,3 @@ def test_stated_targets_may_be_wrong_and_others_change(regimes, tmp_path, capsys
     assert "level changed in the regime 'drug' without being named" in printed
     assert fit(regimes, *options, "--stated-targets") == 0
     assert "without being named" not in capsys.readouterr().out
-
-
-def test_auto_does_not_compare_regimes(regimes, tmp_path, capsys):
-    options = ["fit", str(regimes), "-o", str(tmp_path / "out"), "--regimes", "group", "--auto"]
-    assert main([*options, "--drop", "target"]) != 0
-    assert "--auto does not compare regimes" in capsys.readouterr().err

@@ -1,7 +1,6 @@
-"""``fit --bootstrap``, ``--auto`` and ``--missing impute``."""
+"""``fit --bootstrap``, the default and ``--missing impute``."""
 
 import json
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -46,31 +45,20 @@ def test_arcs_have_probabilities(table, tmp_path, capsys):
     assert read_graph(out / "edges.csv").names
 
 
-def test_a_choice_says_why(table, tmp_path, capsys):
-    assert fit(table, "-o", tmp_path / "out", "--auto") == 0
-    assert "lines" in capsys.readouterr().out
+def test_the_default_says_which_family_it_kept_and_why(table, tmp_path, capsys):
+    assert fit(table, "-o", tmp_path / "out") == 0
+    assert "Lines with normal noise are not contradicted" in capsys.readouterr().out
     found = facts(tmp_path / "out")
-    assert found["method"] in ("order-search", "cosmo")
-    assert set(found["choice"]) == {"learner", "noise", "penalties", "refinement"}
-
-
-def test_a_choice_prints_what_was_found_in_the_table(table, tmp_path, capsys, monkeypatch):
-    # Training on standardised columns only yields an order, which is not tested here.
-    choosing = import_module("cosmodag.selection.choosing")
-    monkeypatch.setitem(choosing._WITHOUT_SCALE, "epochs", 100)
-    frame = pd.read_csv(table)
-    frame["a"] *= 1e6
-    frame.to_csv(table, index=False)
-    assert fit(table, "-o", tmp_path / "out", "--auto") == 0
-    assert "squared-error learners follow the variances" in capsys.readouterr().err
-    assert "scale_ratio" in {one["name"] for one in facts(tmp_path / "out")["findings"]}
+    assert found["method"] == "auto"
+    assert [(one["family"], one["kept"]) for one in found["families"]] == [("lines", True)]
+    assert found["refuted"] == []
 
 
 @pytest.mark.parametrize(
     ("options", "named"), [(["--noise", "gaussian"], "--noise"), (["--set", "lambda1=1"], "--set")]
 )
-def test_a_choice_decides_all_by_itself(table, tmp_path, capsys, options, named):
-    assert fit(table, "-o", tmp_path / "out", "--auto", *options) == 2
+def test_the_default_takes_no_options_of_its_parts(table, tmp_path, capsys, options, named):
+    assert fit(table, "-o", tmp_path / "out", *options) == 2
     assert named in capsys.readouterr().err
 
 
@@ -85,5 +73,5 @@ def test_missing_values_are_filled_in(table, tmp_path, capsys):
     found = facts(tmp_path / "out")
     assert found["rows"] == 200
     assert found["missing"]["columns"] == {"b,c": 1}
-    assert fit(holed, "-o", tmp_path / "out", "--missing", "drop", "--auto") == 0
+    assert fit(holed, "-o", tmp_path / "out", "--missing", "drop") == 0
     assert facts(tmp_path / "out")["rows"] == 199

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from cosmodag import Cosmo, OrderSearch, VarianceSort, refine, simulate
+from cosmodag import Auto, Cosmo, OrderSearch, VarianceSort, refine, simulate
 from cosmodag.assess.bootstrapping import bootstrap
 from cosmodag.bench.bench_plan import Cell
 from cosmodag.bench.work import carry_out
 from cosmodag.errors import CosmodagWarning
-from cosmodag.selection import auto
 from learner_catalogue import CATALOGUE, chain_table
 
 QUIET = {"verbose": False, "random_state": 3}
@@ -58,8 +57,8 @@ def a_bootstrap(model: Any) -> str:
 
 
 def a_selection() -> str:
-    choice = auto(chain_table(), **QUIET)
-    return digest([of_model(choice.model), choice.reasons, choice.table.to_csv()])
+    model = Auto(**QUIET).fit(chain_table())
+    return digest([of_model(model), model.family_reason_, model.refuted_])
 
 
 def an_imputation() -> str:

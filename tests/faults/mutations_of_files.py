@@ -81,7 +81,7 @@ def write_saved_fit(path: Path) -> None:
     model.save(path.parent / MODEL)
     finding = {"name": "x", "columns": ["a"], "value": 1.5, "severity": "notice", "sentence": "s"}
     stability = {"resamples": 10, "missed": [[0, 2, 0.7]]}
-    run = {"table": "t.csv", "rows": 120, "seconds": 1.5, "warnings": ["w"], "choice": None}
+    run = {"table": "t.csv", "rows": 120, "seconds": 1.5, "warnings": ["w"]}
     run |= {"versions": {"numpy": "2"}, "findings": [finding], "stability": stability}
     (path.parent / RUN).write_text(json.dumps(run))
     lines = ["cause,effect,weight,standard_error,probability"]

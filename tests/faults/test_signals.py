@@ -51,7 +51,21 @@ def fit(tmp_path):
 
     def run(*options: str) -> int:
         table, out = str(tmp_path / "table.csv"), str(tmp_path / "out")
-        return main(["fit", table, "-o", out, "--seed", "0", "--epochs", "40", *options])
+        return main(
+            [
+                "fit",
+                table,
+                "-o",
+                out,
+                "--method",
+                "cosmo",
+                "--seed",
+                "0",
+                "--epochs",
+                "40",
+                *options,
+            ]
+        )
 
     return run
 

@@ -173,13 +173,11 @@ def test_knowledge_and_interventions_are_reported():
     targets[:9, 1] = True
     known = {"forbidden_edges": [("a", "b"), ("a", "c")]}
     model = VarianceSort(knowledge=known).fit(table, interventions=targets)
-    chosen = {"choice": {"learner": "Lines are enough.", "noise": "It is Gaussian."}}
-    data = page_data(model, Evidence.of(model), chosen)
+    data = page_data(model, Evidence.of(model), {})
     told = {choice["title"]: choice["text"] for choice in data["choices"]}
     assert "forbidden edges: 2" in told["Knowledge"]
     assert told["Interventions"].endswith(": b.")
     assert data["reproduce"]["code"].endswith(".fit(table, interventions=…)")
-    assert told["Chosen because"] == "Lines are enough. It is Gaussian."
 
 
 def test_a_gain_within_rounding_is_not_reported():

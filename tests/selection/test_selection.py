@@ -151,21 +151,6 @@ def test_grid_search_works():
     assert search.fit(DATA.X).best_params_ == {"lambda1": 1e-3}
 
 
-def test_curves_are_told_from_lines():
-    random = np.random.default_rng(0)
-    cause = random.exponential(size=400)
-    noise = random.exponential(size=400)
-    arc = np.array([[False, True], [False, False]])
-    line = selection.curvature(np.column_stack([cause, cause + noise]), arc)
-    curve = selection.curvature(np.column_stack([cause, np.sin(3 * cause) + noise]), arc)
-    assert not line.is_curved
-    assert curve.is_curved
-    assert "gain" in curve.explanation
-    empty = selection.curvature(DATA.X, np.zeros((6, 6), bool))
-    assert not empty.is_curved
-    assert empty.explanation.startswith("The linear graph has no arcs")
-
-
 def test_criteria_and_thresholds_leave_out_what_was_set():
     targets = np.zeros(DATA.X.shape, bool)
     sink = int(np.flatnonzero(DATA.graph.any(axis=0) & ~DATA.graph.any(axis=1))[0])

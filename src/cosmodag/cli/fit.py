@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
-    from cosmodag.selection import Choice
     from cosmodag.solve.plan import Cost
 
-_COSMO = Method("cosmo")
+_DEFAULT = Method("auto")
 
 
 def fit(
@@ -42,7 +41,6 @@ def fit(
     *,
     output: common.OutputOption = Path("cosmodag-out"),
     method: fitting.LearnerOption = None,
-    auto: fitting.AutoOption = False,
     given: TableOptions,
     rows: fitting.RowOptions,
     learner: fitting.LearnerOptions,
@@ -78,33 +76,23 @@ def fit(
     check_names_for_formats(names, ["graphml", *results.formats])
     options |= {"lags": rows.lags, **learner.parameters()}
     settings = read_settings(learner.setting or [])
-    if auto:
-        if method is not None:
-            raise DataError("--auto chooses the learner itself: leave --method out.")
-        fit_steps.refuse_beside_auto(rows, results, options, settings)
-    else:
-        model = make_learner(method or _COSMO, options, settings)
-        if quiet:
-            model.set_params(verbose=False)
-        if results.dry_run:
-            with noted_warnings(noted, quiet):
-                cost = _cost_of(model, data, fit_arguments)
-            if json:
-                print_json(cost.facts())
-            else:
-                print_result(f"{type(model).__name__} would take {cost}")
-            return
+    model = make_learner(method or _DEFAULT, options, settings)
+    if quiet:
+        model.set_params(verbose=False)
+    if results.dry_run:
+        with noted_warnings(noted, quiet):
+            cost = _cost_of(model, data, fit_arguments)
+        if json:
+            print_json(cost.facts())
+        else:
+            print_result(f"{type(model).__name__} would take {cost}")
+        return
     files_to_write = fit_folder.file_names(
         results.formats, bootstrap=results.bootstrap is not None, summary=bool(rows.lags)
     )
     with fit_folder.output_folder(output, files_to_write, quiet), noted_warnings(noted, quiet):
         begin = monotonic()
-        choice = None
-        if auto:
-            choice = fit_steps.choose_learner(data, fit_arguments, options, quiet)
-            model = choice.model
-        else:
-            model = fit_steps.fitted(model, data, fit_arguments)
+        model = fit_steps.fitted(model, data, fit_arguments)
         seconds = monotonic() - begin
         resampled, is_interrupted = fit_steps.bootstrapped(
             model, data, fit_arguments, results.bootstrap, learner.max_time, quiet
@@ -113,7 +101,8 @@ def fit(
     knowledge = given.knowledge and str(given.knowledge)
     facts = {
         "table": str(table),
-        "choice": choice and choice.reasons,
+        "families": getattr(model, "family_rows_", None),
+        "refuted": getattr(model, "refuted_", None),
         "parameters": {**model.get_params(deep=False), "knowledge": knowledge},
         **fit_folder.input_facts(model, given.interventions),
         "bootstrap": resampled and resampled.facts(),
@@ -135,7 +124,7 @@ def fit(
             print_result(facts["directions"])
         if advice := fit_folder.advice_for(model, str(table)):
             print_result(advice)
-        _print_reasons(facts, choice)
+        _print_reasons(facts)
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "
             f"{total:.1f} s; results in {output}/, report in {output / 'report.html'}"
@@ -149,9 +138,9 @@ def fit(
         raise typer.Exit(end_of_interrupt().code)
 
 
-def _print_reasons(facts: dict[str, Any], choice: "Choice | None") -> None:
+def _print_reasons(facts: dict[str, Any]) -> None:
     """Print the reasons for the choices, and what was found or assumed about interventions."""
-    reason = str(choice or facts["noise_reason"] or "")
+    reason = str(facts["noise_reason"] or "")
     is_said = first_part(reason) in {first_part(one) for one in facts["warnings"]}
     if reason and not is_said:
         print_result(reason)

@@ -1,53 +1,14 @@
-"""Steps of ``cosmodag fit``: choosing a learner, fitting it, and fitting resamples."""
+"""Steps of ``cosmodag fit``: fitting a learner, and fitting resamples."""
 
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from cosmodag.cli.options.learners import option_of
-from cosmodag.errors import DataError, InterruptedWarning
+from cosmodag.errors import InterruptedWarning
 
 if TYPE_CHECKING:
     from cosmodag.assess.bootstrapping import BootstrapResult
-    from cosmodag.cli.options.fitting import ResultOptions, RowOptions
     from cosmodag.io.tables import Table
     from cosmodag.learners import StructureLearner
-    from cosmodag.selection import Choice
-
-# Parameters that can be set with --auto, which chooses all others.
-_SET_WITH_AUTO = ("knowledge", "kinds", "missing", "max_time", "random_state")
-
-
-def refuse_beside_auto(
-    rows: "RowOptions",
-    results: "ResultOptions",
-    options: dict[str, Any],
-    settings: dict[str, Any],
-) -> None:
-    """Refuse options that --auto chooses itself, or that it does not support."""
-    if rows.lags:
-        raise DataError("--auto is for independent rows: leave --lags out, or name a --method.")
-    if results.dry_run:
-        raise DataError("--dry-run cannot predict what --auto would choose: leave one of them out.")
-    for name, value in options.items():
-        if value is not None and name not in _SET_WITH_AUTO:
-            raise DataError(f"--auto chooses {name} itself: leave {option_of(name)} out.")
-    if settings:
-        raise DataError("--auto chooses the learner's parameters itself: leave --set out.")
-    if rows.regimes is not None:
-        raise DataError(
-            "--auto does not compare regimes: choose a --method, or leave --regimes out."
-        )
-
-
-def choose_learner(
-    data: "Table", fit_arguments: dict[str, Any], options: dict[str, Any], quiet: bool
-) -> "Choice":
-    """Choose and fit a learner."""
-    from cosmodag import selection
-
-    given = {name: value for name, value in options.items() if value is not None}
-    given.setdefault("random_state", 0)
-    return selection.auto(data, **fit_arguments, verbose=not quiet, **given)
 
 
 def fitted(

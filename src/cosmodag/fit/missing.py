@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.data.diagnose.findings import Finding
 from cosmodag.data.diagnose.row_findings import refuse_empty
 from cosmodag.data.interventions import targets_of
 from cosmodag.data.kinds import declared_names, with_kinds
 from cosmodag.errors import CosmodagWarning, DataError, DataWarning, name_list
+from cosmodag.evidence.gross_cells import MOST_GROSS, about_gross_cells, gross_cells
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.gaussian import GaussianEquations, Normal, effective_rows, fill
 from cosmodag.fit.input_checks import seeds_from
@@ -56,6 +58,30 @@ class Completed(NamedTuple):
         targets = None if self.targets is None else self.targets[rows]
         absent = None if self.absent is None else self.absent[rows]
         return self._replace(table=self.table.of_rows(rows), targets=targets, absent=absent)
+
+
+def without_gross_rows(whole: Completed) -> tuple[Completed, list[Finding]]:
+    """Leave out rows with a cell far outside its column, if they are few; report these cells.
+
+    Entries that were set or imputed are not judged.
+    """
+    table = whole.table
+    parts = [part for part in (whole.targets, whole.absent) if part is not None]
+    ignored = np.logical_or.reduce(parts) if parts else None
+    X = np.asarray(table.X, np.float64)
+    numbers = np.array([kind.kind in ("continuous", "count") for kind in table.kinds or ()])
+    cells = gross_cells(X, ignored)
+    if numbers.size:
+        cells[:, ~numbers] = False
+    rows: Bools = np.asarray(cells.any(axis=1))
+    if not rows.any():
+        return whole, []
+    if rows.mean() > MOST_GROSS:  # far cells are then part of the distribution
+        return whole, []
+    kept = np.ones(len(rows), np.bool_) if whole.kept is None else whole.kept.copy()
+    kept[np.flatnonzero(kept)[rows]] = False
+    found = about_gross_cells(X, cells, table.names)
+    return whole.of_rows(~rows)._replace(kept=kept), [found]
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def fit_many(
     """Fit learners to prepared tables: learn, refine, settle. No learner is changed.
 
     Each task is a learner and a table, all learners of one class: one learner and many tables, many
-    settings for one table (`selection.auto`), or a seed for each resample (the bootstrap). Outcomes
+    parts for one table (`Auto`), or a seed for each resample (the bootstrap). Outcomes
     are yielded as tasks finish, in any order.
 
     The watch shows progress and may end the run early; it must have been entered. `take` is called

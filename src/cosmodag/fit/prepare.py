@@ -21,7 +21,7 @@ from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.preparation import Preparation, deviations_of
 from cosmodag.fit.fitted_kinds import check_levels, kinds_findings, models_kinds
 from cosmodag.fit.input_checks import seeds_from
-from cosmodag.fit.missing import REMEDY, Completed, complete
+from cosmodag.fit.missing import REMEDY, Completed, complete, without_gross_rows
 from cosmodag.fit.regimes import check_regimes, grouped_rows, targets_found
 from cosmodag.fit.time.unroll import InTime, Unrolled, unroll
 from cosmodag.io.tables.frames import Table
@@ -159,6 +159,9 @@ def prepare(
         # A table of windows has the declared kinds already.
         whole = complete(learner, values, entries, "auto" if learner.lags else learner.kinds)
         whole = whole._replace(is_named=is_named)
+    if learner.leaves_out_gross and labels is None:
+        whole, gross = without_gross_rows(whole)
+        findings = [*findings, *gross]
     table, grouped = whole.table, grouped_rows(whole, labels, find_targets)
     # Only the columns at time t are diagnosed, since lagged copies repeat them.
     present = table if window is None else table.of_columns(range(window.d))

@@ -77,13 +77,13 @@ def examined(
     """
     dag, ending = fit.dag, Ending(watch)
     regimes = fitted_regimes(given, dag)
-    losses = _turning_losses(dag, given, ending.of("the evidence for each arrow"))
+    losses = turning_losses_of(dag, given, ending.of("the evidence for each arrow"))
     known = [*fit.findings, *([] if regimes is None else regimes.findings(dag.texts))]
     if learner.is_linear and dag.is_linear:
         should_stop = ending.of("curved relations, uneven noise and hidden causes")
         found = _findings_after(dag, given, known, fit.doubt, should_stop)
     else:
-        found = _about_lags(dag)
+        found = [*([] if fit.doubt is None else [fit.doubt]), *_about_lags(dag)]
     found += stopped_early(ending.unfinished)
     warn_about(found, stacklevel=5)
     losses = dag.turning_losses if losses is None else losses
@@ -161,7 +161,7 @@ def _refined_graph(refined: RefinedFit, known: Known, threshold: float) -> dict[
     }
 
 
-def _turning_losses(
+def turning_losses_of(
     dag: FittedDAG, given: Prepared, should_stop: Callable[[], bool]
 ) -> NDArray[np.float64] | None:
     """Compute the loss of score when each arrow is turned: (d, d).

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from cosmodag.fit.files.saved import load
     from cosmodag.fit.fitted_dag import FittedDAG
     from cosmodag.fit.refining import refine
+    from cosmodag.learners.auto import Auto, learn
     from cosmodag.learners.baselines import (
         EmptyGraph,
         EqualVariance,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 # Written out, since type checkers do not read a list that is computed.
 __all__ = [
+    "Auto",
     "BlockSearch",
     "Cosmo",
     "CosmoMLP",
@@ -53,6 +55,7 @@ __all__ = [
     "default_mlp_settings",
     "default_settings",
     "given",
+    "learn",
     "load",
     "paper_mlp_settings",
     "paper_settings",
@@ -63,6 +66,7 @@ _HOMES = {
     "FittedDAG": "fit.fitted_dag",
     "StructureLearner": "learners.structure_learner",
     "given": "learners.given_graph",
+    "learn": "learners.auto",
     "load": "fit.files.saved",
     "refine": "fit.refining",
     **dict.fromkeys(

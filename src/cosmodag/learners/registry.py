@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cosmodag.learners.structure_learner import StructureLearner
 
 _ROWS = (
+    ("Auto", "auto", "auto", "the referee's choice among lines, curves, networks and kinds"),
     ("Cosmo", "cosmo", "cosmo", "linear COSMO, whose order is refined to a graph"),
     ("CosmoMLP", "cosmo_mlp", "cosmo-mlp", "COSMO with one network per variable"),
     ("OrderSearch", "order_search", "order-search", "search over orders by a score, no training"),

@@ -39,6 +39,7 @@ COLOURS = {
     FOUND: "#009E73",
     CURVES: "#7A5195",
     "non-Gaussianity": "#B87A00",
+    "uneven noise": "#B87A00",
     "equal variances": "#D55E00",
     SCALE: "#8C5A3C",
     FREE: "#767676",

@@ -35,7 +35,7 @@ _HUGE = 1e100
 _ENTRIES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("table", "data", "sha256", "date", "command"), (str,)),
     **dict.fromkeys(("rows", "seconds", "auc", "nhd", "tpr", "fdr"), _NUMBER),
-    **dict.fromkeys(("choice", "versions", "stability"), (dict,)),
+    **dict.fromkeys(("versions", "stability"), (dict,)),
     **dict.fromkeys(("findings", "warnings"), (list,)),
 }
 """Entries of ``run.json`` that the report uses, with their types."""
@@ -188,7 +188,7 @@ def read_run(path: Path) -> dict[str, Any]:
     if not all(isinstance(value, types) for value, types in known):
         raise _changed(path)
     are_small = all(abs(value) < _HUGE for value, types in known if types is _NUMBER)
-    sentences = [*run.get("choice", {}).values(), *run.get("warnings", [])]
+    sentences = run.get("warnings", [])
     if not are_small or not all(isinstance(sentence, str) for sentence in sentences):
         raise _changed(path)
     return run

@@ -25,6 +25,7 @@ _NOISE = {
     "gaussian": "Gaussian, with its own variance for each variable",
     "equal-variance": "of the same variance for all variables",
     "non-gaussian": "not Gaussian",
+    "uneven": "of a size that depends on the causes",
 }
 _HIDDEN = (
     "Hidden common causes are not ruled out: a variable that was not measured can influence two "
@@ -159,7 +160,8 @@ def choices_of(model: "StructureLearner", run: dict[str, Any]) -> list[dict[str,
     )
     found = [
         ("Learner", type(model).__name__ + (f": {entry.summary}." if entry else ".")),
-        ("Chosen because", " ".join((run.get("choice") or {}).values())),
+        ("Family", getattr(model, "family_reason_", "")),
+        ("Against the family", ". ".join(getattr(model, "refuted_", ()))),
         ("Knowledge", _knowledge(model)),
         ("Interventions", _interventions(model)),
         ("Regimes", _regimes(model)),

@@ -19,7 +19,7 @@ MOST_OPTIONS = 1_000
 """Maximum number of parent sets tried per variable; a clique of k lines has 2^k."""
 
 # Assumptions about the noise that determine all directions.
-_DECIDING_NOISE = ("equal-variance", "non-gaussian")
+_DECIDING_NOISE = ("equal-variance", "non-gaussian", "uneven")
 
 
 @dataclass(frozen=True, eq=False)

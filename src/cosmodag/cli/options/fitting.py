@@ -17,13 +17,7 @@ _Format = StrEnum("_Format", [(name.upper(), name) for name in get_args(GraphFor
 LearnerOption = Annotated[
     Method | None,
     typer.Option(
-        "--method", help="Learner; 'cosmodag methods' describes them.", show_default="cosmo"
-    ),
-]
-AutoOption = Annotated[
-    bool,
-    typer.Option(
-        "--auto", help="Choose learner, noise, penalties and refinement, and print the reasons."
+        "--method", help="Learner; 'cosmodag methods' describes them.", show_default="auto"
     ),
 ]
 

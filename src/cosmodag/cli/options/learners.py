@@ -56,7 +56,8 @@ def make_learner(
     for name in given:
         option = option_of(name)
         if name not in known:
-            raise DataError(f"{option} is not an option of {method.value}: leave it out.")
+            instead = ", or name a learner by --method" if method.value == "auto" else ""
+            raise DataError(f"{option} is not an option of {method.value}: leave it out{instead}.")
         if name in settings:
             raise DataError(f"{name} is given twice, by {option} and by --set: give it once.")
     for name in settings:
@@ -113,7 +114,7 @@ def _value(text: str) -> Any:
 
 def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """Propose NAME= for the learner's parameters, and values for parameters with few choices."""
-    asked = context.params.get("method") or "cosmo"
+    asked = context.params.get("method") or "auto"
     if asked not in ENTRIES:
         return
     name, equals, begun = incomplete.partition("=")

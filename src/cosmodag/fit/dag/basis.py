@@ -48,6 +48,7 @@ BASES = {
     SHAPE: "fixed by the shape of this graph: it is as sure as the arcs around it",
     WEAK: "the shape of this graph fixes it, but graphs without this arrow score nearly as well",
     "non-Gaussianity": "the shape of the noise distinguishes it from the reverse",
+    "uneven noise": "the size of the noise depends on the causes in this direction only",
     CURVES: "curves with independent noise fit in this direction only",
     "equal variances": "only the assumption of equal noise variances decides it; units matter",
     SCALE: "it follows the units of the columns, which may be an accident",
@@ -58,6 +59,7 @@ BASES = {
 _NOISE_BASES = {
     "gaussian": FREE,
     "non-gaussian": "non-Gaussianity",
+    "uneven": "uneven noise",
     "equal-variance": "equal variances",
 }
 

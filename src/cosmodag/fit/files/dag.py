@@ -88,6 +88,11 @@ def from_arrays(name: str, arrays: dict[str, NDArray[Any]], d: int) -> Any:
 
 def equations_from(arrays: dict[str, NDArray[Any]], facts: Mapping[str, Any]) -> FittedEquations:
     """Rebuild equations from their ``arrays`` and ``facts``."""
+    if "score_noise" in arrays:
+        from cosmodag.fit.dag.score_equations import ScoreEquations
+
+        others = {name: array for name, array in arrays.items() if name != "score_noise"}
+        return ScoreEquations.from_arrays(arrays, equations_from(others, facts))
     if "mechanism" in facts:
         kind = _mechanism_named(facts["mechanism"])
         if kind is None:

@@ -90,6 +90,9 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
     takes_levels: ClassVar[bool] = False
     """Whether the learner takes unordered categories of three levels or more."""
 
+    leaves_out_gross: ClassVar[bool] = False
+    """Whether rows with a cell far outside its column take no part in a fit."""
+
     # Whether the learnt order depends on the units of the columns, as with squared errors.
     _order_from_units: ClassVar[bool] = True
 
@@ -138,7 +141,8 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         ``"time"``, ``"knowledge"``, ``"interventions"``,
         ``"intervention (found target)"``, ``"shape of the graph"`` (``"weak evidence"`` if turning
         the arrow costs the Gaussian score less than 5), ``"curves"``; then the assumption about the
-        noise, ``"equal variances"`` or ``"non-Gaussianity"``; ``"scale of the columns"`` if the
+        noise, ``"equal variances"``, ``"non-Gaussianity"`` or ``"uneven noise"``; ``"scale of the
+        columns"`` if the
         order follows the units; or ``"free choice"``, which nothing in the data supports.
         """
         return self._largest_first(self._dag.assertions.bases)

@@ -7,7 +7,7 @@ caller then restores the graph, and the same call is repeated: what was counted 
 import math
 from typing import Any
 
-from cosmodag.runtime.compiled import compiled
+from cosmodag.runtime.compiled import compiled, part
 from cosmodag.search.counted.count_state import ARCS, COMBINATIONS, IS_SHORT, LEVELS, SCORE
 from cosmodag.search.counted.counts import toggled
 
@@ -17,7 +17,7 @@ _LEAST_GAIN = 1e-7
 LEAST_MOVE = 1e-6
 
 
-@compiled
+@part
 def flip(table: Any, graph: Any, v: int, u: int) -> None:
     """Add u to the parents of v, or leave it out."""
     levels = table.settings[LEVELS, u]
@@ -32,7 +32,7 @@ def flip(table: Any, graph: Any, v: int, u: int) -> None:
         graph.keys[i, v] ^= table.words[i, v, u]
 
 
-@compiled
+@part
 def best_pair(table: Any, graph: Any, memo: Any, v: int, score: float) -> int:
     """Pair of predecessors that together raise the score of v most; −1 if none does."""
     best, at = score, -1
@@ -52,7 +52,7 @@ def best_pair(table: Any, graph: Any, memo: Any, v: int, score: float) -> int:
     return at
 
 
-@compiled
+@part
 def improve_parents(table: Any, graph: Any, memo: Any, v: int) -> None:
     """Grow and shrink the parents of v from the present ones, until neither raises the score."""
     score, is_growing, has_dropped = graph.numbers[SCORE, v], True, False
@@ -84,7 +84,7 @@ def improve_parents(table: Any, graph: Any, memo: Any, v: int) -> None:
             return
 
 
-@compiled
+@part
 def swap(table: Any, graph: Any, memo: Any, place: int) -> float:
     """Exchange the variables at a place and at the next one; return the change of the score."""
     a, b = graph.order[place], graph.order[place + 1]
@@ -104,7 +104,7 @@ def swap(table: Any, graph: Any, memo: Any, place: int) -> float:
     return graph.numbers[SCORE, a] + graph.numbers[SCORE, b] - before
 
 
-@compiled
+@part
 def copy_graph(source: Any, target: Any) -> None:
     """Copy an order and its graph."""
     d = len(source.order)
@@ -118,7 +118,7 @@ def copy_graph(source: Any, target: Any) -> None:
             target.parents[v, u] = source.parents[v, u]
 
 
-@compiled
+@part
 def carry(table: Any, graph: Any, memo: Any, v: int, target: int) -> float:
     """Move v by swaps towards a place, or up to where it must stop; return the change."""
     gain = 0.0
@@ -137,7 +137,7 @@ def carry(table: Any, graph: Any, memo: Any, v: int, target: int) -> float:
     return gain
 
 
-@compiled
+@part
 def insert(table: Any, graph: Any, saved: Any, memo: Any, v: int) -> float:
     """Move v to its best place; return the gain."""
     copy_graph(graph, saved)

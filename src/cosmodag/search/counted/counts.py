@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from cosmodag.runtime.compiled import compiled
+from cosmodag.runtime.compiled import part
 from cosmodag.search.counted.count_state import (
     ARCS,
     COMBINATIONS,
@@ -21,7 +21,7 @@ from cosmodag.search.counted.count_state import (
 )
 
 
-@compiled
+@part
 def complexity(n: float, values: float) -> float:
     """Log of the normaliser of the maximum likelihood of a distribution of some number of values.
 
@@ -34,7 +34,7 @@ def complexity(n: float, values: float) -> float:
     return n * (math.log(a) + (a + 2.0) * math.log(c) - 1.0 / c) - 0.5 * math.log(c + 2.0 / a)
 
 
-@compiled
+@part
 def price(table: Any, v: int, combinations: float, arcs: float) -> float:
     """Price of a table of a variable's levels by combinations of its parents' levels."""
     s = table.settings
@@ -46,7 +46,7 @@ def price(table: Any, v: int, combinations: float, arcs: float) -> float:
     return found
 
 
-@compiled
+@part
 def count(table: Any, graph: Any, memo: Any, v: int, u: int) -> float:
     """Log-likelihood of v by its counts, with u added to its parents or left out of them.
 
@@ -116,7 +116,7 @@ def count(table: Any, graph: Any, memo: Any, v: int, u: int) -> float:
     return found
 
 
-@compiled
+@part
 def toggled(table: Any, graph: Any, memo: Any, v: int, u: int) -> float:
     """Score of v with u added to its parents, or left out of them; for u = −1, as they are.
 

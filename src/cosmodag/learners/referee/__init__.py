@@ -1,0 +1,1 @@
+"""The referee: plausible families are searched, and compared on held-out rows."""
