@@ -40,6 +40,8 @@ from cosmodag.graph.dags import DENSE_LIMIT
 GRAPH_ONLY = "for this graph only"
 """What an interval without resamples leaves out: the graph was chosen from the same rows."""
 
+_RESAMPLE = "set bootstrap= (--bootstrap) to a number of resamples"
+
 MOST_REGRESSED = 1_000
 """Maximum number of variables for which :meth:`Effects.matrix` has one regression per effect."""
 
@@ -185,12 +187,13 @@ class Effects:
                     return np.nan, np.nan, "all resamples exclude an effect"
             return low, high, fits.source
         if self.covariance is None and not (found.is_zero and found.identified):
-            return np.nan, np.nan, "set bootstrap= (--bootstrap) to a number of resamples"
+            return np.nan, np.nan, _RESAMPLE
         if found.is_zero and found.identified and not self.dag.is_stated:
             near = self._near_zero(x, y, direct, values, level)
             if near is not None:
                 return *near, f"standard errors, {GRAPH_ONLY}"
-            return np.nan, np.nan, "that there is no effect follows from directions alone"
+            alone = "that there is no effect follows from directions alone"
+            return np.nan, np.nan, _RESAMPLE if self.covariance is None else alone
         if any(np.isnan(slope.error) for slope in found.slopes):
             reason = "the training data is not available, has too few rows, or does not vary"
             return np.nan, np.nan, reason
