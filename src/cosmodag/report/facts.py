@@ -62,14 +62,14 @@ def page_data(
         - ``linear``: whether effects are sums of products of weights. ``signed``: whether weights
           have signs.
         - ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``basis`` (index into
-          ``bases``), ``fixed`` (whether the class has the arrow), ``error``, ``p_edge`` and
-          ``p_direction`` (or None). ``bases``: ``name``, ``meaning``.
+          ``bases``), ``grade`` of the direction, ``fixed`` (whether the class has the arrow),
+          ``error``, ``p_edge`` and ``p_direction`` (or None). ``bases``: ``name``, ``meaning``.
         - ``summary`` and ``reproduce.facts``: pairs of label and value. ``reproduce.code``: text.
         - ``findings``: ``severity``, ``sentence``. ``diagnosed``: whether the data was available.
         - ``choices``: ``title``, ``text``. ``starts``: records.
         - ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``). ``curves``:
           ``arc``, ``x``, ``y``.
-        - ``stability`` (or None): ``resamples``, ``missed``, ``doubts``.
+        - ``stability`` (or None): ``resamples``, ``missed``, ``doubts``, ``note``.
         - ``effects``, ``pag``, ``verdict``, ``effect_curves``: see
           :class:`cosmodag.report.answers.Answers`. ``sections``: see
           :class:`cosmodag.report.sections.Section`.
@@ -129,6 +129,7 @@ def _arc_columns(
         "standardised": standardised_weights(model),
         "fixed": ~contains_arcs(model.fitted_.equivalence_class(), edges.col, edges.row),
         "basis": [order.index(name) for name in basis],
+        "grade": model.fitted_.assertions.grades,
         "error": evidence.errors,
         "p_edge": evidence.edge_probabilities,
         "p_direction": evidence.direction_probabilities,
