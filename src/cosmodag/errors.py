@@ -78,6 +78,10 @@ class ModelWarning(DataWarning):
     """The table contradicts an assumption of the model, so arc probabilities are unreliable."""
 
 
+class SharesWarning(ModelWarning):
+    """Shares of resamples will not be probabilities, as is known before resampling."""
+
+
 class ScaleWarning(DataWarning):
     """The scales of the columns determine directions, or standardisation has removed this cue."""
 

@@ -19,7 +19,13 @@ from cosmodag.assess.bootstrapping import (
     rows_of,
 )
 from cosmodag.assess.bootstrapping.bootstrap import BootstrapInterrupt, NoResampleError
-from cosmodag.errors import CosmodagWarning, DataError, DataWarning, InterruptedWarning
+from cosmodag.errors import (
+    CosmodagWarning,
+    DataError,
+    DataWarning,
+    InterruptedWarning,
+    ModelWarning,
+)
 from cosmodag.fit import pipeline
 from cosmodag.fit.prepare import prepare
 from cosmodag.solve.methods.one_problem import OneProblem
@@ -124,7 +130,7 @@ def test_a_noise_model_that_decides_directions_directs_every_arc(noise):
     assert result.noise == noise
 
 
-def test_what_the_fit_to_the_table_doubts_withholds_probabilities(monkeypatch):
+def test_what_the_fit_to_the_table_doubts_is_said_before_resampling(monkeypatch):
     learn = OrderSearch._learn
 
     def doubting(self, given, watch):
@@ -133,11 +139,11 @@ def test_what_the_fit_to_the_table_doubts_withholds_probabilities(monkeypatch):
 
     monkeypatch.setattr(OrderSearch, "_learn", doubting)
     X = np.column_stack([gaussian_chain(), np.ones(400)])
-    with pytest.warns(DataWarning, match="single value"):
+    with pytest.warns(ModelWarning, match="not probabilities: The table contradicts it."):
         result = bootstrap(OrderSearch(), X, n=2, random_state=0)
     # The constant column was known before the fit, so it casts no doubt on the probabilities.
     assert result.doubts == ["The table contradicts it."]
-    assert np.isnan(result.edge_probabilities).all()
+    assert np.isfinite(result.edge_probabilities).all()
 
 
 def test_training_counts_each_row_as_often_as_it_was_drawn(monkeypatch):

@@ -102,16 +102,15 @@ def test_order_is_told_from_its_reverse():
     assert result.order_probabilities.tolist() == [[0, 0, 0], [1, 0, 1], [1, 0, 0]]
 
 
-def test_doubts_withhold_probabilities_and_keep_shares():
+def test_doubts_mark_shares_as_no_probabilities():
     result = result_of([(CHAIN, CHAIN)])
     result.doubts = ["Relations are curved."]
-    assert np.isnan(result.edge_probabilities).all()
-    assert np.isnan(result.direction_probabilities).all()
-    assert result.edge_shares[0, 1] == result.direction_shares[0, 1] == 1
+    assert result.edge_probabilities[0, 1] == result.direction_probabilities[0, 1] == 1
     table = result.edges()
-    assert table[["p_edge", "p_direction"]].isna().all(axis=None)
-    assert table["joined"].tolist() == [1, 1]
-    assert "withheld" in repr(result)
+    assert table["p_edge"].tolist() == table["joined"].tolist() == [1, 1]
+    assert set(table["shares"]) == {"not probabilities: Relations are curved"}
+    assert "not probabilities" in repr(result)
+    assert result_of([(CHAIN, CHAIN)]).note == "probabilities"
     assert result.facts()["doubts"] == ["Relations are curved."]
 
 

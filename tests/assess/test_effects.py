@@ -56,7 +56,7 @@ def test_total_and_direct_effects_are_those_of_the_equations(model):
 
 
 def test_the_estimate_is_a_regression_on_the_adjustment_set(model, table):
-    found = model.effect("growth", "price")
+    found = model.effect("growth", "price", bootstrap=None)
     assert found.adjustment == ("rain",)
     assert model.adjustment_set("growth", "price") == ("rain",)
     assert model.adjustment_set("growth", "price", "parents") == ("rain", "sun")
@@ -123,12 +123,13 @@ def test_noise_that_decides_directions_decides_effects(table):
 
 def test_nothing_is_said_plainly(model):
     found = model.effect("price", "rain")
-    assert (found.estimate, found.low, found.high, found.possible) == (0.0, 0.0, 0.0, (0.0,))
+    assert (found.estimate, found.possible) == (0.0, (0.0,))
+    assert found.low != 0 or found.high != 0  # NaN, or wider than zero
     assert found.paths == ()
-    assert "no effect" in str(found)
+    assert "No effect" in str(found)
     assert str(found).count("no directed path leads from ") == 1
     reversed_arc = model.effect("price", "growth", direct=True)
-    assert "no arc leads from price to growth." in str(reversed_arc)
+    assert "no arc leads from price to growth in this graph" in str(reversed_arc)
     with pytest.raises(DataError, match="No directed path"):
         model.adjustment_set("price", "rain")
 
@@ -197,7 +198,7 @@ def test_resamples_that_leave_an_effect_open_widen_its_interval(table):
 def test_a_model_without_its_data_answers_from_its_equations(model, table, tmp_path):
     model.save(tmp_path / "model.safetensors")
     again = cosmodag.load(tmp_path / "model.safetensors")
-    found, known = again.effect("rain", "price"), model.effect("rain", "price")
+    found, known = again.effect("rain", "price"), model.effect("rain", "price", bootstrap=None)
     assert found.estimate == pytest.approx(known.estimate, rel=0.02)
     assert np.isnan(found.low)
     assert "not available" in str(found)
@@ -267,10 +268,10 @@ def test_missing_values_are_no_evidence(table):
     holes = np.random.default_rng(2).random(table.shape) < 0.1
     model = OrderSearch(noise="gaussian", missing="impute", random_state=0, verbose=False)
     model.fit(table.mask(holes))
-    found = model.effect("rain", "price")
+    found = model.effect("rain", "price", bootstrap=None)
     whole = OrderSearch(noise="gaussian", random_state=0, verbose=False).fit(table)
     assert found.estimate == pytest.approx(TOTALS[0, 3], abs=0.2)
-    known = whole.effect("rain", "price")
+    known = whole.effect("rain", "price", bootstrap=None)
     assert found.high - found.low > known.high - known.low
 
 
@@ -423,9 +424,9 @@ def test_resamples_of_one_table_or_graph_do_not_answer_for_another(tmp_path):
     expected = str(fresh.effect("a", "b", bootstrap=4, X=other))
     assert str(model.effect("a", "b", bootstrap=4, X=other)) == expected
     assert str(model.effect("a", "b", bootstrap=np.int64(4))) == str(own)
-    assert "resamples" in str(model.effect("a", "b"))
-    assert "resamples" in str(model.effect("a", "b", X=table))
-    assert "resamples" not in str(model.effect("a", "b", X=other))
+    assert "4 fits to resamples" in str(model.effect("a", "b"))
+    assert "4 fits to resamples" in str(model.effect("a", "b", X=table))
+    assert "4 fits to resamples" not in str(model.effect("a", "b", X=other))
     empty = selection.at_threshold(model, table, 1e9)
     assert "resamples" not in str(empty.effect("a", "b"))
 

@@ -38,7 +38,7 @@ def test_the_effect_is_that_of_the_model(folder, capsys):
     asked = ["effect", folder / "out", "--of", "rain", "--on", "growth"]
     from_equations = json.loads(answer(capsys, *asked, "--json"))
     model = OrderSearch(noise="gaussian", verbose=False).fit(draw(0))
-    expected = model.effect("rain", "growth")
+    expected = model.effect("rain", "growth", bootstrap=None)
     assert from_equations["estimate"] == pytest.approx(expected.estimate, rel=1e-3)
     assert from_equations["low"] == pytest.approx(expected.low, rel=1e-2)
     with_data = json.loads(answer(capsys, *asked, "--data", folder / "data.csv", "--json"))

@@ -398,3 +398,17 @@ def test_signals_end_with_their_code(table, tmp_path, number, code):
     assert process.returncode == code, error
     assert "Traceback" not in error
     assert json.loads((out / "run.json").read_text())["stopped"] == "interrupt"
+
+
+def test_the_template_of_knowledge_is_read_by_a_fit(tmp_path, capsys):
+    random = np.random.default_rng(0)
+    columns = random.normal(size=(80, 3)) @ [[1, 0.8, 0.5], [0, 1, 0.7], [0, 0, 1]]
+    pd.DataFrame(columns, columns=["dose", "age", "sex"]).to_csv(tmp_path / "t.csv", index=False)
+    assert main(["knowledge", "--template", str(tmp_path / "t.csv")]) == 0
+    (tmp_path / "known.yaml").write_text(capsys.readouterr().out)
+    options = ["--method", "order-search", "-o", str(tmp_path / "out"), "-q"]
+    known = ["--knowledge", str(tmp_path / "known.yaml")]
+    assert main(["fit", str(tmp_path / "t.csv"), *options, *known]) == 0
+    arcs = pd.read_csv(tmp_path / "out" / "edges.csv")
+    assert "dose" not in arcs["cause"].tolist()
+    assert set(arcs["grade"]) == {"determined"}

@@ -124,11 +124,14 @@ def a_bootstrap(learner: str, table: str) -> Any:
 
 def effects(learner: str, table: str, *pairs: tuple[str, str]) -> Any:
     model, _ = fitted(learner, table)
-    found = {f"{cause} on {effect}": str(model.effect(cause, effect)) for cause, effect in pairs}
+    found = {
+        f"{cause} on {effect}": str(model.effect(cause, effect, bootstrap=None))
+        for cause, effect in pairs
+    }
     cause, effect = pairs[0]
     return {
         **{pair: of_text(text) for pair, text in found.items()},
-        "direct": of_text(str(model.effect(cause, effect, direct=True))),
+        "direct": of_text(str(model.effect(cause, effect, direct=True, bootstrap=None))),
         "effects_": of_table(model.effects_),
     }
 

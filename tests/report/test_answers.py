@@ -35,7 +35,7 @@ def test_effects_are_those_of_the_model(model):
     names = model.names_
     listed = {}
     for i, (u, v) in enumerate(zip(effects["from"], effects["to"], strict=True)):
-        found = model.effect(names[u], names[v])
+        found = model.effect(names[u], names[v], bootstrap=None)
         assert effects["estimate"][i] == pytest.approx(found.estimate, rel=1e-4)
         assert effects["low"][i] == pytest.approx(found.low, rel=1e-4)
         assert effects["identified"][i] == found.identified
@@ -43,7 +43,7 @@ def test_effects_are_those_of_the_model(model):
         listed[u, v] = found
     for u, v in np.ndindex(7, 7):
         if u != v:
-            assert ((u, v) in listed) != model.effect(names[u], names[v]).is_nothing
+            assert ((u, v) in listed) != model.effect(names[u], names[v], bootstrap=None).is_nothing
 
 
 def test_marks_are_those_of_the_partial_ancestral_graph(model):
@@ -191,13 +191,13 @@ def test_damaged_answers_are_refused_or_harmless(file):
     assert 10 < len(reads) < 90
 
 
-def test_the_surest_arcs_come_first(model):
+def test_the_strongest_associations_come_first(model):
     bootstrap = bootstrap_of(model)
     evidence = Evidence.of(model, bootstrap=bootstrap)
-    surest = story_of(model, evidence, None, 0)["surest"]
+    strongest = story_of(model, evidence, None, 0)["strongest"]
     shares = evidence.direction_probabilities
-    assert len(surest) == 5
-    assert list(shares[surest]) == sorted(shares, reverse=True)[:5]
+    assert len(strongest) == 5
+    assert list(shares[strongest]) == sorted(shares, reverse=True)[:5]
 
 
 def test_the_first_card_counts_what_directions_rest_on(model):
@@ -213,7 +213,7 @@ def test_a_graph_without_arcs_has_its_own_sentence():
     model = model_of(np.zeros((3, 3)))
     story = story_of(model, Evidence.of(model), 100, 0)
     assert story["found"].startswith("No arc was found among 3 variables from 100 rows")
-    assert story["surest"] == []
+    assert story["strongest"] == []
 
 
 def test_columns_at_earlier_times_are_no_further_variables():

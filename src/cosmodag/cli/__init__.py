@@ -22,6 +22,7 @@ from cosmodag.cli.bench import app as bench
 from cosmodag.cli.effects import effect
 from cosmodag.cli.fit import fit
 from cosmodag.cli.graph_commands import convert, evaluate
+from cosmodag.cli.knowledge_template import knowledge
 from cosmodag.cli.saved_fits import report, validate
 from cosmodag.cli.simulated import demo, simulate
 from cosmodag.cli.table_commands import diagnose, pag
@@ -33,7 +34,7 @@ __all__ = ["app", "main", "program"]
 
 # In the order of the help page.
 _COMMANDS: list[Callable[..., None]] = [demo, fit, diagnose, pag, simulate, report]
-_COMMANDS += [effect, validate, evaluate, convert, methods, doctor]
+_COMMANDS += [knowledge, effect, validate, evaluate, convert, methods, doctor]
 
 app = typer.Typer(
     name="cosmodag",

@@ -61,7 +61,7 @@ def effect(
             min=2,
             metavar="N",
             help="Fit N bootstrap resamples of the table, for an interval that includes the "
-            "uncertainty of the graph.",
+            "uncertainty of the graph; by default 100, if these take less than five seconds.",
         ),
     ] = None,
     reading: FittedTableOptions,
@@ -84,7 +84,7 @@ def effect(
         raise DataError("--bootstrap fits resamples of the table: give the table by --data.")
     if data is None and graph is None and reading != FittedTableOptions():
         raise DataError("Options for reading a table have an effect only with --data: give both.")
-    from cosmodag.assess import Effects, refit_resamples
+    from cosmodag.assess import Effects, quick_resamples, refit_resamples
     from cosmodag.learners import load
 
     if graph is not None:
@@ -106,8 +106,9 @@ def effect(
         effects = Effects.of(model, rows=rows_of_fit(folder))
     else:
         table, targets = reading.read(data, model, folder)
-        fits = None
-        if bootstrap is not None:
+        if bootstrap is None:
+            fits = quick_resamples(model, X=table, interventions=targets)
+        else:
             fits = refit_resamples(model, bootstrap, X=table, interventions=targets)
         effects = Effects.of(model, X=table, interventions=targets, resampled=fits)
     _print_effect(effects, of, on, direct, start, end, json)

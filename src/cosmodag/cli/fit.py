@@ -1,6 +1,5 @@
 """``cosmodag fit``: learn a graph from a table."""
 
-from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from time import monotonic
@@ -13,7 +12,15 @@ from cosmodag.cli.options import common, fitting
 from cosmodag.cli.options.input_options import TableOptions
 from cosmodag.cli.options.learners import Method, make_learner, read_settings
 from cosmodag.cli.terminal.cache_folder import keep_compiled_programs
-from cosmodag.cli.terminal.output import noted_warnings, print_json, print_result, print_table
+from cosmodag.cli.terminal.output import (
+    MOST_WARNINGS,
+    first_part,
+    noted_warnings,
+    print_json,
+    print_result,
+    print_table,
+    say,
+)
 from cosmodag.cli.terminal.signals import end_of_interrupt
 from cosmodag.errors import DataError
 from cosmodag.graph.texts import counted
@@ -112,20 +119,31 @@ def fit(
             {**facts, "strongest": listed[: results.top], "arc_table": listed, "files": files}
         )
     elif not quiet:
-        _print_arcs(arcs, results.top, resampled.doubts if resampled else ())
+        _print_arcs(arcs, results.top, resampled.note if resampled else "")
+        if facts["directions"]:
+            print_result(facts["directions"])
+        if advice := fit_folder.advice_for(model, str(table)):
+            print_result(advice)
         _print_reasons(facts)
         print_result(
             f"{counted(facts['arcs'], 'arc')} among {counted(facts['variables'], 'variable')} in "
             f"{total:.1f} s; results in {output}/, report in {output / 'report.html'}"
         )
+    is_shortened = len(noted) > MOST_WARNINGS or any(first_part(one) != one for one in noted)
+    if is_shortened and not (quiet or json):
+        say(f"note: {counted(len(noted), 'warning')} with remedies in the report and in run.json.")
+    if quiet and resampled is not None and resampled.doubts:
+        say(f"note: shares of resamples are {resampled.note}.")
     if is_interrupted:
         raise typer.Exit(end_of_interrupt().code)
 
 
 def _print_reasons(facts: dict[str, Any]) -> None:
     """Print the reasons for the choices, and what was found or assumed about interventions."""
-    if reason := facts["noise_reason"]:
-        print_result(str(reason))
+    reason = str(facts["noise_reason"] or "")
+    is_said = first_part(reason) in {first_part(one) for one in facts["warnings"]}
+    if reason and not is_said:
+        print_result(reason)
     if "regimes" in facts:
         _print_targets(facts["regimes"])
     if "interventions" in facts:
@@ -141,27 +159,28 @@ def _cost_of(model: "StructureLearner", data: "Table", fit_arguments: dict[str, 
     return cost
 
 
-def _print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) -> None:
+def _print_arcs(arcs: "pd.DataFrame", limit: int, note: str = "") -> None:
     """Print the arcs of largest standardised weight, at most ``limit``.
 
-    An arc whose direction is a free choice is printed as a line. With resamples, the probabilities
-    of edges and directions are printed too, or the reasons (``doubts``) why they are withheld.
+    An arc whose direction is open is printed as a line. With resamples, the shares of
+    edges and directions are printed too, and the ``note`` whether they are probabilities.
     """
-    from cosmodag.fit.dag.basis import FREE
+    from cosmodag.fit.dag.assertions import OPEN
 
     if not len(arcs):
         print_result("No arc found.")
         return
     numbers = {"standardised": "{:+.3f}", "weight": "{:+.4g}", "se": "{:.2g}", "t": "{:.1f}"}
-    probabilities = {} if doubts else {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
+    probabilities = {"p_edge": "{:.2f}", "p_direction": "{:.2f}"}
     shown = {name: form for name, form in (numbers | probabilities).items() if name in arcs}
-    head = ["cause", "", "effect", *shown, "basis of direction"]
+    head = ["cause", "", "effect", *shown, "direction", "basis of direction"]
     rows = [
         [
             str(arc["cause"]),
-            "—" if arc["basis"] == FREE else "→",
+            "—" if arc["grade"] == OPEN else "→",
             str(arc["effect"]),
             *["" if isnan(arc[name]) else form.format(arc[name]) for name, form in shown.items()],
+            arc["grade"],
             arc["basis"],
         ]
         for arc in arcs.head(limit).to_dict("records")
@@ -170,8 +189,8 @@ def _print_arcs(arcs: "pd.DataFrame", limit: int, doubts: Sequence[str] = ()) ->
         f"{counted(len(arcs), 'arc')}, {len(rows):,} shown, the largest standardised weight first"
     )
     print_table(head, rows, title=title)
-    if doubts:
-        print_result(f"Probabilities are withheld: {' '.join(doubts)}")
+    if note:
+        print_result(f"p_edge and p_direction are shares of resamples, {note}.")
 
 
 def _print_targets(facts: dict[str, Any]) -> None:

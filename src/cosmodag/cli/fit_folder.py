@@ -137,7 +137,9 @@ def write_results(
     names = [str(name) for name in model.names_]
     run = _run_record(evidence, data, facts)
     by_place = arcs.sort_index().iloc[np.lexsort((edges.col, edges.row))]
-    facts_of_arcs = {name: by_place[name].tolist() for name in ("standardised", "basis", "class")}
+    facts_of_arcs = {
+        name: by_place[name].tolist() for name in ("standardised", "basis", "grade", "class")
+    }
     with replaced_together(folder, lambda: _unchanged_files(folder)) as stage:
         files = {content: stage / name for content, name in FILES.items()}
         write_text(files["graph"], dump_graphml(Graph(names, edges), facts_of_arcs))
@@ -220,12 +222,31 @@ def facts_of(model: "StructureLearner") -> dict[str, Any]:
         "noise_scores": getattr(model, "noise_scores_", None),
         "starts": getattr(model, "refine_report_", None),
         "basis": dict(Counter(model.arrow_basis_)),
+        "grade": dict(Counter(model.arrow_grades_)),
+        "directions": model.fitted_.assertions.sentence,
         "class": {
             "directed": len(model.cpdag_.directed),
             "undirected": len(model.cpdag_.undirected),
         },
         "lags": 0 if window is None else window.lags,
     }
+
+
+def advice_for(model: "StructureLearner", table: str) -> str:
+    """Advise to state what the names of columns show, if directions are left to the data."""
+    from cosmodag.data.knowledge.early_columns import early_columns
+    from cosmodag.errors import name_list
+
+    dag = model.fitted_
+    names = [name for tier in early_columns(dag.texts) for name in tier]
+    if not names or dag.knowledge is not None or dag.window is not None:
+        return ""
+    if dag.assertions.are_determined or len(names) == dag.d:
+        return ""
+    return (
+        f"First advice: {name_list(names)} can hardly be caused by other columns. State it: "
+        f"cosmodag knowledge --template {table} > known.yaml, then --knowledge known.yaml."
+    )
 
 
 def input_facts(model: "StructureLearner", interventions: str | None) -> dict[str, Any]:

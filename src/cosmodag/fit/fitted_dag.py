@@ -15,7 +15,8 @@ from cosmodag.data.knowledge import Bounds, Knowledge, bounds_of
 from cosmodag.data.time.window import Window
 from cosmodag.errors import DataError
 from cosmodag.fit.dag import fitted_rows as rows
-from cosmodag.fit.dag.basis import basis_of_fit, class_of_fit, mask_of, pag_of_fit
+from cosmodag.fit.dag.assertions import Assertions, Doubt
+from cosmodag.fit.dag.basis import class_of_fit, mask_of, pag_of_fit
 from cosmodag.fit.dag.known import NOTHING, Known
 from cosmodag.fit.dag.linear_equations import FittedEquations, LinearEquations
 from cosmodag.fit.dag.preparation import Preparation
@@ -70,6 +71,8 @@ class FittedDAG:
     # (d, d): loss of the Gaussian score when an arc is reversed, NaN where there is no arc; None if
     # another score decides, or it was not computed.
     turning_losses: Floats | None = None
+    # Findings on the table and the fit that limit what may be said of directions.
+    doubts: tuple[Doubt, ...] = ()
     # Variables and lags if the columns are those of a window in time; None otherwise.
     window: Window | None = None
     learner: str = "the model"  # class of the learner, for messages
@@ -143,10 +146,15 @@ class FittedDAG:
         known = self.knowledge if self.window is None else self.window.knowledge(self.knowledge)
         return bounds_of(known, self.texts)
 
-    @cached_property
+    @property
     def arrow_basis(self) -> tuple[str, ...]:
         """Basis of the direction of each arc of ``edges``; see `cosmodag.fit.dag.basis`."""
-        return tuple(basis_of_fit(self))
+        return self.assertions.bases
+
+    @cached_property
+    def assertions(self) -> Assertions:
+        """What may be said of the directions; see `cosmodag.fit.dag.assertions`."""
+        return Assertions.of(self)
 
     @cached_property
     def moments(self) -> "Moments":
@@ -161,9 +169,11 @@ class FittedDAG:
                 "(--interventions), with an empty entry for each row in which nothing was set."
             )
 
-    def examined(self, regimes: FittedRegimes | None, losses: Any) -> "FittedDAG":
+    def examined(
+        self, regimes: FittedRegimes | None, losses: Any, doubts: tuple[Doubt, ...]
+    ) -> "FittedDAG":
         """Add the evidence about arrows and regimes; cached edges are kept."""
-        found = replace(self, regimes=regimes, turning_losses=losses)
+        found = replace(self, regimes=regimes, turning_losses=losses, doubts=doubts)
         for name in vars(self).keys() & {"edges", "arcs"}:
             vars(found)[name] = vars(self)[name]
         return found

@@ -12,6 +12,7 @@ from cosmodag.data.diagnose import Finding, after_fit, warn_about
 from cosmodag.data.diagnose.findings import stopped_early
 from cosmodag.data.diagnose.series import residuals_follow
 from cosmodag.data.diagnose.table_checks import MOST_TESTED
+from cosmodag.fit.dag.assertions import Doubt
 from cosmodag.fit.dag.basis import FIRM
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.dag.preparation import Preparation
@@ -82,12 +83,13 @@ def examined(
         should_stop = ending.of("curved relations, uneven noise and hidden causes")
         found = _findings_after(dag, given, known, fit.doubt, should_stop)
     else:
-        found = _about_lags(dag)
+        found = [*([] if fit.doubt is None else [fit.doubt]), *_about_lags(dag)]
     found += stopped_early(ending.unfinished)
     warn_about(found, stacklevel=5)
+    losses = dag.turning_losses if losses is None else losses
     return replace(
         fit,
-        dag=dag.examined(regimes, dag.turning_losses if losses is None else losses),
+        dag=dag.examined(regimes, losses, Doubt.among([*known, *found])),
         stopped=fit.stopped or (watch.stop if ending.unfinished else None),
         findings=[*known, *found],
     )
@@ -216,6 +218,7 @@ def _findings_after(
         dag.order,
         known=known,
         given=given.known.given,
+        any_shape=dag.noise == "non-gaussian",
         should_stop=should_stop,
     )
     of_arcs = {"curved", "uneven_noise"}

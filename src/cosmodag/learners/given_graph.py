@@ -116,7 +116,8 @@ def given(graph: GraphLike) -> GivenGraph:
     >>> model = given("dag { age -> dose; age -> weight; dose -> weight }").fit(table)
     >>> print(model.effect("dose", "weight"))
     Raising dose by 1 raises weight by 0.986. The 95 % interval is 0.88 to 1.09 (standard errors,
-    the graph is given). It is adjusted for age. The directions rest on: stated.
+    the graph is given). It is adjusted for age. The directions rest on: stated
+    (determined).
     """
     found = as_graph(graph)
     arcs = tuple((cause, effect) for cause, effect, _ in found.named_arcs())

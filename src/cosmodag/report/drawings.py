@@ -52,8 +52,8 @@ def write_cytoscape(
     """Write a fitted graph as Cytoscape JSON, which Cytoscape and Cytoscape.js open.
 
     Nodes have ``name``. Arcs have ``weight``, ``standardised``, ``interaction`` (the basis of their
-    direction) and ``class`` (whether the equivalence class has them directed), from `arcs` if that
-    table was computed before, otherwise from ``model.arcs_``.
+    direction), its ``grade``, and ``class`` (whether the equivalence class has them directed), from
+    `arcs` if that table was computed before, otherwise from ``model.arcs_``.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def write_cytoscape(
     edges, layout = model.edges_, layered_layout(model.edges_)
     table = (model.arcs_ if arcs is None else arcs).sort_index()
     renamed = table.rename(columns={"basis": "interaction"})
-    facts = renamed[["weight", "standardised", "interaction", "class"]].to_dict("records")
+    facts = renamed[["weight", "standardised", "interaction", "grade", "class"]].to_dict("records")
     elements = cyjs_elements([str(name) for name in model.names_], edges.row, edges.col, facts)
     for node, x, layer in zip(elements["nodes"], layout.x, layout.layer, strict=True):
         node["position"] = {"x": float(x * _ACROSS), "y": float(layer * _DOWN)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.assess.bootstrapping.bootstrap_result import note_on
 from cosmodag.data.diagnose import Finding, before_fit, diagnose
 from cosmodag.data.diagnose.full import by_severity, on_request
 from cosmodag.errors import DataError
@@ -35,14 +36,13 @@ class Evidence:
     findings
         Findings of the diagnosis of the table.
     edge_probabilities
-        Share of resamples in which the ends of each arc of ``edges_`` were joined; NaN if there
-        are doubts.
+        Share of resamples in which the ends of each arc of ``edges_`` were joined.
     direction_probabilities
-        Share of resamples that direct each arc in the same way; NaN if there are doubts.
+        Share of resamples that direct each arc in the same way.
     resamples
         Number of resamples.
     doubts
-        Reasons for withholding probabilities, one sentence each.
+        Reasons why the shares are not probabilities, one sentence each.
     missed
         Pairs that most resamples joined but the graph does not, as (variable, variable, share).
     answers
@@ -97,7 +97,12 @@ class Evidence:
     @property
     def stability(self) -> dict[str, Any]:
         """Facts about the resamples, except the probabilities of arcs."""
-        return {"resamples": self.resamples, "missed": self.missed, "doubts": list(self.doubts)}
+        return {
+            "resamples": self.resamples,
+            "missed": self.missed,
+            "doubts": list(self.doubts),
+            "note": note_on(self.doubts),
+        }
 
     def table(self, model: "FittedGraph") -> "pd.DataFrame":
         """``model.arcs_``, with ``p_edge`` and ``p_direction`` if there are resamples."""
@@ -106,6 +111,7 @@ class Evidence:
             arcs["p_edge"] = self.edge_probabilities[arcs.index]
         if self.direction_probabilities is not None:
             arcs["p_direction"] = self.direction_probabilities[arcs.index]
+            arcs["shares"] = note_on(self.doubts)
         return arcs
 
 

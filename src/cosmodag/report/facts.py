@@ -65,14 +65,14 @@ def page_data(
           have signs.
         - ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``category`` (whether an end has
           levels without an order: the weights have no meaning alone), ``basis`` (index into
-          ``bases``), ``fixed`` (whether the class has the arrow), ``error``, ``p_edge`` and
-          ``p_direction`` (or None). ``bases``: ``name``, ``meaning``.
+          ``bases``), ``grade`` of the direction, ``fixed`` (whether the class has the arrow),
+          ``error``, ``p_edge`` and ``p_direction`` (or None). ``bases``: ``name``, ``meaning``.
         - ``summary`` and ``reproduce.facts``: pairs of label and value. ``reproduce.code``: text.
         - ``findings``: ``severity``, ``sentence``. ``diagnosed``: whether the data was available.
         - ``choices``: ``title``, ``text``. ``starts``: records.
         - ``history``: ``clock``, ``at``, ``series`` (each ``label``, ``values``). ``curves``:
           ``arc``, ``x``, ``y``.
-        - ``stability`` (or None): ``resamples``, ``missed``, ``doubts``.
+        - ``stability`` (or None): ``resamples``, ``missed``, ``doubts``, ``note``.
         - ``effects``, ``pag``, ``verdict``, ``effect_curves``: see
           :class:`cosmodag.report.answers.Answers`. ``sections``: see
           :class:`cosmodag.report.sections.Section`.
@@ -136,6 +136,7 @@ def _arc_columns(
         "category": is_category[edges.row] | is_category[edges.col],
         "fixed": ~contains_arcs(model.fitted_.equivalence_class(), edges.col, edges.row),
         "basis": [order.index(name) for name in basis],
+        "grade": model.fitted_.assertions.grades,
         "error": evidence.errors,
         "p_edge": evidence.edge_probabilities,
         "p_direction": evidence.direction_probabilities,

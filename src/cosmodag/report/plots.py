@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cosmodag.errors import DataError
+from cosmodag.fit.dag.assertions import OPEN
 from cosmodag.fit.dag.basis import CURVES, FOUND, FREE, SCALE, WEAK
 from cosmodag.fit.view.arcs import standardised_weights
 from cosmodag.graph.dags import is_dag
@@ -70,19 +71,20 @@ def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = Tru
     from matplotlib.lines import Line2D
     from matplotlib.patches import FancyArrowPatch
 
-    names, edges, sizes, bases = _parts_of(graph)
+    names, edges, sizes, bases, grades = _parts_of(graph)
     layout = layered_layout(edges)
     x, y = layout.x, -layout.layer.astype(float)
     ax = _axes(ax, width=max(5.0, 1.1 * float(np.ptp(x)) + 2), height=1.0 - 0.9 * float(y.min()))
     shares = sizes / (sizes.max(initial=0.0) or 1.0)
-    for u, v, share, basis in zip(edges.row, edges.col, shares, bases, strict=True):
+    parts = zip(edges.row, edges.col, shares, bases, grades, strict=True)
+    for u, v, share, basis, grade in parts:
         colour, line = _ARCS.get(basis, _OTHER)
         skips_layers = layout.layer[v] - layout.layer[u] > 1
         ax.add_patch(
             FancyArrowPatch(
                 (x[u], y[u]),
                 (x[v], y[v]),
-                arrowstyle="-" if basis == FREE else "-|>",
+                arrowstyle="-" if grade == OPEN else "-|>",
                 mutation_scale=10,
                 linewidth=0.8 + 2.0 * share,
                 color=colour,
@@ -114,23 +116,26 @@ def plot_graph(graph: GraphLike, ax: "Axes | None" = None, *, legend: bool = Tru
     return ax
 
 
-def _parts_of(graph: GraphLike) -> tuple[list[str], sparse.coo_array, NDArray[Any], list[str]]:
-    """Return the names, arcs, absolute weights and bases of directions of a model or graph."""
+def _parts_of(
+    graph: GraphLike,
+) -> tuple[list[str], sparse.coo_array, NDArray[Any], list[str], list[str]]:
+    """Return names, arcs, absolute weights, and bases and grades of directions."""
     if is_model(graph):
         sizes = np.abs(np.nan_to_num(standardised_weights(graph)))
-        names, bases = [str(name) for name in graph.names_], list(graph.fitted_.arrow_basis)
-        return names, graph.edges_, sizes, bases
+        names, assertions = [str(name) for name in graph.names_], graph.fitted_.assertions
+        return names, graph.edges_, sizes, list(assertions.bases), list(assertions.grades)
     known = as_graph(graph)
     rows, columns, weights = known.arcs()
     edges = sparse.coo_array((weights, (rows, columns)), shape=known.weights.shape)
     if not is_dag(edges):
         raise DataError("The graph has a cycle, so it cannot be drawn in layers: drop arcs first.")
-    return list(known.names), edges, np.abs(weights), [_UNKNOWN] * len(weights)
+    unknown = [_UNKNOWN] * len(weights)
+    return list(known.names), edges, np.abs(weights), unknown, unknown
 
 
 def save_drawing(graph: GraphLike, path: "str | os.PathLike[str]", format: str) -> None:
     """Draw a graph as `plot_graph` does, and write it as PDF, SVG or PNG, atomically."""
-    names, edges, _, _ = _parts_of(graph)
+    names, edges, *_ = _parts_of(graph)
     if len(names) > _MOST_NODES or edges.nnz > _MOST_ARCS:
         raise DataError(
             f"A graph of {len(names):,} nodes and {edges.nnz:,} arcs is too large to be drawn (at "

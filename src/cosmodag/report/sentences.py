@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosmodag.fit.dag.assertions import GRADES
 from cosmodag.fit.dag.basis import BASES
 from cosmodag.fit.view.arcs import standardised_weights
 from cosmodag.graph.mixed.marks import ARROW, TAIL
@@ -18,7 +19,7 @@ from cosmodag.report.evidence_section import Evidence
 if TYPE_CHECKING:
     from cosmodag.learners.structure_learner import StructureLearner
 
-_SUREST = 5  # number of arcs on the first card
+_STRONGEST = 5  # number of arcs on the first card
 _SHOWN = 12  # largest number of names in a list, of starts or of variables
 _NOISE = {
     "gaussian": "Gaussian, with its own variance for each variable",
@@ -48,13 +49,14 @@ def story_of(
     """Write the first card of the page.
 
     `warnings` is the number of warnings in the diagnosis. In the result, ``found`` is one sentence,
-    ``surest`` are numbers of arcs of ``edges_``, the surest first, and ``points`` are pairs of
-    title and text.
+    ``strongest`` are numbers of arcs of ``edges_``, ``title`` is what they may be called, and
+    ``points`` are pairs of title and text.
     """
-    verdict = evidence.answers.verdict
+    verdict, assertions = evidence.answers.verdict, model.fitted_.assertions
     number = counted(warnings, "warning")
     warned = f"The diagnosis below has {number}: read it before you use the graph."
     points = [
+        ("What may be said of the directions", assertions.sentence),
         ("What the directions rest on", _bases(model)),
         ("What was assumed", _assumed(model)),
         ("Hidden causes", _hidden(model, evidence)),
@@ -63,7 +65,8 @@ def story_of(
     ]
     return {
         "found": _count_of_arcs(model, rows),
-        "surest": _surest(model, evidence),
+        "strongest": _strongest(model, evidence),
+        "title": "The surest arcs" if assertions.are_determined else "The strongest associations",
         "points": [(title, text) for title, text in points if text],
     }
 
@@ -84,21 +87,21 @@ def _count_of_arcs(model: "StructureLearner", rows: int | None) -> str:
     return f"{counted(arcs, 'arc')} among {variables} {verb} learnt{source}."
 
 
-def _surest(model: "StructureLearner", evidence: Evidence) -> list[int]:
-    """Rank arcs by their shares of resamples, if there are any, then by basis and size."""
+def _strongest(model: "StructureLearner", evidence: Evidence) -> list[int]:
+    """Rank arcs by their shares of resamples, if there are any, then by grade and size."""
     edges = model.edges_
-    ranks = {name: number for number, name in enumerate(BASES)}
-    basis = np.array([ranks.get(name, len(ranks)) for name in model.fitted_.arrow_basis])
+    ranks = {name: number for number, name in enumerate(GRADES)}
+    grade = np.array([ranks[name] for name in model.fitted_.assertions.grades])
     sizes = np.abs(np.nan_to_num(standardised_weights(model)))
     if evidence.errors is not None:
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(edges.data / evidence.errors)
         sizes = np.where(np.isfinite(t), t, 0.0)
-    keys: list[NDArray[Any]] = [-sizes, basis]
+    keys: list[NDArray[Any]] = [-sizes, grade]
     for shares in (evidence.edge_probabilities, evidence.direction_probabilities):
         if shares is not None:
             keys.append(-np.nan_to_num(shares))
-    return [int(arc) for arc in np.lexsort(tuple(keys))[:_SUREST]]
+    return [int(arc) for arc in np.lexsort(tuple(keys))[:_STRONGEST]]
 
 
 def bases_in_order(found: Iterable[str]) -> list[str]:

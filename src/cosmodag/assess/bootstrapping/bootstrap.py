@@ -17,6 +17,7 @@ from cosmodag.errors import (
     DataWarning,
     InterruptedWarning,
     ModelWarning,
+    SharesWarning,
 )
 from cosmodag.fit.input_checks import Seeds, check_choice, check_count, check_number
 from cosmodag.fit.pipeline import FitTask, fit_prepared
@@ -149,6 +150,9 @@ def bootstrap(
     label = f"bootstrap of {type(model).__name__}"
     try:
         result.doubts = _decide(result, learner, of_table, given, max_time)
+        if result.doubts:
+            note = f"Shares of resamples are {result.note}."
+            warnings.warn(note, SharesWarning, stacklevel=2)
         remaining = None if max_time is None else max(max_time + begin - monotonic(), _NO_TIME)
         # Warnings of single resamples repeat those of the fit to the whole table.
         with Watch(n, label, remaining, verbose) as watch, ignoring(CosmodagWarning):

@@ -23,6 +23,16 @@ Floats = NDArray[np.float64]
 _SURE = 0.95
 
 
+def note_on(doubts: Sequence[str]) -> str:
+    """Tell whether fractions of fits are probabilities, and why not.
+
+    >>> note_on(["Relations are curved in 2 of 3 arcs, so a linear model adds superfluous arcs."])
+    'not probabilities: Relations are curved in 2 of 3 arcs'
+    """
+    reasons = [doubt.split(", so ")[0].rstrip(".") for doubt in doubts]
+    return f"not probabilities: {'; '.join(reasons)}" if doubts else "probabilities"
+
+
 def most_frequent(shares: Floats, threshold: float, bounds: Bounds | None) -> NDArray[np.bool_]:
     """Build an acyclic graph of the arcs with at least a share of the fits: (d, d).
 
@@ -62,8 +72,8 @@ class BootstrapResult:
         Noise model of all fits, chosen on the whole table, and the reason.
     doubts : list of str
         Findings in the table that contradict the model of all fits, as sentences. If there are any,
-        probabilities are withheld: resamples repeat the mistake, and their fractions only show how
-        stable it is.
+        fractions of fits are not probabilities: resamples repeat the mistake, and the fractions
+        only show how stable it is.
     """
 
     names: list[Any]
@@ -91,19 +101,21 @@ class BootstrapResult:
     def _share(self, counts: NDArray[np.int64]) -> Floats:
         return np.asarray(counts / max(1, len(self.done)))
 
-    def _unless_doubted(self, shares: Floats) -> Floats:
-        return np.full(shares.shape, np.nan) if self.doubts else shares
+    @property
+    def note(self) -> str:
+        """What the fractions are: ``probabilities``, or not, and why."""
+        return note_on(self.doubts)
 
     def __repr__(self) -> str:
         edges = int(np.count_nonzero(np.triu(self.edge_probabilities) >= _SURE))
         arrows = np.count_nonzero(self.direction_probabilities >= _SURE)
         cause = {None: "", "time": ", stopped by max_time", "interrupt": ", interrupted"}
-        found = (
-            f"{counted(edges, 'edge')} with probability {_SURE} or more, {arrows} of them directed"
-        )
+        name = "share" if self.doubts else "probability"
+        found = f"{counted(edges, 'edge')} with {name} {_SURE} or more, {arrows} of them directed"
+        doubted = f"; {self.note}" if self.doubts else ""
         return (
             f"<BootstrapResult: {len(self.done)} of {counted(len(self.seeds), 'resample')}"
-            f"{cause[self.stopped]}; {'probabilities withheld' if self.doubts else found}>"
+            f"{cause[self.stopped]}; {found}{doubted}>"
         )
 
     @property
@@ -127,13 +139,13 @@ class BootstrapResult:
 
     @property
     def edge_probabilities(self) -> Floats:
-        """(d, d), symmetric: `edge_shares`, or NaN if there are `doubts`."""
-        return self._unless_doubted(self.edge_shares)
+        """(d, d), symmetric: `edge_shares`; no probabilities if there are `doubts`."""
+        return self.edge_shares
 
     @property
     def direction_probabilities(self) -> Floats:
-        """(d, d): `direction_shares`, or NaN if there are `doubts`."""
-        return self._unless_doubted(self.direction_shares)
+        """(d, d): `direction_shares`; no probabilities if there are `doubts`."""
+        return self.direction_shares
 
     @property
     def arc_probabilities(self) -> Floats:
@@ -202,8 +214,8 @@ class BootstrapResult:
         DataFrame
             One row for each pair, in the more frequent direction: ``cause``, ``effect``; fractions
             of the fits: ``directed`` (in this direction), ``reversed`` (in the other direction),
-            ``undirected``, and their sum ``joined``; ``p_edge`` and ``p_direction``, NaN if there
-            are `doubts`.
+            ``undirected``, and their sum ``joined``; ``p_edge`` and ``p_direction``; ``shares``,
+            whether these are probabilities (`note`).
         """
         import pandas as pd
 
@@ -225,6 +237,7 @@ class BootstrapResult:
                 "undirected": self.undirected_shares[pairs],
                 "p_edge": self.edge_probabilities[pairs],
                 "p_direction": self.direction_probabilities[pairs],
+                "shares": self.note,
             }
         )
 

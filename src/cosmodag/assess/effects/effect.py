@@ -4,6 +4,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from cosmodag.data.diagnose.findings import first_of
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -36,7 +38,13 @@ class Effect:
     interval_from : str
         Source of the interval, in words.
     rests_on : tuple of str
-        Bases of the directions of the arcs on these paths and into the cause (``arrow_basis_``).
+        Bases of the directions of the arcs on these paths and into the cause (``arrow_basis_``). If
+        there is no effect, of the arcs that exclude one, or of those in `against`.
+    grade : str
+        The least firm grade of these directions (``arrow_grades_``).
+    against : tuple of pairs
+        If there is no effect: arcs that are turned in graphs of nearly the same score that have
+        one.
     """
 
     cause: Any
@@ -54,14 +62,17 @@ class Effect:
     paths: tuple[tuple[Any, ...], ...]
     interval_from: str
     rests_on: tuple[str, ...]
+    grade: str
+    against: tuple[tuple[Any, Any], ...] = ()
 
     def __str__(self) -> str:
         """Return the answer in plain words."""
         sentences = [self._answer()]
         if self.estimate:
             sentences.append(self._adjusted())
-        if self.rests_on:
-            sentences.append(f"The directions rest on: {', '.join(self.rests_on)}.")
+        if self.rests_on and not self.against:
+            bases = ", ".join(self.rests_on)
+            sentences.append(f"The directions rest on: {bases} ({self.grade}).")
         return " ".join(sentences)
 
     @property
@@ -77,9 +88,10 @@ class Effect:
         kind = "direct effect" if self.direct else "effect"
         if self.is_nothing:
             link = "arc" if self.direct else "directed path"
+            where = "this graph or any that fits equally well"
             return (
-                f"{self.cause} has no {kind} on {self.effect} in any graph that fits equally well: "
-                f"no {link} leads from {self.cause} to {self.effect}.{self._interval()}"
+                f"No {kind} of {self.cause} on {self.effect} was found: no {link} leads from "
+                f"{self.cause} to {self.effect} in {where}.{self._nearby()}{self._interval()}"
             )
         size, step = self.estimate, self._step()
         if not self.identified:
@@ -100,6 +112,18 @@ class Effect:
         by = f"{verb} {self.effect} by {_number(abs(size))}"
         held = ", all its other causes held fixed" if self.direct else ""
         return f"{step[0].upper()}{step[1:]} {by}{held}.{self._interval()}"
+
+    def _nearby(self) -> str:
+        """Name the arcs that are turned in graphs nearby that have an effect."""
+        if not self.against:
+            return ""
+        listed = first_of([f"{u} → {v}" for u, v in self.against], 3, "arc")
+        verb = "is" if len(self.against) == 1 else "are"
+        bases = ", ".join(self.rests_on)
+        return (
+            f" Graphs of nearly the same score have one, in which {listed} {verb} turned "
+            f"({bases}: {self.grade})."
+        )
 
     def _step(self) -> str:
         if isinstance(self.start, str) or isinstance(self.end, str):

@@ -37,6 +37,11 @@ from cosmodag.fit.input_checks import check_level, refuse_lags
 from cosmodag.fit.view.fitted import FittedGraph
 from cosmodag.graph.dags import DENSE_LIMIT
 
+GRAPH_ONLY = "for this graph only"
+"""What an interval without resamples leaves out: the graph was chosen from the same rows."""
+
+_RESAMPLE = "set bootstrap= (--bootstrap) to a number of resamples"
+
 MOST_REGRESSED = 1_000
 """Maximum number of variables for which :meth:`Effects.matrix` has one regression per effect."""
 
@@ -127,10 +132,11 @@ class Effects:
         refuse_categories(self.dag, x, y, values)
         start, end = compared_values(self.dag, x, values)
         found = possible_effects(self.dag, self.view, self.covariance, x, y, direct, (start, end))
-        low, high, source = self._interval(found, x, y, direct, (start, end), level)
         paths = directed_paths(self.view.dag, x, y)
         if direct:
             paths = [path for path in paths if len(path) == 2]
+        low, high, source = self._interval(found, x, y, direct, (start, end), level)
+        rests_on, grade, against = self._rests_on(found, x, y, paths)
         numbers = sorted({slope.value for slope in found.slopes})
         return Effect(
             cause=names[x],
@@ -147,7 +153,9 @@ class Effects:
             adjustment=tuple(names[place] for place in sorted(found.adjusted)),
             paths=tuple(tuple(names[node] for node in path) for path in paths),
             interval_from=source,
-            rests_on=self._bases(x, paths),
+            rests_on=rests_on,
+            grade=grade,
+            against=tuple((names[u], names[v]) for u, v in against),
         )
 
     def _interval(
@@ -171,23 +179,68 @@ class Effects:
             outside, (least, most) = (1 - level) / 2, found.ends
             low = min(float(np.quantile(lows, outside)), least)
             high = max(float(np.quantile(highs, 1 - outside)), most)
+            if found.is_zero and found.identified:
+                near = self._near_zero(x, y, direct, values, level)
+                if near is not None:
+                    return min(low, near[0]), max(high, near[1]), fits.source
+                if low == high == 0.0:
+                    return np.nan, np.nan, "all resamples exclude an effect"
             return low, high, fits.source
         if self.covariance is None and not (found.is_zero and found.identified):
-            return np.nan, np.nan, "set bootstrap= (--bootstrap) to a number of resamples"
+            return np.nan, np.nan, _RESAMPLE
+        if found.is_zero and found.identified and not self.dag.is_stated:
+            near = self._near_zero(x, y, direct, values, level)
+            if near is not None:
+                return *near, f"standard errors, {GRAPH_ONLY}"
+            alone = "that there is no effect follows from directions alone"
+            return np.nan, np.nan, _RESAMPLE if self.covariance is None else alone
         if any(np.isnan(slope.error) for slope in found.slopes):
             reason = "the training data is not available, has too few rows, or does not vary"
             return np.nan, np.nan, reason
         lows, highs = zip(*(slope.ends(level) for slope in found.slopes), strict=True)
-        known = "the graph is given" if self.dag.is_stated else "as if the graph had been known"
+        known = "the graph is given" if self.dag.is_stated else GRAPH_ONLY
         return min(lows), max(highs), f"standard errors, {known}"
 
-    def _bases(self, x: int, paths: list[list[int]]) -> tuple[str, ...]:
-        """List the bases of the directions of arcs on the paths and of arcs into the cause."""
+    def _near_zero(
+        self, x: int, y: int, direct: bool, values: tuple[float, float], level: float
+    ) -> tuple[float, float] | None:
+        """Interval of an effect that the graph excludes, over parents in graphs nearby.
+
+        With the right parents of x, the coefficient of x in a regression of y on x and these
+        estimates zero; for a direct effect, the parents are those of y. Graphs in which directions
+        that are not determined are turned give other parents. The result is None if y is certainly
+        a cause of x, or effects are simulated.
+        """
+        if self.covariance is None:
+            return None
+        covariance = self.covariance.comparing(x, values)
+        child, other = (y, x) if direct else (x, y)
+        certain, perhaps = self.dag.assertions.parents(child)
+        if other in certain or (direct and child in self.dag.assertions.parents(other)[0]):
+            return None
+        own = frozenset(self.view.dag.parents[child])
+        sets = {own - {other}, certain, *(own ^ {one} for one in perhaps)}
+        slopes = [covariance.slope(x, y, one - {other}) for one in sets]
+        ends = [slope.ends(level) for slope in slopes if not np.isnan(slope.error)]
+        if not ends:
+            return None
+        lows, highs = zip(*ends, strict=True)
+        return min(*lows, 0.0), max(*highs, 0.0)
+
+    def _rests_on(
+        self, found: Possible, x: int, y: int, paths: list[list[int]]
+    ) -> tuple[tuple[str, ...], str, tuple[tuple[int, int], ...]]:
+        """Return the bases of the directions that an effect rests on, their grade, arcs against.
+
+        These are the directions of arcs on the paths and into the cause.
+        """
+        assertions = self.dag.assertions
+        if found.is_zero and found.identified and not paths:
+            absence = assertions.absence(x, y)
+            return absence.bases, absence.grade, absence.against
         on_paths = {arc for path in paths for arc in pairwise(path)}
-        edges = self.dag.edges
-        ends = zip(edges.row.tolist(), edges.col.tolist(), self.dag.arrow_basis, strict=True)
-        named = {basis for u, v, basis in ends if (u, v) in on_paths or (on_paths and v == x)}
-        return tuple(sorted(named))
+        into = {(u, x) for u in self.view.dag.parents[x]} if on_paths else set()
+        return *assertions.rests_on(on_paths | into), ()
 
     def matrix(self) -> pd.DataFrame:
         """Compute all total effects; see :meth:`cosmodag.fit.view.fitted.FittedGraph.effects_`."""

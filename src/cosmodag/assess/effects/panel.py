@@ -97,7 +97,7 @@ def _over_time(model: FittedGraph) -> dict[str, Any]:
         estimate, low, high = parts[u, v].T
         band = (low, high) if np.isfinite(low).all() else None
         pairs.append(_pair(u, v, np.arange(_HORIZON + 1), estimate, band))
-    source = "standard errors, as if the graph were known" if fits is None else fits.source
+    source = "standard errors, for this graph only" if fits is None else fits.source
     has_bands = any(pair["low"] is not None for pair in pairs)
     return {"over": "time", "variables": d, "band": source if has_bands else "", "pairs": pairs}
 

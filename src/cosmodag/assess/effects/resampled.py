@@ -26,6 +26,17 @@ _SAMPLE = "bootstrap"
 _ROUNDING = 1e-5
 
 
+RESAMPLES = 100
+"""Number of resamples for the interval of an effect, unless another is asked for."""
+
+# Seconds that these may take, and the largest number of variables for which they are tried.
+_QUICK, _MOST_VARIABLES = 5.0, 200
+
+
+class SlowRefits(DataError):
+    """Resamples were not fitted in the given time."""
+
+
 @dataclass(frozen=True, eq=False)
 class ResampledFits:
     """Fits of one learner to resamples of the rows of one table.
@@ -91,6 +102,7 @@ def refit_resamples(
     X: Any = None,
     interventions: Any = None,
     random_state: Any = 0,
+    max_time: float | None = None,
     verbose: bool = True,
 ) -> ResampledFits:
     """Fit the learner of a model again, to resamples of its rows.
@@ -109,6 +121,8 @@ def refit_resamples(
         The interventions in `X`, as for ``fit``.
     random_state : int, Generator, RandomState or None
         Random seed.
+    max_time : float, optional
+        Seconds after which the refits are given up: `SlowRefits` is then raised.
     verbose : bool
         Whether to show progress on stderr if it is a terminal.
     """
@@ -125,9 +139,11 @@ def refit_resamples(
     seeds = seeds_from(random_state, n)
     with ignoring(CosmodagWarning):  # the fit to the whole table has issued them already
         given = training_table(model) if X is None else given_table(model, X, interventions)
-        with Watch(n, f"resamples of {type(model).__name__}", None, verbose) as watch:
+        with Watch(n, f"resamples of {type(model).__name__}", max_time, verbose) as watch:
             fits = fit_resamples(learner, given, seeds, _SAMPLE, watch, _keep_dag)
             found = dict(fits)
+            if watch.stop == "time" and len(found) < n:
+                raise SlowRefits(f"{n} resamples were not fitted within {max_time:g} s.")
     if not found:
         raise DataError(
             f"None of {n} resamples was fitted: all fits diverged or were stopped. Leave bootstrap "
@@ -141,6 +157,28 @@ def refit_resamples(
         given.known,
         n,
     )
+
+
+def quick_resamples(
+    model: FittedGraph, *, X: Any = None, interventions: Any = None
+) -> ResampledFits | None:
+    """Refit a model to 100 resamples if this takes less than five seconds, None otherwise.
+
+    Only linear equations are refitted: the effects of others are simulated in each fit, which takes
+    longer. A graph that was given is not learnt again.
+    """
+    dag = model.fitted_
+    has_rows = X is not None or dag.residuals is not None
+    is_usual = dag.is_linear and dag.d <= _MOST_VARIABLES and dag.window is None
+    if not (has_rows and is_usual) or dag.is_stated or dag.regimes is not None:
+        return None
+    if getattr(model, "stopped_", None) is not None:
+        return None
+    options = {"X": X, "interventions": interventions, "max_time": _QUICK, "verbose": False}
+    try:
+        return refit_resamples(model, RESAMPLES, **options)
+    except SlowRefits:
+        return None
 
 
 def _keep_dag(place: int, dag: FittedDAG) -> tuple[int, FittedDAG]:

@@ -12,10 +12,11 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from cosmodag.errors import CosmodagWarning
+from cosmodag.errors import CosmodagWarning, InterruptedWarning, ModelWarning, SharesWarning
 
 # ASCII spellings of characters that a stream may not be able to encode.
 _ASCII = {"→": "->", "…": "...", "−": "-", "×": "x", "“": '"', "”": '"', "≤": "<=", "≥": ">="}
@@ -85,24 +86,61 @@ def _wrapped(text: str, stream: Any) -> str:
     )
 
 
+MOST_WARNINGS = 3
+"""Most warnings that are printed before a result; the report and run.json have all."""
+
+# Characters above which a warning without a stated consequence ends before its remedy.
+_LONG = 160
+
+
 @contextmanager
 def noted_warnings(noted: list[str], quiet: bool = False) -> Iterator[None]:
-    """Collect this package's warnings in a list, and print them too unless ``quiet``."""
+    """Collect this package's warnings in a list; print the first parts of three, unless ``quiet``.
+
+    They are printed at the end of the block, those against the model first, and none that is in the
+    list already. Interruptions, and what a bootstrap says before it begins, are printed at once.
+    """
+    waiting: list[tuple[bool, str, type[Warning]]] = []
+    urgent: list[str] = []
+    most = MOST_WARNINGS - len(noted)
     with warnings.catch_warnings():
         show = warnings.showwarning
 
         def note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             is_ours = issubclass(category, CosmodagWarning)
             sentence = " ".join(str(message).split())
-            if is_ours and sentence in noted:
-                return  # the bootstrap repeats the warnings of the fit
-            if is_ours:
-                noted.append(sentence)
-            if not (is_ours and quiet):
+            if not is_ours:
                 show(message, category, *where, **more)
+            elif sentence not in noted:  # the bootstrap repeats the warnings of the fit
+                noted.append(sentence)
+                is_urgent = issubclass(category, InterruptedWarning | SharesWarning)
+                if is_urgent and not quiet:
+                    urgent.append(sentence)
+                    show(message, category, *where, **more)
+                elif not is_urgent:
+                    waiting.append((not issubclass(category, ModelWarning), sentence, category))
 
         warnings.showwarning = note
-        yield
+        try:
+            yield
+        finally:
+            for _, sentence, category in sorted(waiting, key=itemgetter(0))[
+                : max(most - len(urgent), 0)
+            ]:
+                if not quiet:
+                    show(category(first_part(sentence)), category, "", 0)
+
+
+def first_part(sentence: str) -> str:
+    """Return what a warning says was found, without consequences and remedies.
+
+    >>> first_part("Relations are curved, so a linear model adds arcs: transform the columns.")
+    'Relations are curved.'
+    """
+    first = sentence.split(", so ")[0]
+    if len(first) > _LONG:
+        first = first.split(": ")[0]
+    return first.rstrip(".") + "."
 
 
 def print_result(text: str) -> None:

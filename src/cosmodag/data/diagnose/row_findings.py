@@ -19,6 +19,9 @@ _MOST_ROWS = 50_000
 # standard errors change by less than a hundredth.
 _CHANCE, _HARMLESS = 0.002, 0.1
 _CLIPPED_AT = 4.0
+# Share of steps against the direction of a sorted column, where it begins anew; most runs of equal
+# values, and fewest rows per run; degree of polynomials in the ranks.
+_RESETS, _MOST_RUNS, _FEWEST_PER_RUN, _DEGREE = 0.05, 20, 5, 5
 
 # Directions of largest variance along which clusters are searched for.
 _DIRECTIONS = 3
@@ -130,11 +133,69 @@ def lag_correlations(
     return np.asarray(products / np.where(squares > 0, squares, 1.0))
 
 
-def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> list[Finding]:
+def without_arrangement(
+    X: NDArray[Any], table: NDArray[Any]
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Find the columns of a table by which its rows are arranged, and remove what they explain.
+
+    A column arranges the rows if nearly all its steps go in one direction, or if its equal values
+    stand together in at most 20 runs: with more, groups may be repeated measurements. `X` (n, k)
+    has the same rows. Its means within the runs, and polynomials in the ranks of sorted columns,
+    are subtracted from it.
+
+    >>> group = np.repeat([0.0, 1, 2], 100)
+    >>> X = np.random.default_rng(0).normal(size=(300, 2)) + 2 * group[:, None]
+    >>> arranged, residuals = without_arrangement(X, group[:, None])
+    >>> arranged, bool((lag_correlations(X) > 0.5).all())
+    ([0], True)
+    >>> bool((np.abs(lag_correlations(residuals)) < 0.2).all())
+    True
+    """
+    is_sorted, is_grouped = _arranging(table)
+    changes = (np.diff(table[:, is_grouped], axis=0) != 0).any(axis=1)
+    run = np.cumsum(np.r_[0, changes])
+    if run[-1] >= len(table) // _FEWEST_PER_RUN:
+        run[:] = 0
+    values = _within(run, np.asarray(X, np.float64))
+    regressors = []
+    for column in np.flatnonzero(is_sorted).tolist():
+        ranks = np.unique(table[:, column], return_inverse=True)[1]
+        regressors.append(np.polynomial.legendre.legvander(2 * ranks / ranks.max() - 1, _DEGREE))
+    if regressors:
+        basis = _within(run, np.hstack(regressors))
+        values = values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
+    return np.flatnonzero(is_sorted | is_grouped).tolist(), values
+
+
+def _arranging(table: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Mark the columns by which rows are sorted, and those by which they are grouped."""
+    steps = np.diff(table, axis=0)
+    moves = (steps != 0).sum(axis=0)
+    rising = (steps > 0).sum(axis=0) / np.maximum(moves, 1)
+    is_grouped = (moves > 0) & (moves < _MOST_RUNS)
+    is_sorted = np.maximum(rising, 1 - rising) >= 1 - _RESETS
+    return is_sorted & (moves >= _MOST_RUNS), is_grouped
+
+
+def _within(run: NDArray[np.intp], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Subtract the mean within each run from each column."""
+    counts = np.bincount(run)
+    sums = np.stack([np.bincount(run, column) for column in values.T], axis=1)
+    return np.asarray(values - (sums / counts[:, None])[run])
+
+
+def rows_follow(
+    X: NDArray[Any],
+    columns: list[int],
+    names: Sequence[str],
+    arranged_by: tuple[NDArray[Any], Sequence[str]] | None = None,
+) -> list[Finding]:
     """Report rows that depend on the row before: time series, repeated measurements, groups.
 
     For independent rows, √n times a lag-1 correlation is about standard normal. Sorted columns are
-    regressed out, because sorting a table does not make its rows dependent.
+    regressed out, because sorting a table does not make its rows dependent. If the order or the
+    groups of columns, by default those of `X`, explain the correlations, they are a notice:
+    `arranged_by` has further columns, such as codes of categories, and their names.
     """
     if len(X) < _FEWEST_PAIRS or not columns:
         return []
@@ -144,6 +205,14 @@ def rows_follow(X: NDArray[Any], columns: list[int], names: Sequence[str]) -> li
     rows = min(len(X), _MOST_ROWS)
     limit = max(_HARMLESS, -ndtri(_CHANCE / 2 / len(columns)) / np.sqrt(rows))
     follows = (np.abs(lags) > limit) & ~is_sorted
+    if follows.any():
+        table, titles = arranged_by or (used, [names[column] for column in columns])
+        arranged, residuals = without_arrangement(used[:_MOST_ROWS], table[:_MOST_ROWS])
+        left = (np.abs(lag_correlations(residuals)) > limit) & ~np.logical_or(*_arranging(used))
+        if arranged and not left[follows].any():
+            sentence = "The rows are sorted or grouped by {columns}, and do not depend otherwise."
+            own = [titles[place] for place in arranged]
+            return about("sorted_rows", own, sentence, severity="notice")
     most = float(lags[np.argmax(np.abs(lags) * follows)])
     sentence = (
         f"Rows resemble the row before (correlation up to {most:.2f}, in {{columns}}), so they "

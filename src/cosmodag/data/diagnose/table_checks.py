@@ -19,6 +19,8 @@ from cosmodag.data.diagnose.column_findings import (
 )
 from cosmodag.data.diagnose.findings import Finding, not_examined
 from cosmodag.data.diagnose.hidden_causes import find_hidden_causes
+from cosmodag.data.diagnose.hidden_groups import Equations
+from cosmodag.data.diagnose.mixtures import shifted_rows
 from cosmodag.data.diagnose.row_findings import few_rows, rows_follow, several_populations
 from cosmodag.data.diagnose.scale import (
     LARGE,
@@ -55,6 +57,9 @@ _FEWEST_COLUMNS, _MOST_SEARCHED, _FEWEST_SEARCHED = 4, 60, 100
 # Smallest gains, in units of log-likelihood, with which hidden causes are reported, called likely,
 # and called very likely; benchmarks/trust.md shows how often each is right.
 _REPORTED, _LIKELY, _VERY_LIKELY = 8.0, 15.0, 30.0
+
+# Deviation of residuals of standardised columns below which they are rounding errors.
+_NO_NOISE = 1e-6
 
 # Smallest eigenvalue of the correlations of columns that do not determine one another.
 _SINGULAR = 1e-7
@@ -107,6 +112,7 @@ def before_fit(
     if not places:
         return rare
     is_linear = np.array([not (by_kind and kinds[v].kind in _WITH_OWN_EQUATION) for v in places])
+    everything = (X if untouched is None else X[untouched]), names
     X, names = X[:, places], [names[v] for v in places]
     deviations, spans, distances = sizes_of(X)
     is_constant = spans == 0
@@ -117,7 +123,7 @@ def before_fit(
     n_values = value_counts(X)
     alike = collinear(X, distinct, names)
     rows = X if untouched is None else X[untouched]
-    following = [] if in_time else rows_follow(rows, varying, names)
+    following = [] if in_time else rows_follow(rows, varying, names, everything)
     findings = [
         *rare,
         *constant(is_constant, names),
@@ -142,7 +148,7 @@ def before_fit(
     standard = standardised(sample)
     if not alike:
         findings += near_duplicates(standard, [names[column] for column in distinct])
-    if not (in_time or following):
+    if not (in_time or "rows_follow" in {finding.name for finding in following}):
         few = (n_values[distinct] > 0) & (n_values[distinct] <= FEW_VALUES)
         findings += several_populations(standard[:, ~few], standard[:, few])
     return findings
@@ -156,11 +162,13 @@ def after_fit(
     *,
     known: Sequence[Finding] = (),
     given: NDArray[np.bool_] | None = None,
+    any_shape: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[Finding]:
     """Test the linear equations of a learnt graph for misfit.
 
-    The findings are ``curved``, ``uneven_noise`` and ``hidden_causes``, if they apply. The tests
+    The findings are ``curved``, ``uneven_noise``, ``several_populations`` and ``hidden_causes``, if
+    they apply. The tests
     cost about three products of n·d², and more if hidden causes seem possible.
 
     Parameters
@@ -180,6 +188,8 @@ def after_fit(
     given : (d,) array of bool, optional
         Columns without an equation, such as the past of a time series. Hidden causes are searched
         for among the residuals of the other columns after regression on these.
+    any_shape : bool
+        Whether the graph was chosen for noise of any shape.
     should_stop : function
         Called before every test. Once it returns True, the findings so far are returned.
     """
@@ -197,18 +207,29 @@ def after_fit(
     tests = examine_arcs(used, arcs[np.ix_(columns, columns)], is_continuous, should_stop)
     findings = misfits(tests, [names[v] for v in columns.tolist()])
     reported = {finding.name for finding in (*known, *findings)}
+    if not reported & {"several_populations", "curved"} and given is None:
+        noise = _residuals(used, arcs[np.ix_(columns, columns)])[:, is_continuous]
+        findings += shifted_rows(noise[:, noise.std(axis=0) > _NO_NOISE], any_shape=any_shape)
+        reported |= {finding.name for finding in findings}
     if reported & {"several_populations", "curved"}:
         return findings
     if given is not None and given[columns].any():
         is_given = given[columns]
         past, present = used[:, is_given], used[:, ~is_given]
         residuals = present - past @ np.linalg.lstsq(past, present, rcond=None)[0]
-        is_noise = residuals.std(axis=0) > 1e-6
+        is_noise = residuals.std(axis=0) > _NO_NOISE
         used, columns = standardised(residuals[:, is_noise]), columns[~is_given][is_noise]
     order = np.asarray(order, np.intp)
     order = np.searchsorted(columns, order[np.isin(order, columns)])
     arcs, names = arcs[np.ix_(columns, columns)], [names[v] for v in columns.tolist()]
     return [*findings, *_hidden_causes(used, names, arcs, order, should_stop)]
+
+
+def _residuals(standard: NDArray[np.float64], arcs: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Residuals of the linear equations of a graph, for standardised columns."""
+    parents = [np.flatnonzero(column).tolist() for column in arcs.T]
+    weights, _ = Equations(standard.T @ standard / len(standard), parents).fitted
+    return np.asarray(standard - standard @ weights)
 
 
 def _hidden_causes(

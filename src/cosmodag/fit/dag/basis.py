@@ -100,6 +100,16 @@ def class_of_fit(dag: "FittedDAG") -> Any:
     return found if sparse.issparse(dag.adjacency) else found.toarray()
 
 
+def stated_directions(dag: "FittedDAG") -> Bools:
+    """(m,): whether time, knowledge or stated interventions exclude the reverse of each arc."""
+    by_knowledge, by_interventions = _known_directions(dag)
+    edges = dag.edges
+    if dag.regimes is not None:
+        by_interventions = dag.regimes.separate(edges.row, edges.col, stated=True)
+    by_time = False if dag.window is None else dag.window.past[edges.row]
+    return np.asarray(by_knowledge | by_interventions | by_time)
+
+
 def _known_directions(dag: "FittedDAG") -> tuple[Bools, Bools]:
     """(m,) twice: whether knowledge, and interventions, exclude the reverse of each arc."""
     edges, bounds, sets = dag.edges, dag.bounds, dag.target_sets

@@ -19,6 +19,7 @@ from cosmodag.data.kinds import ColumnKind
 from cosmodag.data.knowledge import Knowledge
 from cosmodag.data.time.window import Window
 from cosmodag.errors import CosmodagError, DataError
+from cosmodag.fit.dag.assertions import Doubt
 from cosmodag.fit.dag.known import Known
 from cosmodag.fit.dag.linear_equations import FittedEquations, FunctionEquations, LinearEquations
 from cosmodag.fit.dag.preparation import Preparation
@@ -164,6 +165,8 @@ def dag_facts(dag: FittedDAG) -> dict[str, Any]:
         "regimes": None if dag.regimes is None else list(dag.regimes.names),
         "fitted": {name: value for name, value in noise.items() if value is not None},
     }
+    if dag.doubts:
+        facts["doubts"] = [[one.name, *one.columns] for one in dag.doubts]
     if dag.window is not None:
         facts["in_time"] = {"series": dag.window.series, "time": dag.window.time}
     return facts
@@ -203,6 +206,9 @@ def dag_from(
         noise_variances=arrays["noise_variances_"],
         deviations=arrays["deviations_"],
         turning_losses=arrays.get("turning_losses_"),
+        doubts=tuple(
+            Doubt(str(name), tuple(map(str, columns))) for name, *columns in facts.get("doubts", ())
+        ),
         window=window,
         learner=learner,
     )

@@ -47,6 +47,7 @@ def arc_table(model: "FittedGraph", errors: Floats | None = None) -> "pd.DataFra
             "se": errors,
             "t": np.where(np.isfinite(t), t, np.nan),
             "basis": model.fitted_.arrow_basis,
+            "grade": model.fitted_.assertions.grades,
             "class": np.where(is_open, "undirected", "directed"),
         }
     )

@@ -20,7 +20,7 @@ from cosmodag.io.tables.foreign import labelled, like_table, with_number_labels
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -145,8 +145,20 @@ class FittedGraph(TimeSeriesView, BaseEstimator):  # type: ignore[misc]
         columns"`` if the
         order follows the units; or ``"free choice"``, which nothing in the data supports.
         """
-        bases, weights = self._dag.arrow_basis, self.edges_.data
-        return [bases[place] for place in largest_first(standardised_weights(self), weights)]
+        return self._largest_first(self._dag.assertions.bases)
+
+    @property
+    def arrow_grades_(self) -> list[str]:
+        """How firmly each direction may be asserted, in the order of ``arcs_``.
+
+        ``"determined"`` under the stated assumptions, ``"weakly"`` or ``"open"``; see
+        ``docs/arrows.md``.
+        """
+        return self._largest_first(self._dag.assertions.grades)
+
+    def _largest_first(self, of_arcs: "Sequence[str]") -> list[str]:
+        places = largest_first(standardised_weights(self), self.edges_.data)
+        return [of_arcs[place] for place in places]
 
     def predict(
         self, X: Any, do: "Mapping[Any, Any] | None" = None, *, series: Any = None, time: Any = None

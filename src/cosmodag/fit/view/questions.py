@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sklearn.utils.validation import check_is_fitted
 
 from cosmodag.errors import DataError, name_list
-from cosmodag.fit.input_checks import refuse_lags
+from cosmodag.fit.input_checks import check_choice, refuse_lags
 from cosmodag.fit.view.shown import Shown
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Questions(Shown):
         *,
         direct: bool = False,
         values: "Sequence[float | str] | None" = None,
-        bootstrap: "int | ResampledFits | None" = None,
+        bootstrap: "int | ResampledFits | str | None" = "auto",
         level: float = 0.95,
         X: Any = None,
         interventions: Any = None,
@@ -52,10 +52,11 @@ class Questions(Shown):
             The two values of the cause to compare, in its units, or two of its levels. By default
             they are one unit apart, about its mean; a category of more than two levels has no
             default.
-        bootstrap : int or ResampledFits, optional
+        bootstrap : int, ResampledFits, "auto" or None
             Number of resamples of the rows to fit, for an interval that includes the uncertainty of
-            the graph. Their fits are kept for later calls. By default the interval treats the graph
-            as known, and is too short.
+            the graph. Their fits are kept for later calls. ``"auto"``: 100 if all are fitted within
+            five seconds (linear equations), otherwise None: an interval for this graph only, which
+            is too short.
         level : float
             Coverage of the interval.
         X : table, optional
@@ -76,17 +77,18 @@ class Questions(Shown):
         >>> rain, sun = random.normal(size=(2, 500))
         >>> growth = 2 * rain + sun + random.normal(size=500)
         >>> table = pd.DataFrame({"rain": rain, "sun": sun, "growth": growth})
-        >>> print(OrderSearch(random_state=0).fit(table).effect("rain", "growth"))
+        >>> model = OrderSearch(random_state=0).fit(table)
+        >>> print(model.effect("rain", "growth", bootstrap=None))
         Raising rain by 1 raises growth by 2.03. The 95 % interval is 1.94 to 2.11 (standard errors,
-        as if the graph had been known). It is adjusted for sun. The directions rest on: shape of
-        the graph.
+        for this graph only). It is adjusted for sun. The directions rest on: shape of the graph
+        (determined).
         """
         return self._effects(bootstrap, X, interventions).effect(
             cause, effect, direct=direct, values=values, level=level
         )
 
     def _effects(
-        self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
+        self, bootstrap: "int | ResampledFits | str | None", X: Any, interventions: Any
     ) -> "Effects":
         """Return the effects of the model; for its own training data they are cached."""
         from cosmodag.assess import Effects
@@ -102,31 +104,38 @@ class Questions(Shown):
         return done
 
     def _resamples(
-        self, bootstrap: "int | ResampledFits | None", X: Any, interventions: Any
+        self, bootstrap: "int | ResampledFits | str | None", X: Any, interventions: Any
     ) -> "ResampledFits | None":
         """Fit resamples and keep them, or return those kept earlier; None if there are none.
 
         Fits that were kept are those of the training data, or of an equal table `X`.
         """
-        from cosmodag.assess import ResampledFits, refit_resamples
+        from cosmodag.assess import ResampledFits, quick_resamples, refit_resamples
 
-        if isinstance(bootstrap, ResampledFits):
+        if bootstrap is None or isinstance(bootstrap, ResampledFits):
             return bootstrap
         model = cast("FittedGraph", self)
         kept: ResampledFits | None = vars(self).get("_resampled_fits_")
         if kept is not None and X is not None and not kept.are_of(model, X, interventions):
             kept = None
-        if bootstrap is not None and (kept is None or kept.asked != bootstrap):
+        # With training data of its own, a model may also be asked about other tables.
+        is_own = X is None or not hasattr(self, "residuals_")
+        if isinstance(bootstrap, str):
+            check_choice("bootstrap", bootstrap, ("auto",))
+            if kept is not None or (is_own and vars(self).get("_no_quick_refits_")):
+                return kept
+            kept = quick_resamples(model, X=X, interventions=interventions)
+        elif kept is None or kept.asked != bootstrap:
             kept = refit_resamples(model, bootstrap, X=X, interventions=interventions)
-            # With training data of its own, a model may also be asked about other tables.
-            if X is None or not hasattr(self, "residuals_"):
-                self._resampled_fits_ = kept
+        if is_own:
+            self._resampled_fits_, self._no_quick_refits_ = kept, kept is None
         return kept
 
     def take_graph(self, dag: "FittedDAG") -> None:
         """Store another graph of the same fit; delete what was computed from the one before."""
         for name in ("bootstrap_", "_resampled_fits_", "_effects_", "_arc_table_"):
             vars(self).pop(name, None)
+        self._no_quick_refits_ = True  # refits would have the graph of the learner
         self.fitted_ = dag
 
     @property

@@ -94,6 +94,7 @@ def _facts(model: "FittedGraph") -> Iterator[tuple[str, str]]:
     counts = Counter(model.arrow_basis_)
     named = [f"{basis} ({counts[basis]})" for basis in BASES if counts[basis]]
     yield "directions", f"rest on: {', '.join(named)}" if named else "none"
+    yield "", dag.assertions.sentence
 
 
 def _arc_lines(table: "pd.DataFrame", arcs: int) -> list[str]:
@@ -136,11 +137,12 @@ class Shown:
         Columns: ``cause``, ``effect``, ``weight``; ``standardised``, the weight for columns with a
         standard deviation of one; ``se`` and ``t`` of the weight by least squares on the parents,
         as if the arcs were known (NaN without the training data, or if equations are not linear);
-        ``basis`` of the direction (``arrow_basis_``); ``class``, whether the arc is ``directed`` or
-        ``undirected`` in the equivalence class (``cpdag_``); ``p_edge`` and ``p_direction``, the
+        ``basis`` of the direction (``arrow_basis_``) and its ``grade`` (``arrow_grades_``);
+        ``class``, whether the arc is ``directed`` or ``undirected`` in the equivalence class
+        (``cpdag_``); ``p_edge`` and ``p_direction``, the
         fractions of resamples that join the two variables and that have the arrow (NaN before
-        :meth:`bootstrap`, and if it withholds them). The index is the place of the arc in
-        ``edges_``.
+        :meth:`bootstrap`, whose ``note`` says whether they are probabilities). The index is the
+        place of the arc in ``edges_``.
         """
         model, dag = cast("FittedGraph", self), self._dag
         resamples = getattr(self, "bootstrap_", None)
@@ -204,11 +206,12 @@ class Shown:
                     No common cause of two variables was left out, rows were not selected by
                     their values, and there is no feedback: no table can show this.
         directions  rest on: shape of the graph (2)
+                    Of 2 directions: 2 determined under the stated assumptions.
         <BLANKLINE>
         2 arcs, the largest standardised weight first
-        cause effect weight standardised    se    t              basis
-         rain growth  2.025       +0.832 0.045 45.3 shape of the graph
-          sun growth 0.9731       +0.370 0.048 20.2 shape of the graph
+        cause effect weight standardised    se    t              basis      grade
+         rain growth  2.025       +0.832 0.045 45.3 shape of the graph determined
+          sun growth 0.9731       +0.370 0.048 20.2 shape of the graph determined
         <BLANKLINE>
         findings: none
         """
@@ -240,9 +243,9 @@ class Shown:
     ) -> None:
         """Write a report: one self-contained HTML file, see ``docs/report.md``.
 
-        It shows the surest arcs and their bases, the graph, effects, arcs, weights, training, the
-        diagnosis of the data, the choices with their reasons, and how to reproduce the fit. It
-        contains no row of the data.
+        It shows the strongest associations and the bases of their directions, the graph, effects,
+        arcs, weights, training, the diagnosis of the data, the choices with their reasons, and how
+        to reproduce the fit. It contains no row of the data.
 
         Parameters
         ----------

@@ -1,8 +1,7 @@
 // Edges of the drawn graph: those learnt, of the equivalence class, or with hidden causes allowed.
 
 const MARKS = { 1: "circle", 2: "triangle", 3: "none" };
-const FIRM = ["stated", "time", "knowledge", "interventions", "shape of the graph"];
-const FREE = "free choice";
+const HEADS = { determined: "triangle", weakly: "vee", open: "none" };
 
 /**
  * Edges of one kind. `u` comes before `v` in causal order; `arc` is the learnt arc between them, or
@@ -23,11 +22,9 @@ function learntEdges() {
   }));
 }
 
-/** A full arrowhead for a firm direction, an open one for weaker evidence, none for a free choice. */
+/** A full arrowhead for a determined direction, an open one for a weak one, none for an open one. */
 function headOf(arc) {
-  const basis = data.bases[arcs.basis[arc]].name;
-  if (basis === FREE) return "none";
-  return FIRM.includes(basis) ? "triangle" : "vee";
+  return HEADS[arcs.grade[arc]];
 }
 
 function classEdges() {

@@ -94,7 +94,7 @@ function listedEffect(i) {
   }
   if (low[i] !== null) {
     parts.push(intervalBar(estimate[i], low[i], high[i]));
-    parts.push(element("p", `95 % interval ${amount(low[i])} to ${amount(high[i])}, as if the graph had been known.`, "quiet"));
+    parts.push(element("p", `95 % interval ${amount(low[i])} to ${amount(high[i])}, for this graph only.`, "quiet"));
   } else parts.push(element("p", "No interval: the training data was not available, or has too few rows.", "quiet"));
   if (estimate[i]) {
     const set = adjustment[i].map((one) => names[one]);

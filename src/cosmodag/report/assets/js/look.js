@@ -11,7 +11,7 @@ function opacityOf(arc) {
 }
 
 function hasShares() {
-  return Boolean(arcs.p_edge) && !data.stability.doubts.length;
+  return Boolean(arcs.p_edge);
 }
 
 function graphStyle() {

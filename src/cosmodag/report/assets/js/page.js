@@ -16,12 +16,13 @@ function fillText() {
   byId("settings-details").hidden = !settings.length && !data.starts.length && data.history.at.length < 2;
 }
 
-/** The first card: the surest arcs, the bases of their directions, the assumptions. */
+/** The first card: the strongest arcs, the bases of their directions, the assumptions. */
 function fillStory() {
   byId("story-found").textContent = data.story.found;
-  const list = byId("surest");
-  byId("surest-title").hidden = data.story.surest.length === 0;
-  for (const arc of data.story.surest) {
+  const list = byId("strongest");
+  byId("strongest-title").textContent = data.story.title;
+  byId("strongest-title").hidden = data.story.strongest.length === 0;
+  for (const arc of data.story.strongest) {
     const share = hasShares() && arcs.p_edge[arc] !== null ? `; joined in ${percent(arcs.p_edge[arc])} of resamples` : "";
     const button = buttonFor(arcName(arc), () => {
       chooseArc(arc);
@@ -29,7 +30,7 @@ function fillStory() {
     }, "arc-button");
     const item = element("li");
     item.append(button, (arcs.category[arc] ? "" : `: ${weightText(arc)} (standardised)`) + `${share}; ` +
-      `basis of direction: ${data.bases[arcs.basis[arc]].name}`);
+      `direction ${arcs.grade[arc]}, basis: ${data.bases[arcs.basis[arc]].name}`);
     list.append(item);
   }
   pairs(byId("story-points"), data.story.points, true);
@@ -68,12 +69,10 @@ function fillStability() {
   const often = (shares) => shares.filter((share) => share >= 0.95).length;
   byId("stability-text").textContent =
     `The fit was repeated on ${found.resamples} resamples of the rows. ` +
-    (found.doubts.length
-      ? "Probabilities are withheld, because the table contradicts an assumption of all these fits. " +
-        found.doubts.join(" ")
-      : `In at least 95% of them, the ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined ` +
-        `(p edge), and ${counted(often(arcs.p_direction), "arc")} had this direction, neither as a free choice nor ` +
-        "by the units of the columns (p direction).") +
+    `In at least 95% of them, the ends of ${often(arcs.p_edge)} of ${arcCount} arcs were joined ` +
+    `(p edge), and ${counted(often(arcs.p_direction), "arc")} had this direction, neither as a free choice nor ` +
+    "by the units of the columns (p direction)." +
+    (found.doubts.length ? ` These shares are ${found.note}.` : "") +
     (found.missed.length ? " These pairs were joined in most resamples, but not in the graph:" : "");
   const records = found.missed.map(([u, v, share]) => [names[u], names[v], share]);
   if (records.length) fillPlain(byId("missed"), ["variable", "other variable", "p edge"], records);

@@ -76,6 +76,7 @@ function edgeFacts(arc) {
     ["Standard error", error ? numberText(error) : ""],
     ["Joined in", hasShares() ? share(arcs.p_edge) : ""],
     ["Fixed in this direction in", hasShares() ? share(arcs.p_direction) : ""],
+    ["Direction", arcs.grade[arc]],
     ["Basis of direction", data.bases[arcs.basis[arc]].name],
   ].filter(([, value]) => value);
 }

@@ -26,6 +26,7 @@ const COLUMNS = [
     title: "p direction", value: (arc) => arcs.p_direction[arc], number: true, digits: 2,
     given: arcs.p_direction,
   },
+  { title: "direction", value: (arc) => arcs.grade[arc] },
   { title: "basis of direction", value: (arc) => data.bases[arcs.basis[arc]].name },
 ].filter((column) => column.given !== null);
 
