@@ -120,7 +120,7 @@ def test_the_effect_names_the_bases_that_the_command_line_names(show, graphs):
     places = [list(model.names_).index(name) for name in (found.cause, found.effect)]
     opened.page.evaluate("([cause, effect]) => cosmodag.change({cause, effect})", places)
     told = opened.text("#effect-answer")
-    assert f"The directions rest on: {', '.join(found.rests_on)}." in told
+    assert f"The directions rest on: {', '.join(found.rests_on)} ({found.grade})." in told
 
 
 def test_words_in_tables_are_whole(show):

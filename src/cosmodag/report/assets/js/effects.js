@@ -43,8 +43,8 @@ function answer(box, cause, effect) {
   else if (data.effect_curves) box.append(...curvedEffect(cause, effect));
   else if (data.linear) box.append(...summedEffect(cause, effect));
   else box.append(element("p", networkText(cause, effect)));
-  const rests = directionsOf(cause, effect);
-  if (rests.length) box.append(element("p", `The directions rest on: ${rests.join(", ")}.`));
+  const { bases, grade } = directionsOf(cause, effect);
+  if (bases.length) box.append(element("p", `The directions rest on: ${bases.join(", ")} (${grade}).`));
   const paths = directedPaths(cause, effect, MOST_PATHS + 1);
   if (!paths.length) return;
   box.append(element("h4", paths.length > MOST_PATHS ? `The ${MOST_PATHS} shortest paths` : counted(paths.length, "path")));
@@ -53,12 +53,14 @@ function answer(box, cause, effect) {
   box.append(list, buttonFor("Draw only these paths", () => change({ scope: "paths" })));
 }
 
-/** The bases of the arcs on the directed paths, and of those into the cause. */
+/** The bases of the arcs on the directed paths and of those into the cause, and their least firm grade. */
 function directionsOf(cause, effect) {
   const on = between(cause, effect);
-  if (on.isReversed || !on.arcs.size) return [];
-  const used = new Set([...on.arcs, ...into[cause]].map((arc) => arcs.basis[arc]));
-  return data.bases.filter((_, i) => used.has(i)).map((basis) => basis.name).sort();
+  if (on.isReversed || !on.arcs.size) return { bases: [] };
+  const used = [...on.arcs, ...into[cause]];
+  const bases = [...new Set(used.map((arc) => data.bases[arcs.basis[arc]].name))].sort();
+  const grade = Object.keys(HEADS).findLast((one) => used.some((arc) => arcs.grade[arc] === one));
+  return { bases, grade };
 }
 
 function noEffect(cause, effect) {
