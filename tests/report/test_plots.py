@@ -1,6 +1,5 @@
 """Static plots draw the right content on the given axes; pictures in notebooks are safe."""
 
-import json
 import xml.etree.ElementTree as ElementTree
 from base64 import b64decode
 from importlib.resources import files
@@ -12,7 +11,7 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 import cosmodag
 from cosmodag import Cosmo, EmptyGraph
 from cosmodag.errors import DataError
-from cosmodag.fit.dag.basis import BASES, INTERVENTIONS, KNOWLEDGE, SHAPE, STATED, TIME
+from cosmodag.fit.dag.basis import BASES
 from cosmodag.io import Graph, write_graph
 from cosmodag.report.drawings import COLOURS
 from cosmodag.report.plots import _ARCS
@@ -116,12 +115,6 @@ def test_every_basis_of_direction_has_a_colour_in_plots_and_on_the_page():
     assert len({str(_ARCS[basis]) for basis in BASES}) == len(BASES)
     script = files("cosmodag.report").joinpath("assets", "js", "colours.js").read_text("utf-8")
     assert all(f'"{basis}": {{ light: ' in script for basis in BASES)
-
-
-def test_directions_from_time_have_full_arrowheads_on_the_page():
-    script = files("cosmodag.report").joinpath("assets", "js", "edges.js").read_text("utf-8")
-    firm = json.loads(script.split("const FIRM = ")[1].split(";")[0])
-    assert firm == [STATED, TIME, KNOWLEDGE, INTERVENTIONS, SHAPE]
 
 
 def test_before_the_fit_a_notebook_shows_the_diagram_of_scikit_learn():
