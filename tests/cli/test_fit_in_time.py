@@ -54,7 +54,8 @@ def test_dates_and_series_are_columns_and_no_variables(table, tmp_path, capsys):
 
 def test_a_dry_run_is_about_the_windows_and_their_knowledge(table, tmp_path, capsys):
     options = ["--time", "date", "--series", "patient", "--dry-run", "--json", "--epochs", "2"]
-    assert main(["fit", str(table), "--lags", "2", *options]) == 0
+    given = ["fit", str(table), "--method", "cosmo", "--lags", "2", *options]
+    assert main(given) == 0
     planned = json.loads(capsys.readouterr().out)
     X = pd.read_csv(table)
     model = cosmodag.Cosmo(epochs=2, lags=2, random_state=0)

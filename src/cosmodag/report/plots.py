@@ -39,7 +39,7 @@ _LINES: dict[str, Any] = {
     FOUND: "dashed",
     CURVES: (0, (7, 2)),
     "non-Gaussianity": (0, (7, 2)),
-    "uneven noise": (0, (3, 2)),
+    "uneven noise": (0, (3, 3)),
     "equal variances": (0, (4, 2.5)),
     SCALE: (0, (3, 1.5)),
     FREE: (0, (1, 1.5)),

@@ -202,6 +202,8 @@ class Trial:
         test avoids them on tables without joint functions.
         """
         joined = self.found[part].arcs | self.found[part].arcs.T
+        if joined.sum(axis=0).max(initial=0) < 2:
+            return False
         jointly = self.held_out.rows(joined, FAMILIES[_JOINT].density)
         return all(
             lead(jointly, self.held_out.rows(joined, FAMILIES[name].density)) > NEAR

@@ -94,7 +94,7 @@ def interacting(
     >>> counts = np.arange(1000.0)
     >>> logs = counts * np.log(np.maximum(counts, 1))
     >>> found = interacting(codes, np.ones(999, np.int32), np.full(4, 2), logs)
-    >>> sorted(found.tolist())
+    >>> sorted([v, *sorted(pair)] for v, *pair in found.tolist())
     [[0, 2, 3], [2, 0, 3], [3, 0, 2]]
     """
     d, n = codes.shape

@@ -11,7 +11,7 @@ const BASIS_STYLES = {
   "intervention (found target)": { light: "#008862", dark: "#2CC79C", dash: [8, 3] },
   "curves": { light: "#7A5195", dark: "#C3A4DB", dash: [10, 3] },
   "non-Gaussianity": { light: "#9A6600", dark: "#E69F00", dash: [10, 3] },
-  "uneven noise": { light: "#9A6600", dark: "#E69F00", dash: [3, 2] },
+  "uneven noise": { light: "#9A6600", dark: "#E69F00", dash: [3, 3] },
   "equal variances": { light: "#C25500", dark: "#F0864A", dash: [6, 4] },
   "scale of the columns": { light: "#8C5A3C", dark: "#C99A7A", dash: [4, 2] },
   "free choice": { light: "#6B6B6B", dark: "#A8A8A8", dash: [2, 3] },
