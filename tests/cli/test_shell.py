@@ -415,6 +415,18 @@ def test_a_table_keeps_names_that_look_like_markup_and_is_not_cut(
     assert any(line.startswith("[/] ") and line.endswith(" 12.25") for line in lines)
 
 
+def test_a_piped_table_has_one_line_per_row_without_padding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    sentence = "learn from earlier rows as well (lags=1, --lags 1) " + "and more " * 40 + "end"
+    print_table(["finding", "what it means"], [["rows", sentence], ["b", "short"]], title="t.csv")
+    shown = sentence.replace("lags=1, ", "")
+    lines = stream.getvalue().splitlines()
+    assert lines == ["t.csv", "finding  what it means", f"rows     {shown}", "b        short"]
+
+
 @pytest.mark.parametrize(
     ("given", "suggested"),
     [("--dropna", "--missing drop"), ("--gpu", "--device gpu"), ("--sed", "--seed")],

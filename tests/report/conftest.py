@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphs_to_report import bootstrap_of, model_of, random_dag, sachs_model
+from graphs_to_report import (
+    bootstrap_of,
+    levels_model,
+    mixed_model,
+    model_of,
+    named_dag,
+    random_dag,
+    sachs_model,
+    time_model,
+)
 from opened import PATIENCE, Opened
 
 WIDE, NARROW = 1400, 390
@@ -39,6 +48,11 @@ def graphs(sachs: Path) -> Callable[[str], Any]:
     def made(name: str) -> Any:
         if name == "proteins":
             return sachs_model(sachs)
+        fits = {"time": time_model, "levels": levels_model, "mixed": mixed_model}
+        if name in fits:
+            return fits[name]()
+        if name.isdecimal():
+            return named_dag(int(name))
         weights = {
             "chain": lambda: np.diag([0.9, -0.8, 0.7], 1),
             "small": lambda: random_dag(6, 9, seed=2),
@@ -58,14 +72,17 @@ def graphs(sachs: Path) -> Callable[[str], Any]:
 def written(
     graphs: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
-    """Pages of these models by name, each written once; "shares" is proteins with a bootstrap."""
+    """Pages of these models by name, each written once.
+
+    "shares" is proteins with a bootstrap, "bootstrap" 12 variables with one.
+    """
     folder = tmp_path_factory.mktemp("pages")
 
     @cache
     def page(name: str) -> Path:
         path = folder / f"{name}.html"
-        if name == "shares":
-            model = graphs("proteins")
+        if name in ("shares", "bootstrap"):
+            model = graphs("proteins" if name == "shares" else "12")
             model.report(path, bootstrap=bootstrap_of(model))
         elif name == "small":
             model = graphs(name)
@@ -83,7 +100,13 @@ def show(browser: Any, written: Callable[[str], Path], tmp_path: Path) -> Iterat
     contexts, shown = [], []
 
     def open_page(
-        what: Any, *, dark: bool = False, width: int = WIDE, hash: str = "", **evidence: Any
+        what: Any,
+        *,
+        dark: bool = False,
+        width: int = WIDE,
+        height: int = 900,
+        hash: str = "",
+        **evidence: Any,
     ) -> Opened:
         if isinstance(what, str):
             path = written(what)
@@ -91,7 +114,7 @@ def show(browser: Any, written: Callable[[str], Path], tmp_path: Path) -> Iterat
             path = tmp_path / f"report{len(shown)}.html"
             what.report(path, **evidence)
         context = browser.new_context(
-            viewport={"width": width, "height": 900},
+            viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
             has_touch=width == NARROW,
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cosmodag import EmptyGraph, VarianceSort
+from cosmodag import BlockSearch, EmptyGraph, OrderSearch, VarianceSort
 from cosmodag.graph.dags import topological_order
 
 
@@ -64,3 +64,51 @@ def other_pair(model: Any) -> tuple[int, int]:
     is_arc = model.edges_.toarray() != 0
     u, v = np.argwhere(np.triu(~(is_arc | is_arc.T), 1))[0].tolist()
     return u, v
+
+
+_WORDS = ["age", "income", "smoking", "cholesterol", "blood_pressure", "exercise", "diet"]
+_WORDS += ["education", "body_mass", "stress", "sleep_hours", "glucose"]
+
+
+def named_dag(d: int) -> EmptyGraph:
+    """A random graph of d variables, with names of words and about two arcs per variable."""
+    names = [_WORDS[i % 12] + (f"_{i}" if d > 12 else "") for i in range(d)]
+    seeds = {5: 3, 12: 1}
+    return model_of(random_dag(d, 7 if d == 5 else 2 * d, seed=seeds.get(d, 0)), names)
+
+
+def time_model() -> OrderSearch:
+    """Rain two rows ago and one row ago act on rain and the river; clouds are separate."""
+    noise = np.random.default_rng(0).uniform(-1, 1, (400, 3))
+    rain, river, cloud = noise.T.copy()
+    for t in range(2, 400):
+        rain[t] += 0.6 * rain[t - 1]
+        river[t] += 0.8 * rain[t - 2]
+    table = pd.DataFrame({"rain": rain, "river": river, "cloud": cloud})
+    return OrderSearch(lags=3, random_state=0, verbose=False).fit(table)
+
+
+def levels_model() -> BlockSearch:
+    """A category, and a number whose means are 1, 2 and 5 at its levels."""
+    random = np.random.default_rng(0)
+    species = random.choice(["adelie", "chinstrap", "gentoo"], 600)
+    mass = np.select([species == "adelie", species == "chinstrap"], [1, 2], 5.0)
+    table = pd.DataFrame({"species": species, "mass": mass + 0.1 * random.normal(size=600)})
+    knowledge = {"required_edges": [("species", "mass")]}
+    return BlockSearch(knowledge=knowledge, random_state=0, verbose=False).fit(table)
+
+
+def mixed_model() -> BlockSearch:
+    """Categories, a text of two levels, and numbers."""
+    random = np.random.default_rng(0)
+    species = random.choice(["adelie", "chinstrap", "gentoo"], 333)
+    home = np.select([species == "adelie", species == "gentoo"], ["torgersen", "biscoe"], "dream")
+    other = random.choice(["torgersen", "biscoe", "dream"], 333)
+    island = np.where(random.random(333) < 0.7, home, other)
+    sex = random.choice(["female", "male"], 333)
+    mass = 3700 + 1300 * (species == "gentoo") + 600 * (sex == "male") + random.normal(0, 300, 333)
+    flipper = 190 + 20 * (species == "gentoo") + 0.006 * mass + random.normal(0, 4, 333)
+    bill = 35 + 9 * (species != "adelie") + 3 * (sex == "male") + random.normal(0, 2, 333)
+    table = pd.DataFrame({"species": species, "island": island, "sex": sex, "body_mass_g": mass})
+    table = table.assign(flipper_length_mm=flipper, bill_length_mm=bill)
+    return BlockSearch(random_state=0, verbose=False).fit(table)

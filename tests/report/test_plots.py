@@ -1,5 +1,6 @@
 """Static plots draw the right content on the given axes; pictures in notebooks are safe."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 from base64 import b64decode
 from importlib.resources import files
@@ -11,6 +12,7 @@ from graphs_to_report import bootstrap_of, model_of, random_dag
 import cosmodag
 from cosmodag import Cosmo, EmptyGraph
 from cosmodag.errors import DataError
+from cosmodag.fit.dag.assertions import GRADES
 from cosmodag.fit.dag.basis import BASES
 from cosmodag.io import Graph, write_graph
 from cosmodag.report.drawings import COLOURS
@@ -115,6 +117,12 @@ def test_every_basis_of_direction_has_a_colour_in_plots_and_on_the_page():
     assert len({str(_ARCS[basis]) for basis in BASES}) == len(BASES)
     script = files("cosmodag.report").joinpath("assets", "js", "colours.js").read_text("utf-8")
     assert all(f'"{basis}": {{ light: ' in script for basis in BASES)
+
+
+def test_every_grade_of_direction_has_an_arrowhead_on_the_page():
+    script = files("cosmodag.report").joinpath("assets", "js", "edges.js").read_text("utf-8")
+    heads = re.findall(r'(\w+): "(\w+)"', script.split("const HEADS = ")[1].split(";")[0])
+    assert heads == [*zip(GRADES, ("triangle", "vee", "none"), strict=True)]
 
 
 def test_before_the_fit_a_notebook_shows_the_diagram_of_scikit_learn():

@@ -105,5 +105,6 @@ def test_all_of_two_hundred_variables_can_be_drawn(show, graphs):
 def test_a_telephone_starts_with_few_variables(show, graphs):
     opened = show("dense", width=390)
     assert len(opened.names()) == 12
+    opened.page.locator("#controls > summary").click()
     opened.select("#scope", "all")
     assert opened.names() == set(graphs("dense").names_)

@@ -54,7 +54,10 @@ def check_level(level: Any) -> None:
 def refuse_lags(learner: Any, what: str, instead: str) -> None:
     """Refuse a method that is not defined for time series, and name the alternative."""
     if getattr(learner, "lags", 0):
-        raise DataError(f"{what} is not offered for time series (lags={learner.lags}): {instead}.")
+        raise DataError(
+            f"{what} is not offered for time series (lags={learner.lags}, "
+            f"--lags {learner.lags}): {instead}."
+        )
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str | None]) -> None:

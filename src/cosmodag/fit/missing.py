@@ -171,8 +171,8 @@ def _dropped(table: Table, targets: Targets, gone: Bools, report: dict[str, Any]
     if kept < 2:
         raise DataError(
             f"Dropping rows for missing values (in {listed}) leaves {counted(kept, 'row')} of "
-            f"{len(gone)}: leave those columns out, or use missing='impute', which drops only "
-            "rows without any value."
+            f"{len(gone)}: leave those columns out, or use missing='impute' (--missing "
+            "impute), which drops only rows without any value."
         )
     if dropped:
         warnings.warn(
@@ -246,8 +246,9 @@ def _check_ordered(levels: LevelColumns, names: list[str]) -> None:
         ]
         hold = "hold" if len(unordered) > 1 else "holds"
         raise DataError(
-            f"missing='impute' with interventions takes numbers only, but {name_list(unordered)} "
-            f"{hold} categories: leave out incomplete rows with missing='drop' (--missing drop)."
+            "missing='impute' (--missing impute) with interventions takes numbers only, but "
+            f"{name_list(unordered)} {hold} categories: leave out incomplete rows with "
+            "missing='drop' (--missing drop)."
         )
 
 

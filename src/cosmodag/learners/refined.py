@@ -114,5 +114,5 @@ class RefinedLearner(RefineParameter, SearchedLearner):
             return None
         raise DataError(
             f"refine is {self.refine!r}, which regresses linearly, but the equations of "
-            f"{type(self).__name__} are not linear: use refine=None."
+            f"{type(self).__name__} are not linear: use refine=None (--refine none)."
         )

@@ -6,12 +6,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosmodag.data.knowledge.statement import places_of
 from cosmodag.errors import DataError
 from cosmodag.fit.dag.basis import BASES, contains_arcs
 from cosmodag.fit.dag.by_kind import EquationsByKind
 from cosmodag.fit.view.arcs import largest_first, standardised_weights
+from cosmodag.io.kind_names import NOT_EXAMINED, ColumnKind
 from cosmodag.report.answers import plain
 from cosmodag.report.evidence_section import Evidence
 from cosmodag.report.origin import code_for, now, versions
@@ -58,10 +60,11 @@ def page_data(
         - ``schema``: 3. ``title``, ``learner``, ``file`` (start of the names of saved files): text.
         - ``story``: see `story_of`.
         - ``variables``: ``name``, ``order`` (numbers, causes first), ``scale`` (of the table's unit
-          to that of the weights), ``group`` (index into ``groups``, or None).
+          to that of the weights), ``group`` (index into ``groups``, or None), ``lag`` (in rows).
         - ``linear``: whether effects are sums of products of weights. ``signed``: whether weights
           have signs.
-        - ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``basis`` (index into
+        - ``arcs``: ``from``, ``to``, ``weight``, ``standardised``, ``category`` (whether an end has
+          levels without an order: the weights have no meaning alone), ``basis`` (index into
           ``bases``), ``grade`` of the direction, ``fixed`` (whether the class has the arrow),
           ``error``, ``p_edge`` and ``p_direction`` (or None). ``bases``: ``name``, ``meaning``.
         - ``summary`` and ``reproduce.facts``: pairs of label and value. ``reproduce.code``: text.
@@ -95,6 +98,7 @@ def page_data(
             "order": model.order_,
             "scale": model.preparation_.scales,
             "group": group,
+            "lag": _lags(model),
         },
         "groups": groups,
         "linear": model.fitted_.is_linear,
@@ -122,11 +126,14 @@ def _arc_columns(
 ) -> tuple[dict[str, Any], list[dict[str, str]]]:
     edges, basis = model.edges_, model.fitted_.arrow_basis
     order = bases_in_order(basis)
+    kinds = model.fitted_.kinds or [NOT_EXAMINED] * model.n_features_in_
+    is_category = np.array([_has_no_order(kind) for kind in kinds], bool)
     arcs = {
         "from": edges.row,
         "to": edges.col,
         "weight": edges.data,
         "standardised": standardised_weights(model),
+        "category": is_category[edges.row] | is_category[edges.col],
         "fixed": ~contains_arcs(model.fitted_.equivalence_class(), edges.col, edges.row),
         "basis": [order.index(name) for name in basis],
         "grade": model.fitted_.assertions.grades,
@@ -135,6 +142,18 @@ def _arc_columns(
         "p_direction": evidence.direction_probabilities,
     }
     return arcs, [{"name": name, "meaning": BASES.get(name, "")} for name in order]
+
+
+def _has_no_order(kind: ColumnKind) -> bool:
+    """Whether the levels of a column have no order, so that weights have no sign to be shown."""
+    is_text = any(isinstance(level, str) for level in kind.levels)
+    return kind.kind == "categorical" or (is_text and kind.kind != "ordinal")
+
+
+def _lags(model: "FittedGraph") -> NDArray[np.intp]:
+    """Return how many rows before the present one each variable is; 0 unless rows are in time."""
+    window, d = model.fitted_.window, model.n_features_in_
+    return np.zeros(d, np.intp) if window is None else np.arange(d) // window.d
 
 
 def _findings(

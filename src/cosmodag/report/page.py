@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # The page's own scripts, in the order in which they are concatenated.
 _OWN = (
-    "tools state walks edges colours view layers arrange look graph pointer panel effects "
+    "tools state walks edges colours view layers labels arrange look graph pointer panel effects "
     "legend link controls svg table matrix plots sections page"
 )
 

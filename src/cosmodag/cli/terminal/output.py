@@ -26,6 +26,23 @@ _DISORDERING = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 
+# Messages name a parameter of Python and its option, as in "(lags=1, --lags 1)" and in
+# "missing='drop' (--missing drop)". The command line shows the option only.
+_VALUE = r"[a-z_]+=(?:'[^']*'|\[[^\]]*\]|\([^)]*\)|\w*)"
+_BEFORE_OPTION = re.compile(rf"\b{_VALUE}(?: and {_VALUE})*, (?=--[a-z])")
+_WITH_OPTION = re.compile(rf"\b{_VALUE} \((--[a-z][^()]*)\)")
+_WITHOUT_OPTION = re.compile(r" \([a-z_]+=\)")
+
+
+def in_options(text: str) -> str:
+    """Remove the names that parameters have in Python from a message that names options too.
+
+    >>> in_options("drop with missing='drop' (--missing drop), or lag rows (lags=1, --lags 1)")
+    'drop with --missing drop, or lag rows (--lags 1)'
+    """
+    text = _WITH_OPTION.sub(r"\1", _BEFORE_OPTION.sub("", text))
+    return _WITHOUT_OPTION.sub("", text)
+
 
 def prepare_streams() -> None:
     """Let stdout and stderr accept any text; discard output to a stream that the caller closed.
@@ -56,7 +73,7 @@ def say(message: str) -> None:
 
     Line breaks inside the message become spaces.
     """
-    print(_wrapped(" ".join(message.split()), sys.stderr), file=sys.stderr, flush=True)
+    print(_wrapped(" ".join(in_options(message).split()), sys.stderr), file=sys.stderr, flush=True)
 
 
 def _wrapped(text: str, stream: Any) -> str:
@@ -128,7 +145,7 @@ def first_part(sentence: str) -> str:
 
 def print_result(text: str) -> None:
     """Write a result to stdout, wrapped between words on a terminal."""
-    print(_wrapped(text, sys.stdout))
+    print(_wrapped(in_options(text), sys.stdout))
 
 
 def print_json(value: object) -> None:
@@ -153,7 +170,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
 
     Cells are printed literally: ``[bold]`` is not markup. Tabs, other control characters and those
     that change the direction of text, which would disorder the table, are escaped. Nothing is
-    truncated if stdout is a file or a pipe.
+    wrapped, cut or filled up with blanks if stdout is a file or a pipe.
     """
     from rich import box
     from rich.console import Console
@@ -161,11 +178,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     from rich.text import Text
 
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=10_000)
+    is_piped, lines = not console.is_terminal, io.StringIO()
+    if is_piped:
+        console = Console(file=lines, width=10_000)
     table = Table(
         title=title or None,
-        box=box.SIMPLE_HEAD,
+        box=None if is_piped else box.SIMPLE_HEAD,
         title_justify="left",
         show_edge=False,
         pad_edge=False,
@@ -174,8 +192,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
         numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
         table.add_column(Text(name), justify="right" if numeric else "left", no_wrap=numeric)
     for row in rows:
-        table.add_row(*(Text(_DISORDERING.sub(_escaped, str(cell))) for cell in row))
+        cells = (in_options(_DISORDERING.sub(_escaped, str(cell))) for cell in row)
+        table.add_row(*map(Text, cells))
     console.print(table)
+    if is_piped:
+        # Rich fills lines with blanks, which a terminal behind the pipe wraps.
+        print("\n".join(line.rstrip() for line in lines.getvalue().splitlines()))
 
 
 def _escaped(found: re.Match[str]) -> str:

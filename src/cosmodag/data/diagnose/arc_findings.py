@@ -106,7 +106,7 @@ def misfits(tests: ArcTests, names: Sequence[str]) -> list[Finding]:
             "The noise depends on the cause in {arcs}, so the shape and the variance of the noise "
             "do not identify directions: take logarithms of columns that vary in proportion to "
             "their size, and trust only directions that the Gaussian score determines "
-            "(noise='gaussian').",
+            "(noise='gaussian', --noise gaussian).",
         ),
     ]
 

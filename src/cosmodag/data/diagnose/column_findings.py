@@ -271,7 +271,7 @@ def unlike_lines(
             counts,
             "Counts ({columns}) vary more where they are larger, and their relations are rarely "
             "linear: take log(1 + x) or square roots first, and do not infer directions from the "
-            "shape of the noise (noise='gaussian').",
+            "shape of the noise (noise='gaussian', --noise gaussian).",
         ),
     ]
 

@@ -95,8 +95,8 @@ def residuals_follow(
         return []
     sentence = (
         f"Residuals of {{columns}} are still correlated with those of the time before (strongest "
-        f"correlation {found[0].value:.2f}), so lags={lags} is too small, or causes are hidden: "
-        "learn with more lags (lags=, --lags)."
+        f"correlation {found[0].value:.2f}), so lags={lags} (--lags {lags}) is too small, or "
+        "causes are hidden: learn with more lags (lags=, --lags)."
     )
     return about("few_lags", found[0].columns, sentence, found[0].value)
 

@@ -163,7 +163,7 @@ def _windows(series: list[NDArray[np.intp]], lags: int) -> NDArray[np.intp]:
         longest = max((len(rows) for rows in series), default=0)
         raise DataError(
             f"The longest series without a gap has {counted(longest, 'row')}, but lags={lags} "
-            f"needs {lags + 1}: take fewer lags."
+            f"(--lags {lags}) needs {lags + 1}: take fewer lags."
         )
     windows = [
         np.lib.stride_tricks.sliding_window_view(rows, lags + 1)[:, ::-1] for rows in long_enough

@@ -1,49 +1,105 @@
 // Positions of nodes and courses of edges: connected parts are laid out one by one, then packed.
 
 const LARGEST_ZOOM = 1.4;
+const PADDING = IS_NARROW ? 12 : 24; // between the drawing and its frame
+const LOWEST_FRAME = 280;
+const LARGEST_STRETCH = 8;
 const NODE_HEIGHT = 28;
 const BETWEEN_LAYERS = { down: 44, right: 56 };
 // Courses of the edges in the last layout, by id: an arc that is drawn again takes its old course.
 let keptCourses = new Map();
 
-/** Lay out the drawn graph from top to bottom or from left to right, and fit it into the frame. */
+/** Lay out the drawn graph from top to bottom or from left to right, and spread it over the frame. */
 function arrange() {
   const nodes = cy.nodes().toArray();
   const edges = cy.edges().toArray();
-  const wanted = state.direction === "auto" ? ["down", "right"] : [state.direction];
+  const frame = byId("graph");
+  const before = parseFloat(frame.style.height) || LOWEST_FRAME;
+  frame.style.height = ""; // the largest height
+  cy.resize();
+  const room = () => [cy.width() - 2 * PADDING, cy.height() - 2 * PADDING];
+  const zoom = (plan) => Math.min(room()[0] / plan.width, room()[1] / plan.height, LARGEST_ZOOM);
+  // Readers expect causes above effects, and time from left to right: the other direction must be
+  // clearly larger.
+  const usual = isInTime ? ["right", "down"] : ["down", "right"];
+  const wanted = state.direction === "auto" ? usual : [state.direction];
   const tried = wanted.map((direction) => laidOut(nodes, edges, direction));
-  const zoom = (plan) => Math.min(cy.width() / plan.width, cy.height() / plan.height, LARGEST_ZOOM);
-  // Readers expect causes above effects: the other direction must be clearly larger.
   const plan = tried.length > 1 && zoom(tried[1]) > 1.15 * zoom(tried[0]) ? tried[1] : tried[0];
+  const size = zoom(plan);
+  // A small graph needs a lower frame, which does not shrink again under the reader's pointer.
+  const wide = Math.min(LARGEST_STRETCH, room()[0] / (size * plan.width));
+  const height = size * plan.height * Math.sqrt(wide) + 2 * PADDING;
+  frame.style.height = Math.min(cy.height(), Math.max(height, before)) + "px";
+  cy.resize();
+  stretch(plan, nodes, edges, room().map((length) => length / size));
   keptCourses = new Map();
   cy.batch(() => {
     plan.places.forEach(([x, y], i) => nodes[i].position({ x, y }));
     edges.forEach((edge, i) => course(edge, plan.courses[i]));
   });
   cy.edges().removeClass("routed").addClass("routed");
+  placeLabels();
   fit();
 }
 
 function fit() {
   cy.resize();
-  cy.fit(cy.elements(), 24);
+  cy.fit(cy.elements(), PADDING);
   if (cy.zoom() > LARGEST_ZOOM) {
     cy.zoom(LARGEST_ZOOM);
     cy.center();
   }
 }
 
-/** Lay out all parts. Returns {places, courses, width, height}: centres of nodes, points of edges. */
+/** Move nodes apart, each keeping its size, until they fill the room along both axes. */
+function stretch(plan, nodes, edges, room) {
+  const number = new Map(nodes.map((node, i) => [node.id(), i]));
+  const before = plan.places.map((place) => [...place]);
+  const isDown = plan.direction === "down";
+  for (const axis of [0, 1]) {
+    const half = nodes.map((node) => (axis ? NODE_HEIGHT : node.data("width")) / 2);
+    const inner = plan.courses.flatMap((points) => points.slice(1, -1).map((point) => [point[axis], 0]));
+    const factor = stretchFactor([...before.map((place, i) => [place[axis], half[i]]), ...inner], room[axis]);
+    plan.places.forEach((place) => (place[axis] *= factor));
+    const isAlong = isDown === (axis === 0);
+    plan.courses.forEach((points, i) => {
+      const last = points.length - 1;
+      const ends = [edges[i].data("source"), edges[i].data("target")].map((id) => number.get(id));
+      points.forEach((point, k) => {
+        // Ends, and the bends straight above or below them, stay at their nodes.
+        const isFixed = k === 0 || k === last || (isAlong && (k === 1 || k === last - 1));
+        const node = ends[k <= 1 ? 0 : 1];
+        point[axis] = isFixed ? point[axis] + plan.places[node][axis] - before[node][axis] : factor * point[axis];
+      });
+    });
+  }
+}
+
+/** The factor of positions with which intervals, each [middle, half], extend over a length. */
+function stretchFactor(intervals, length) {
+  const extent = (factor) =>
+    -least(intervals.map(([middle, half]) => -factor * middle - half)) -
+    least(intervals.map(([middle, half]) => factor * middle - half));
+  let [low, high] = [1, LARGEST_STRETCH];
+  for (let step = 0; step < 20; step++) {
+    const middle = (low + high) / 2;
+    if (extent(middle) <= length) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Lay out all parts. Returns {places, courses, direction, width, height}: centres of nodes, points of edges. */
 function laidOut(nodes, edges, direction) {
   const number = new Map(nodes.map((node, i) => [node.id(), i]));
   const links = edges.map((edge) => [number.get(edge.data("source")), number.get(edge.data("target"))]);
-  const widths = nodes.map((node) => node.data("width"));
-  const parts = separateParts(nodes.keys(), links);
+  // The times of a series are shared by all parts.
+  const parts = isInTime ? [[...nodes.keys()]] : separateParts(nodes.keys(), links);
   const partOf = new Array(nodes.length);
   parts.forEach((part, i) => part.forEach((node) => (partOf[node] = i)));
   const linksOf = parts.map(() => []);
   links.forEach(([u], i) => linksOf[partOf[u]].push(i));
-  const boxes = parts.map((part, i) => partLaidOut(part, linksOf[i], links, widths, direction));
+  const boxes = parts.map((part, i) => partLaidOut(part, linksOf[i], links, nodes, direction));
   const size = packed(boxes);
   const places = new Array(nodes.length);
   const courses = new Array(edges.length);
@@ -52,11 +108,13 @@ function laidOut(nodes, edges, direction) {
     box.part.forEach((node, i) => (places[node] = move(box.places[i])));
     box.links.forEach((link, i) => (courses[link] = box.courses[i].map(move)));
   }
-  return { places, courses, ...size };
+  return { places, courses, direction, ...size };
 }
 
-function partLaidOut(part, linksInside, links, widths, direction) {
+function partLaidOut(part, linksInside, links, nodes, direction) {
   const isDown = direction === "down";
+  const widths = nodes.map((node) => node.data("width"));
+  const lags = isInTime ? part.map((node) => lagOf[nodes[node].data("place")]) : null;
   const local = new Map(part.map((node, i) => [node, i]));
   const own = linksInside.map((link) => links[link].map((end) => local.get(end)));
   const along = part.map((node) => (isDown ? widths[node] : NODE_HEIGHT));
@@ -64,7 +122,7 @@ function partLaidOut(part, linksInside, links, widths, direction) {
   // In a narrow frame, layers with fewer nodes allow a larger zoom.
   const narrow = Math.min(1, cy.width() / Math.max(1, cy.height()) / 1.6);
   const most = Math.max(3, Math.ceil(Math.sqrt(part.length * (isDown ? 1.3 * narrow : 2.2))));
-  const found = layered(along, own, isDown ? 22 : 14, most);
+  const found = layered(along, own, isDown ? 22 : 14, most, lags);
   const depths = layerDepths(found, own, deep, BETWEEN_LAYERS[direction]);
   const turn = (a, b) => (isDown ? [a, b] : [b, a]);
   const ports = portsOf(found, own, along);
@@ -73,7 +131,11 @@ function partLaidOut(part, linksInside, links, widths, direction) {
     const end = [found.along[v] + ports.in[i], depths.middle[found.layer[v]] - deep[v] / 2];
     const points = [start, [start[0], depths.lower(found.layer[u])]];
     for (const bend of found.bends[i]) {
-      points.push([bend.along, depths.upper(bend.layer)], [bend.along, depths.lower(bend.layer)]);
+      // Beside wide nodes the course is straight: it would touch a node where it turned.
+      const [middle, half] = [depths.middle[bend.layer], depths.half[bend.layer]];
+      const beside = isDown ? [] : [middle - half, middle + half];
+      const across = [depths.upper(bend.layer), ...beside, depths.lower(bend.layer)];
+      points.push(...across.map((depth) => [bend.along, depth]));
     }
     points.push([end[0], depths.upper(found.layer[v])], end);
     return points.map(([a, b]) => turn(a, b));
@@ -105,6 +167,7 @@ function layerDepths(found, links, deep, gap) {
   }
   return {
     middle,
+    half: largestIn.map((size) => size / 2),
     upper: (layer) => middle[layer] - largestIn[layer] / 2 - 0.22 * (layer ? gaps[layer - 1] : gap),
     lower: (layer) => middle[layer] + largestIn[layer] / 2 + 0.22 * gaps[layer],
   };

@@ -46,7 +46,7 @@ function signStyle(sign) {
 }
 
 function signOf(arc) {
-  if (arc === null || !data.signed) return "none";
+  if (arc === null || !data.signed || arcs.category[arc]) return "none";
   return arcs.weight[arc] < 0 ? "negative" : "positive";
 }
 
@@ -66,11 +66,11 @@ function palette() {
     ? {
         paper: "#1d2129", ink: "#e5e9ef", node: "#2b323d", border: "#5c6878", line: "#353c48",
         chosen: "#F0E442", chosenInk: "#14171c", ancestor: "#1f5d85", descendant: "#8a5200",
-        positive: [86, 180, 233], negative: [240, 134, 74],
+        positive: [86, 180, 233], negative: [240, 134, 74], none: [170, 180, 192],
       }
     : {
         paper: "#ffffff", ink: "#1b2430", node: "#eef2f6", border: "#8a97a6", line: "#d9dee5",
         chosen: "#F0E442", chosenInk: "#1b2430", ancestor: "#bfe3f7", descendant: "#fbdcae",
-        positive: [0, 114, 178], negative: [213, 94, 0],
+        positive: [0, 114, 178], negative: [213, 94, 0], none: [90, 101, 114],
       };
 }

@@ -21,6 +21,7 @@ function startControls() {
       change({ [id]: value });
     });
   }
+  byId("controls").open = !IS_NARROW;
   startSlider();
   byId("labels").addEventListener("change", (event) => change({ labels: event.target.checked }));
   byId("thin").addEventListener("click", () => change({ thinned: !state.thinned, cut: 0 }));

@@ -43,12 +43,24 @@ function answer(box, cause, effect) {
   else if (data.effect_curves) box.append(...curvedEffect(cause, effect));
   else if (data.linear) box.append(...summedEffect(cause, effect));
   else box.append(element("p", networkText(cause, effect)));
+  const { bases, grade } = directionsOf(cause, effect);
+  if (bases.length) box.append(element("p", `The directions rest on: ${bases.join(", ")} (${grade}).`));
   const paths = directedPaths(cause, effect, MOST_PATHS + 1);
   if (!paths.length) return;
   box.append(element("h4", paths.length > MOST_PATHS ? `The ${MOST_PATHS} shortest paths` : counted(paths.length, "path")));
   const list = element("ul", null, "paths");
   for (const path of paths.slice(0, MOST_PATHS)) list.append(element("li", path.map((one) => names[one]).join(" → ")));
   box.append(list, buttonFor("Draw only these paths", () => change({ scope: "paths" })));
+}
+
+/** The bases of the arcs on the directed paths and of those into the cause, and their least firm grade. */
+function directionsOf(cause, effect) {
+  const on = between(cause, effect);
+  if (on.isReversed || !on.arcs.size) return { bases: [] };
+  const used = [...on.arcs, ...into[cause]];
+  const bases = [...new Set(used.map((arc) => data.bases[arcs.basis[arc]].name))].sort();
+  const grade = Object.keys(HEADS).findLast((one) => used.some((arc) => arcs.grade[arc] === one));
+  return { bases, grade };
 }
 
 function noEffect(cause, effect) {
@@ -86,7 +98,7 @@ function listedEffect(i) {
     parts.push(intervalBar(estimate[i], low[i], high[i]));
     parts.push(element("p", `95 % interval ${amount(low[i])} to ${amount(high[i])}, for this graph only.`, "quiet"));
   } else parts.push(element("p", "No interval: the training data was not available, or has too few rows.", "quiet"));
-  if (identified[i]) {
+  if (estimate[i]) {
     const set = adjustment[i].map((one) => names[one]);
     parts.push(element("p", set.length ? `Adjusted for: ${set.join(", ")}.` : "No adjustment is needed."));
   }

@@ -23,9 +23,9 @@ function startGraph() {
   highlight();
   startPointer();
   onChange((before) => {
-    const restyles = ["labels", "colour"].some((name) => before[name] !== state[name]);
-    if (restyles) restyle();
+    if (before.colour !== state.colour) restyle();
     redraw(before.direction !== state.direction || before.thinned !== state.thinned);
+    if (before.labels !== state.labels) placeLabels();
     highlight();
   });
 }
@@ -48,6 +48,7 @@ function redraw(rearranges = false) {
   for (const { id } of added) {
     cy.getElementById(id).scratch("_course", keptCourses.get(id)).addClass("routed");
   }
+  placeLabels();
 }
 
 const ruler = document.createElement("canvas").getContext("2d");
@@ -61,10 +62,10 @@ function nodeFor(place) {
 }
 
 function edgeFor(edge) {
-  const label = edge.arc === null ? "" : signedText(arcs.standardised[edge.arc]);
+  const label = edge.arc === null ? "" : weightText(edge.arc);
   return {
     group: "edges",
-    data: { ...edge, source: "v" + edge.u, target: "v" + edge.v, label },
+    data: { ...edge, source: "v" + edge.u, target: "v" + edge.v, label, shown: "", labelX: 0, labelY: 0 },
   };
 }
 

@@ -9,11 +9,12 @@ const BEND_WEIGHT = 12; // weight of a bend in the positions of a layer; a node 
 /**
  * Lay out one connected DAG. `sizes` are the extents of the nodes along a layer, `arcs` pairs of node
  * numbers [from, to], `gap` is the smallest distance between neighbours, and `most` the largest number
- * of nodes in a layer. Returns `along` and `layer` of every node, `bends` of every arc (a list of
+ * of nodes in a layer. With `lags`, all nodes of a lag come before those of the next, and layers may
+ * be of any size. Returns `along` and `layer` of every node, `bends` of every arc (a list of
  * {along, layer}), and `depth`, the number of layers.
  */
-function layered(sizes, arcs, gap, most) {
-  const layer = layersOf(sizes.length, arcs, most);
+function layered(sizes, arcs, gap, most, lags) {
+  const layer = layersOf(sizes.length, arcs, most, lags);
   const drawn = withBends(sizes, arcs, layer, gap);
   const rows = [];
   drawn.layer.forEach((place, node) => (rows[place] ||= []).push(node));
@@ -29,7 +30,7 @@ function layered(sizes, arcs, gap, most) {
 }
 
 /** The first layer below all parents that has room; nodes without parents are moved near a child. */
-function layersOf(count, arcs, most) {
+function layersOf(count, arcs, most, lags) {
   const parents = Array.from({ length: count }, () => []);
   const children = Array.from({ length: count }, () => []);
   for (const [u, v] of arcs) {
@@ -44,18 +45,22 @@ function layersOf(count, arcs, most) {
   // Nodes with long paths below them come first.
   const rank = new Array(count);
   order.forEach((node, i) => (rank[node] = i));
-  order.sort((a, b) => height[b] - height[a] || rank[a] - rank[b]);
+  const lag = lags || new Array(count).fill(0);
+  order.sort((a, b) => lag[b] - lag[a] || height[b] - height[a] || rank[a] - rank[b]);
   const layer = new Array(count).fill(0);
+  if (lags) most = Infinity;
   const filled = [];
-  for (const node of order) {
-    let place = 0;
+  let first = 0;
+  order.forEach((node, i) => {
+    if (i > 0 && lag[node] < lag[order[i - 1]]) first = filled.length;
+    let place = first;
     for (const parent of parents[node]) place = Math.max(place, layer[parent] + 1);
     while ((filled[place] || 0) >= most) place++;
     layer[node] = place;
     filled[place] = (filled[place] || 0) + 1;
-  }
+  });
   for (const node of order) {
-    if (parents[node].length || !children[node].length) continue;
+    if (lags || parents[node].length || !children[node].length) continue;
     let place = Math.min(...children[node].map((child) => layer[child])) - 1;
     while (place > layer[node] && (filled[place] || 0) >= most) place--;
     filled[layer[node]]--;

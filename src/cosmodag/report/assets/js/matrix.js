@@ -26,7 +26,7 @@ function drawMatrix() {
   const whole = largestSize() || 1;
   for (let arc = 0; arc < arcCount; arc++) {
     const share = Math.sqrt(sizeOf(arc) / whole);
-    const [r, g, b] = arcs.weight[arc] > 0 ? colours.positive : colours.negative;
+    const [r, g, b] = colours[signOf(arc)];
     pen.fillStyle = `rgba(${r}, ${g}, ${b}, ${0.15 + 0.85 * share})`;
     const x = margin + cell * place[arcs.to[arc]];
     const y = margin + cell * place[arcs.from[arc]];
@@ -55,7 +55,7 @@ function drawMatrix() {
     const arc = inside ? at.get(row * d + column) : undefined;
     text.textContent = arc === undefined
       ? usual
-      : `${arcName(arc)}: ${signedText(arcs.standardised[arc])}`;
+      : `${arcName(arc)}${weightText(arc) && `: ${weightText(arc)}`}`;
   };
 }
 

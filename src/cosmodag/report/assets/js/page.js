@@ -29,7 +29,7 @@ function fillStory() {
       bringIntoView(arcEnds());
     }, "arc-button");
     const item = element("li");
-    item.append(button, `: ${signedText(arcs.standardised[arc])} (standardised)${share}; ` +
+    item.append(button, (arcs.category[arc] ? "" : `: ${weightText(arc)} (standardised)`) + `${share}; ` +
       `direction ${arcs.grade[arc]}, basis: ${data.bases[arcs.basis[arc]].name}`);
     list.append(item);
   }

@@ -13,6 +13,8 @@ function describe() {
 function describeArc(box, arc) {
   const [from, to] = arcEnds();
   box.append(element("h3", arcName(arc)), pairs(element("dl"), edgeFacts(arc)));
+  const curve = arcs.category[arc] && effectCurves.get(from + " " + to);
+  if (curve) box.append(element("p", meanText(from, to, curve)), levelMeans(curve));
   const { name, meaning } = data.bases[arcs.basis[arc]];
   if (meaning) box.append(element("p", `Meaning of “${name}”: ${meaning}.`, "quiet"));
   const buttons = element("p", null, "buttons");
@@ -48,7 +50,7 @@ function listOf(kind, word, all, numbers, ends) {
   const list = element("ul");
   for (const arc of [...numbers].sort((a, b) => sizeOf(b) - sizeOf(a))) {
     const button = buttonFor(null, () => choose(ends[arc]));
-    button.append(element("span", names[ends[arc]]), element("span", signedText(arcs.standardised[arc])));
+    button.append(element("span", names[ends[arc]]), element("span", weightText(arc)));
     const item = element("li");
     item.append(button);
     list.append(item);

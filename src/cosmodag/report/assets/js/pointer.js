@@ -68,11 +68,11 @@ function edgeTitle(edge) {
 /** Facts of an arc, as pairs of label and text. */
 function edgeFacts(arc) {
   if (arc === null) return [["Learnt graph", "no arc between these two"]];
-  const error = arcs.error && arcs.error[arc];
+  const error = arcs.error && !arcs.category[arc] && arcs.error[arc];
   const share = (list) => (hasShares() && list[arc] !== null ? percent(list[arc]) + " of resamples" : "");
   return [
-    ["Standardised weight", signedText(arcs.standardised[arc])],
-    ["Weight", signedText(arcs.weight[arc])],
+    ["Standardised weight", weightText(arc)],
+    ["Weight", arcs.category[arc] ? "" : signedText(arcs.weight[arc])],
     ["Standard error", error ? numberText(error) : ""],
     ["Joined in", hasShares() ? share(arcs.p_edge) : ""],
     ["Fixed in this direction in", hasShares() ? share(arcs.p_direction) : ""],

@@ -72,11 +72,11 @@ function edgeAsSvg(edge, colours) {
     ...markAt(atV, end, direction(bends.at(-1) || start, end), colour, 8),
     ...markAt(atU, start, direction(bends[0] || end, start), colour, 8),
   );
-  if (state.labels && !edge.hasClass("faded")) {
+  if (edge.data("shown") && !edge.hasClass("faded")) {
     const middle = edge.midpoint();
     group.append(
       svgElement("text", {
-        x: middle.x, y: middle.y + 3, "text-anchor": "middle", "font-size": 10, fill: colours.ink,
+        x: middle.x + edge.data("labelX"), y: middle.y + edge.data("labelY") + 3, "text-anchor": "middle", "font-size": 10, fill: colours.ink,
         stroke: colours.paper, "stroke-width": 3, "paint-order": "stroke",
       }, edge.data("label")),
     );

@@ -2,20 +2,23 @@
 
 const FIRST_ROWS = 200;
 
+/** A number of an arc; none if an end is a category. */
+const unlessCategory = (values) => (arc) => (arcs.category[arc] ? null : values[arc]);
+
 const COLUMNS = [
   { title: "cause", value: (arc) => names[arcs.from[arc]] },
   { title: "effect", value: (arc) => names[arcs.to[arc]] },
   {
-    title: "standardised", value: (arc) => arcs.standardised[arc], number: true, signed: true,
+    title: "standardised", value: unlessCategory(arcs.standardised), number: true, signed: true,
     sort: (v) => Math.abs(v),
   },
   {
-    title: "weight", value: (arc) => arcs.weight[arc], number: true, signed: true,
+    title: "weight", value: unlessCategory(arcs.weight), number: true, signed: true,
     sort: (v) => Math.abs(v),
   },
-  { title: "se", value: (arc) => arcs.error[arc], number: true, given: arcs.error },
+  { title: "se", value: unlessCategory(arcs.error), number: true, given: arcs.error },
   {
-    title: "t", value: (arc) => arcs.error[arc] && arcs.weight[arc] / arcs.error[arc],
+    title: "t", value: unlessCategory(arcs.weight.map((weight, arc) => arcs.error?.[arc] && weight / arcs.error[arc])),
     number: true, digits: 1, sort: (v) => Math.abs(v), given: arcs.error,
   },
   { title: "p edge", value: (arc) => arcs.p_edge[arc], number: true, digits: 2, given: arcs.p_edge },

@@ -4,6 +4,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.variables.name;
 const arcs = data.arcs;
 const arcCount = arcs.from.length;
+const lagOf = data.variables.lag; // rows before the present one
+const isInTime = lagOf.some((lag) => lag > 0);
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -58,6 +60,11 @@ function numberText(value, digits = 3) {
 function signedText(value) {
   if (value === null || value === undefined) return "";
   return (value > 0 && data.signed ? "+" : "") + numberText(value);
+}
+
+/** The standardised weight of an arc; empty if an end is a category, whose levels have no order. */
+function weightText(arc) {
+  return arcs.category[arc] ? "" : signedText(arcs.standardised[arc]);
 }
 
 function percent(share) {

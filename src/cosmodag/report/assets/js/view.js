@@ -11,6 +11,10 @@ const MOST_ISOLATED = 30; // with more variables, those without a drawn arc are 
 /** The drawn variables and edges, and the numbers of edges and variables in the scope. */
 function currentView() {
   const whole = scopeVariables();
+  for (const variable of whole) {
+    const isUnused = lagOf[variable] > 0 && degree(variable) === 0;
+    if (isUnused && variable !== state.chosen) whole.delete(variable);
+  }
   const inside = edgesOf(state.kind).filter((edge) => whole.has(edge.u) && whole.has(edge.v));
   const passing = inside.filter((edge) => passes(edge.arc));
   const edges = state.thinned ? strongest(passing) : passing;
