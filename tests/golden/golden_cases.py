@@ -29,7 +29,7 @@ from golden_digests import (
 from golden_tables import TABLES, Sample
 
 import cosmodag
-from cosmodag import metrics, selection, simulate
+from cosmodag import metrics, simulate
 from cosmodag.bench import stochastic_learners
 
 Case = Callable[[], Any]
@@ -218,8 +218,9 @@ def a_start() -> Any:
 
 def a_choice(table: str) -> Any:
     sample = TABLES[table]()
-    choice = selection.auto(sample.table, **sample.settings, **SEEDED)
-    return {"reasons": list(choice.reasons), "model": of_graph(choice.model)}
+    model = cosmodag.learn(sample.table, **sample.settings, **SEEDED)
+    reasons = {"family": model.family_, "reason": model.family_reason_, "refuted": model.refuted_}
+    return {**reasons, "model": of_graph(model)}
 
 
 def an_evaluation() -> Any:

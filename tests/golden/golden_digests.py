@@ -94,7 +94,7 @@ def of_graph(model: Any) -> dict[str, Any]:
     names = [str(name) for name in model.names_]
     edges = model.edges_
     arcs = [f"{names[u]} > {names[v]}" for u, v in zip(edges.row, edges.col, strict=True)]
-    bases = list(model.arrow_basis_)
+    bases = list(model.fitted_.arrow_basis)  # in the order of the edges
     found: dict[str, Any] = {
         "order": shortened(model.causal_order_),
         "number of arcs": len(arcs),
