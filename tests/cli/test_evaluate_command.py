@@ -69,7 +69,7 @@ def test_the_table_has_a_line_for_every_score(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["evaluate", "truth.csv", "estimate.csv", "--threshold", "0.3"]) == 0
-    lines = dict(line.split() for line in capsys.readouterr().out.splitlines()[2:])
+    lines = dict(line.split() for line in capsys.readouterr().out.splitlines()[1:])
     assert lines["nhd"] == "0.7500"
     assert lines["shd"] == "2"
     assert {"auc", "f1", "skeleton_f1", "order_divergence"} <= lines.keys()

@@ -34,8 +34,8 @@ def test_arcs_have_probabilities(table, tmp_path, capsys):
     out = tmp_path / "out"
     assert fit(table, "-o", out, "--bootstrap", 8) == 0
     edges = pd.read_csv(out / "edges.csv").dropna(subset="effect")
-    columns = ["cause", "effect", "weight", "standardised", "se", "t", "basis", "class"]
-    assert list(edges.columns) == [*columns, "p_edge", "p_direction"]
+    columns = ["cause", "effect", "weight", "standardised", "se", "t", "basis", "grade", "class"]
+    assert list(edges.columns) == [*columns, "p_edge", "p_direction", "shares"]
     assert edges["p_edge"].between(0, 1).all()
     assert (edges["p_direction"] <= edges["p_edge"]).all()
     every = pd.read_csv(out / "bootstrap.csv")

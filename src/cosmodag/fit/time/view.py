@@ -143,9 +143,9 @@ class TimeSeriesView(Questions):
             As for `impulse_responses`.
         bootstrap : int or ResampledFits, optional
             Number of resamples, of blocks of successive rows, to fit for intervals that include the
-            uncertainty of the graph. Their fits are kept for later calls. By default intervals
-            follow from the standard errors of the equations, as if the graph were known, and are
-            too short if it is not; equations that are not linear then have no intervals.
+            uncertainty of the graph. Their fits are kept for later calls. Without such fits,
+            intervals follow from the standard errors of the equations, as if the graph were known,
+            and are too short if it is not; equations that are not linear then have no intervals.
         level : float
             Coverage of the intervals.
         X : table, optional
@@ -172,6 +172,8 @@ class TimeSeriesView(Questions):
 
         names, found = self.window_.names, self._responses(self._dag, horizon, cumulative)
         check_level(level)
+        if bootstrap is None and X is None:
+            bootstrap = vars(self).get("_resampled_fits_")
         resampled = self._resamples(bootstrap, X, None)
         if resampled is not None:
             draws = [self._responses(one, horizon, cumulative) for one in resampled.dags]

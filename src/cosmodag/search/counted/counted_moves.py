@@ -104,7 +104,7 @@ def swap(table: Any, graph: Any, memo: Any, place: int) -> float:
     return graph.numbers[SCORE, a] + graph.numbers[SCORE, b] - before
 
 
-@part
+@compiled
 def copy_graph(source: Any, target: Any) -> None:
     """Copy an order and its graph."""
     d = len(source.order)
