@@ -10,7 +10,7 @@ from cosmodag.errors import DataError
 
 
 def test_one_is_singular():
-    with pytest.raises(DataError, match="has 1 row, but lags=1 .--lags 1. needs"):
+    with pytest.raises(DataError, match=r"has 1 row, but lags=1 \(--lags 1\) needs"):
         lagged([[1.0], [2.0]], 1, series="ab")
     with pytest.raises(DataError, match="has 3 rows, but 1 series label: give one"):
         lagged([[1.0], [2.0], [4.0]], 1, series="a")
