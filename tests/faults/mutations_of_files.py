@@ -18,7 +18,7 @@ from cosmodag.errors import CosmodagError, CosmodagWarning
 from cosmodag.fit.files.saved import MODEL
 from cosmodag.io import Graph, read_graph, read_table, write_graph
 from cosmodag.report.answers import ANSWERS, Answers
-from cosmodag.report.saved import EDGES, RUN, report_folder
+from cosmodag.report.saved_report import EDGES, RUN, report_folder
 from learner_catalogue import CATALOGUE, chain_table
 
 __all__ = ["KINDS", "Tried", "try_mutations", "write_csv"]

@@ -16,7 +16,7 @@ from cosmodag.bench.report import write_report
 from cosmodag.bench.store import Row, Store
 from cosmodag.errors import CosmodagError, DataError, StoreError
 from cosmodag.io.files import read_model, write_model
-from cosmodag.report.saved import read_run
+from cosmodag.report.saved_report import read_run
 from cosmodag.report.sentences import choices_of
 from learner_catalogue import CATALOGUE, chain_table
 

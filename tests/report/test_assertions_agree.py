@@ -12,7 +12,7 @@ from cosmodag import BlockSearch, OrderSearch
 from cosmodag.fit.dag.assertions import DETERMINED, GRADES, OPEN, WEAKLY
 from cosmodag.report import Evidence
 from cosmodag.report.facts import page_data
-from cosmodag.report.saved import edge_list
+from cosmodag.report.saved_report import edge_list
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

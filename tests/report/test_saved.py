@@ -14,7 +14,7 @@ from cosmodag.cli import main
 from cosmodag.cli.fit_folder import write_results
 from cosmodag.io import Table, read_graph
 from cosmodag.report import Evidence, write_cytoscape
-from cosmodag.report.saved import edge_list, report_folder
+from cosmodag.report.saved_report import edge_list, report_folder
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosmodag.errors.CosmodagWarning")
 

@@ -194,7 +194,7 @@ def _intervals(
     folder: Path, model: "StructureLearner", u: int, v: int
 ) -> tuple[list[float], list[float]] | None:
     """Read the intervals of an impulse response, which the fit computed; None without any."""
-    from cosmodag.report.saved import saved_answers
+    from cosmodag.report.saved_report import saved_answers
 
     curves = saved_answers(folder, model).effect_curves
     for pair in () if curves is None else curves["pairs"]:

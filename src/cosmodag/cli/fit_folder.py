@@ -129,7 +129,7 @@ def write_results(
     from cosmodag.io.graphs.formats.networkx_text import dump_graphml
     from cosmodag.report import Evidence, write_cytoscape, write_report
     from cosmodag.report.origin import file_hash
-    from cosmodag.report.saved import edge_list, node_list
+    from cosmodag.report.saved_report import edge_list, node_list
     from cosmodag.report.sections import SUMMARY, summary_rows
 
     evidence = Evidence.of(model, data, bootstrap)
@@ -182,7 +182,7 @@ def _unchanged_files(folder: Path) -> list[Path]:
 def _run_record(evidence: "Evidence", data: "Table", facts: dict[str, Any]) -> dict[str, Any]:
     """Return the content of ``run.json``: the command, the table, versions, and ``facts``."""
     from cosmodag.report.origin import file_hash, now, table_hash, versions
-    from cosmodag.report.saved import run_facts
+    from cosmodag.report.saved_report import run_facts
 
     table, used = Path(facts.get("table", "")), versions()
     return {

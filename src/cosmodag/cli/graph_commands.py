@@ -47,7 +47,7 @@ def convert(
     from cosmodag.io import as_graph, dump_graph, read_graph, write_graph
     from cosmodag.io.graphs.formats import format_of_path
     from cosmodag.learners import load
-    from cosmodag.report.saved import saved_pag
+    from cosmodag.report.saved_report import saved_pag
 
     if to_format is None and str(target) == "-":
         raise DataError("standard output has no file extension: give its format by --to.")

@@ -26,7 +26,7 @@ def report(
     of the data, the training history, and the choices with their reasons. It neither needs nor
     contains the data themselves.
     """
-    from cosmodag.report.saved import report_folder
+    from cosmodag.report.saved_report import report_folder
 
     home = folder if folder.is_dir() else folder.parent
     page = home / "report.html" if output is None else output

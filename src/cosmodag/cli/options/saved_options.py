@@ -105,7 +105,7 @@ def is_table_of_fit(folder: Path, table: Path) -> bool:
 
 def _run(folder: Path) -> dict[str, Any]:
     """Read ``run.json``; return an empty dictionary if it is absent or damaged."""
-    from cosmodag.report.saved import RUN, read_run
+    from cosmodag.report.saved_report import RUN, read_run
 
     try:
         return read_run(folder / RUN)
