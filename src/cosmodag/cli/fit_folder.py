@@ -171,7 +171,7 @@ def write_results(
 
 
 def _unchanged_files(folder: Path) -> list[Path]:
-    """List the files of an earlier fit in a folder that nobody has changed since."""
+    """List the files of an earlier fit in a folder that are unchanged since."""
     from cosmodag.io.files.record import written_files
     from cosmodag.report.origin import file_hash
 

@@ -74,7 +74,7 @@ def _locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
 
 
 def _remove_abandoned(folder: Path, name: str) -> None:
-    """Remove what killed processes left unfinished: nobody holds a lock on it.
+    """Remove unfinished files of killed processes, which hold no lock on them.
 
     An empty file may be one that another process is about to lock.
     """
